@@ -5792,6 +5792,10 @@ namespace headrace {
     return {digits,
             std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
 }
+/// "1 input", "2 inputs".
+[[nodiscard]] std::pmr::string counted_text(std::integral auto number, std::string_view one) {
+    return (number_text(number) + ' ').append(one) + (number == 1 ? "" : "s");
+}
 
 }  // namespace headrace
 
@@ -6609,7 +6613,7 @@ HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_
 
 HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t given, std::size_t expected) {
     if (given == expected) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " has " + number_text(given) + " elements, but must have " +
+    return invalid(std::pmr::string(what) + " has " + counted_text(given, "element") + ", but must have " +
                    number_text(expected));
 }
 
@@ -6627,8 +6631,8 @@ HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::opt
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
     if (element_count(shape) == count) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " + number_text(count) +
-                   (count == 1 ? " element" : " elements"));
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " +
+                   counted_text(count, "element"));
 }
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::optional<value>& v,
@@ -7491,7 +7495,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(equation, parse_einsum(a.equation));
     if (a.tensors.empty() || a.tensors.size() != equation.operands.size()) {
         return invalid("einsum equation '" + std::pmr::string(a.equation) + "' does not have " +
-                       number_text(a.tensors.size()) + " operands");
+                       counted_text(a.tensors.size(), "operand"));
     }
     einsum_sizes known;
     for (std::size_t i = 0; i != a.tensors.size(); ++i) {
@@ -10817,7 +10821,7 @@ public:
     [[nodiscard]] result<void> check() const {
         if (failure_) return *failure_;
         if (given_ == inputs_.size()) return boost::outcome_v2::success();
-        return invalid("a region takes " + number_text(inputs_.size()) + " inputs, but is given " +
+        return invalid("a region takes " + counted_text(inputs_.size(), "input") + ", but is given " +
                        number_text(given_));
     }
 
@@ -11120,7 +11124,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                 std::int64_t least) {
     if (items.size() != count) {
         return refuse(op, std::pmr::string(what) + " " + shape_text(items) + " must have " +
-                              number_text(count) + " items");
+                              counted_text(count, "item"));
     }
     for (const std::int64_t item : items) {
         if (item < least) {
@@ -15001,7 +15005,7 @@ namespace headrace::detail {
 /// the same shape unless that may change.
 inline result<void> check_replacements(const node& n, const value_list& with, bool shape_may_change) {
     if (with.size() != n.result_count) {
-        return invalid("the pass gave " + number_text(with.size()) + " results for " +
+        return invalid("the pass gave " + counted_text(with.size(), "result") + " for " +
                        number_text(n.result_count));
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -15281,8 +15285,9 @@ private:
         inference_.clear();
         if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;
         if (inference_.results().size() != n.result_count) {
-            return invalid(message_prefix(n) + "inference gives " + number_text(inference_.results().size()) +
-                           " results for " + number_text(n.result_count));
+            return invalid(message_prefix(n) + "inference gives " +
+                           counted_text(inference_.results().size(), "result") + " for " +
+                           number_text(n.result_count));
         }
         for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
             const auto& was = n.results[i].meta;

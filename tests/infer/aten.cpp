@@ -263,7 +263,7 @@ TEST_CASE_METHOD(fixture, "other dialects") {
     CHECK(infer<higher_order::cond>({real({}), &region, &region, row}) == "float32[3]");
     CHECK(infer<higher_order::cond>({real({2}), &region, &region, row}) == "pred [2] must have 1 element");
     CHECK(infer<higher_order::cond>({real({}), &region, &region, {}}) ==
-          "a region takes 1 inputs, but is given 0");
+          "a region takes 1 input, but is given 0");
     CHECK(infer<higher_order::cond>({real({}), &region, &region, xs}) ==
           "input 0 of a region is float32[3], but is given float32[5, 3]");
     graph& other = g.create_region();

@@ -288,7 +288,7 @@ TEST_CASE("broken text is refused with its place", "[graph_text]") {
     CHECK(op("%y: ? = constant [1]") == "text:3:1: a constant needs a type");
     CHECK(op("%y: int8[1] = constant [300]") == "text:3:25: '300' is not an element of int8");
     CHECK(op("%y: int8[2] = constant [1]") ==
-          "text:3:24: the constant has 1 bytes, but its type takes 2 elements of int8");
+          "text:3:24: the constant has 1 byte, but its type takes 2 elements of int8");
     CHECK(op("%y: int8[1000000000000] = constant [1]").find("1000000000000 elements") != std::string::npos);
     CHECK(op("%y: int8[1] = constant 0x1") ==
           "text:3:24: expected elements, as [1, 2], @ and a key, or 0x and two digits for each byte");

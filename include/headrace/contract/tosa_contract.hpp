@@ -92,8 +92,9 @@ private:
                                 const std::span<const contract_tensor>& accepted, std::string_view what) {
         const std::size_t count = names == nullptr ? 0 : names->size();
         if (count != accepted.size())
-            return unsupported("the file has " + number_text(count) + ' ' + std::pmr::string(what) +
-                               "s, but " + number_text(accepted.size()) + " are accepted");
+            return unsupported("the file has " + counted_text(count, what) + ", but " +
+                               number_text(accepted.size()) +
+                               (accepted.size() == 1 ? " is accepted" : " are accepted"));
         for (std::size_t i = 0; i != count; ++i) {
             const tosa_fb::TosaTensor* t =
                 find(block, view(names->Get(static_cast<flatbuffers::uoffset_t>(i))));

@@ -153,7 +153,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(equation, parse_einsum(a.equation));
     if (a.tensors.empty() || a.tensors.size() != equation.operands.size()) {
         return invalid("einsum equation '" + std::pmr::string(a.equation) + "' does not have " +
-                       number_text(a.tensors.size()) + " operands");
+                       counted_text(a.tensors.size(), "operand"));
     }
     einsum_sizes known;
     for (std::size_t i = 0; i != a.tensors.size(); ++i) {

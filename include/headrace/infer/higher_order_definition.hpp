@@ -58,7 +58,7 @@ public:
     [[nodiscard]] result<void> check() const {
         if (failure_) return *failure_;
         if (given_ == inputs_.size()) return boost::outcome_v2::success();
-        return invalid("a region takes " + number_text(inputs_.size()) + " inputs, but is given " +
+        return invalid("a region takes " + counted_text(inputs_.size(), "input") + ", but is given " +
                        number_text(given_));
     }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <headrace/base/strings.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/io/graph_text_cursor.hpp>
 #include <headrace/io/graph_text_sources.hpp>
 #include <headrace/io/graph_text_storage.hpp>
@@ -55,8 +56,9 @@ public:
         }
         // Two elements of int4 share a byte: no type has more in one.
         if (*count > bytes.size() * std::uint64_t{2} || storage_bytes(type, *count) != bytes.size())
-            at_.fail(data_at, join_text("the constant has ", bytes.size(), " bytes, but its type takes ",
-                                        *count, " elements of ", name_of(type)));
+            at_.fail(data_at, join_text("the constant has ", counted_text(bytes.size(), "byte"),
+                                        ", but its type takes ", counted_text(*count, "element"), " of ",
+                                        name_of(type)));
         return data;
     }
 

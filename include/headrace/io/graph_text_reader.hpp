@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/text.hpp>
 #include <headrace/io/graph_text_annotations.hpp>
 #include <headrace/io/graph_text_arguments.hpp>
 #include <headrace/io/graph_text_constants.hpp>
@@ -224,8 +225,8 @@ private:
     }
     void check_results(std::size_t at, const op_info& op, const std::vector<result_text>& results) {
         if (op.results == variadic_results || results.size() == static_cast<std::size_t>(op.results)) return;
-        at_.fail(at, join_text(op.name, " gives ", static_cast<int>(op.results), " results, not ",
-                               results.size()));
+        at_.fail(at, join_text(op.name, " gives ", counted_text(static_cast<int>(op.results), "result"),
+                               ", not ", results.size()));
     }
     tensor_data read_data(std::size_t at, const result_text& r) {
         if (!r.meta || traits_of(r.meta->dtype).bits == 0) at_.fail(r.at, "a constant needs a type");

@@ -20,6 +20,7 @@
 
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/eval/iterate.hpp>
 #include <headrace/infer/shape_builder.hpp>
@@ -244,7 +245,9 @@ result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>&
         ++k;
     }
     if (!files.empty() && files.size() != k) {
-        return malformed(join_text("the model has ", k, " inputs, ", files.size(), " were given"));
+        return malformed(join_text("the model has ", counted_text(k, "input"), ", but ",
+                                   counted_text(files.size(), "file"), files.size() == 1 ? " was" : " were",
+                                   " given"));
     }
     return given;
 }

@@ -92,7 +92,7 @@ namespace detail {
         return error{inferred.error().kind, message_prefix(n) + inferred.error().message};
     }
     if (out.results().size() != n.result_count) {
-        return invalid(message_prefix(n) + "has " + number_text(n.result_count) + " results instead of " +
+        return invalid(message_prefix(n) + "has " + counted_text(n.result_count, "result") + " instead of " +
                        number_text(out.results().size()));
     }
     for (std::size_t i = 0; i != n.result_count; ++i) {
