@@ -32,7 +32,7 @@ template <class Pipeline>
 void compare(const char* edit) {
     const auto more = static_cast<int>(Pipeline::size) - static_cast<int>(standard::size);
     std::printf("%-10s %+d passes, %s\n", edit, more,
-                Pipeline::dead_pass_count > 20 ? "dozens are pruned" : "hardly any is pruned");
+                Pipeline::dead_pass_count > 20 ? "dozens are pruned" : "hardly any are pruned");
 }
 
 int main() {

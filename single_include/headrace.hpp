@@ -1272,9 +1272,9 @@ inline constexpr op_info info_of = [] {
                   "op: args must be trivially copyable; use headrace::list");
     static_assert(fields_are_members<field_fault<Op>>,
                   "op: its field names are not the members of args; write the same names in the same order");
-    static_assert(
-        members_are_arguments<member_fault<Op>>,
-        "op: a member of args is of no type for arguments; see no_argument_type, take one of kind_of");
+    static_assert(members_are_arguments<member_fault<Op>>,
+                  "op: a member of args has a type that no argument can have; see no_argument_type, use one "
+                  "of kind_of");
     const op_info* base = nullptr;
     if constexpr (op_variant<Op>) {
         static_assert(
@@ -2529,8 +2529,7 @@ template <fixed_string Spelling>
 struct tosa_target {
 private:
     static constexpr auto parsed = parse_target(Spelling.view());
-    static_assert(parsed.has_value(),
-                  "target: its spelling is not understood; write TOSA-1.0+INT or the like");
+    static_assert(parsed.has_value(), "target: this is not a target; write one such as TOSA-1.0+INT");
 
 public:
     static constexpr target_spec target = parsed ? *parsed : target_spec{};
@@ -5793,6 +5792,10 @@ namespace headrace {
     return {digits,
             std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
 }
+/// "1 input", "2 inputs".
+[[nodiscard]] std::pmr::string counted_text(std::integral auto number, std::string_view one) {
+    return (number_text(number) + ' ').append(one) + (number == 1 ? "" : "s");
+}
 
 }  // namespace headrace
 
@@ -6610,7 +6613,7 @@ HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_
 
 HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t given, std::size_t expected) {
     if (given == expected) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " has " + number_text(given) + " elements, but must have " +
+    return invalid(std::pmr::string(what) + " has " + counted_text(given, "element") + ", but must have " +
                    number_text(expected));
 }
 
@@ -6628,8 +6631,8 @@ HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::opt
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
     if (element_count(shape) == count) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " + number_text(count) +
-                   (count == 1 ? " element" : " elements"));
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " +
+                   counted_text(count, "element"));
 }
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::optional<value>& v,
@@ -6750,7 +6753,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         require_equal("the number of columns", self.shape.back(), saturating_mul(count[0], count[1])));
     shape_builder shape(sizes(self.shape).first(self.rank() - 1));
     if (shape.back() % elements != 0) {
-        return invalid("columns of " + number_text(shape.back()) + " elements are no blocks of " +
+        return invalid("columns of " + number_text(shape.back()) + " elements are not blocks of " +
                        number_text(elements));
     }
     shape.back() /= elements;
@@ -6926,7 +6929,7 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
     const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
     if (!divisible || form.in_channels() != wanted) {
         return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
-                       " and groups " + number_text(form.groups) + " do not fit");
+                       " and groups " + number_text(form.groups) + " do not match");
     }
     return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }
@@ -7422,7 +7425,7 @@ inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::
         BOOST_OUTCOME_TRY(labels, einsum_labels(text.substr(arrow + 2)));
         for (std::size_t i = 0; i != labels.size(); ++i) {
             if (labels.find(labels[i], i + 1) == std::pmr::string::npos) continue;
-            return invalid(std::pmr::string("einsum label '") + labels[i] + "' is twice in the result");
+            return invalid(std::pmr::string("einsum label '") + labels[i] + "' appears twice in the result");
         }
         equation.result = labels;
     }
@@ -7437,7 +7440,7 @@ public:
         const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
         if (shape.size() > shape_builder::capacity) return invalid("rank is too large");
         if (ellipsis ? shape.size() < named : shape.size() != named) {
-            return invalid("einsum labels '" + std::pmr::string(labels) + "' do not fit " +
+            return invalid("einsum labels '" + std::pmr::string(labels) + "' do not match " +
                            shape_text(shape));
         }
         std::size_t axis = 0;
@@ -7492,7 +7495,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(equation, parse_einsum(a.equation));
     if (a.tensors.empty() || a.tensors.size() != equation.operands.size()) {
         return invalid("einsum equation '" + std::pmr::string(a.equation) + "' does not have " +
-                       number_text(a.tensors.size()) + " operands");
+                       counted_text(a.tensors.size(), "operand"));
     }
     einsum_sizes known;
     for (std::size_t i = 0; i != a.tensors.size(); ++i) {
@@ -8696,7 +8699,7 @@ template <one_of<ops<aten::diff>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    if (self.rank() == 0) return invalid("differences along an axis that a single number does not have");
+    if (self.rank() == 0) return invalid("a tensor of rank 0 has no axis to take differences along");
     shape_builder shape(self.shape);
     promotion type;
     type.add(self);
@@ -8887,7 +8890,7 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
     const std::size_t rank = query.size();
     if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
         return invalid("query " + shape_text(query) + ", key " + shape_text(key) + " and value " +
-                       shape_text(value) + " do not fit");
+                       shape_text(value) + " do not match");
     }
     const std::size_t lead = rank - (grouped ? 3 : 2);
     if (grouped) {
@@ -8919,7 +8922,7 @@ inline result<shape_builder> infer_attention(inference& out, const attention_ope
     BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
     if (a.mask) {
         const tensor_meta& mask = inference::of(*a.mask);
-        if (a.is_causal) return invalid("attn_mask must not be given if is_causal is");
+        if (a.is_causal) return invalid("attn_mask must not be given together with is_causal");
         if (!is_boolean(mask.dtype)) {
             BOOST_OUTCOME_TRY(require_floating("attn_mask", mask.dtype));
         }
@@ -10818,7 +10821,7 @@ public:
     [[nodiscard]] result<void> check() const {
         if (failure_) return *failure_;
         if (given_ == inputs_.size()) return boost::outcome_v2::success();
-        return invalid("a region takes " + number_text(inputs_.size()) + " inputs, but is given " +
+        return invalid("a region takes " + counted_text(inputs_.size(), "input") + ", but is given " +
                        number_text(given_));
     }
 
@@ -10867,7 +10870,7 @@ inline result<std::int64_t> iterations_of(list<value> xs) {
     for (const value v : xs) {
         const sizes shape(inference::of(v).shape);
         if (shape.empty() || (count != -1 && shape[0] != count)) {
-            return invalid("tensors to iterate over must have the same first size");
+            return invalid("tensors to iterate over must have the same size along axis 0");
         }
         count = shape[0];
     }
@@ -11121,7 +11124,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                 std::int64_t least) {
     if (items.size() != count) {
         return refuse(op, std::pmr::string(what) + " " + shape_text(items) + " must have " +
-                              number_text(count) + " items");
+                              counted_text(count, "item"));
     }
     for (const std::int64_t item : items) {
         if (item < least) {
@@ -11651,7 +11654,7 @@ inline result<void> infer_results(tosa::slice, const args<tosa::slice>& a, infer
     for (std::size_t i = 0; i != input.rank(); ++i) {
         if (saturating_add((*start)[i], (*size)[i]) > input.shape[i]) {
             return tosa_rules::refuse("slice", "start " + shape_text(*start) + " with size " +
-                                                   shape_text(*size) + " leaves " + shape_text(input.shape));
+                                                   shape_text(*size) + " exceeds " + shape_text(input.shape));
         }
     }
     return add_result(out, input.dtype, *size);
@@ -11736,7 +11739,7 @@ inline result<void> infer_results(tosa::rescale, const args<tosa::rescale>& a, i
         }
     }
     if (inference::of(a.multiplier).dtype != (a.scale32 ? dtype::int32 : dtype::int16)) {
-        return tosa_rules::refuse(op, "multiplier must be of int32 with scale32, and of int16 without");
+        return tosa_rules::refuse(op, "multiplier must be int32 with scale32, and int16 without it");
     }
     if (a.scale32 && input.dtype == dtype::int48)
         return tosa_rules::refuse(op, "int48 does not go with scale32");
@@ -13113,7 +13116,7 @@ public:
         static_assert(results_are_inferred<inferred<Op>>,
                       "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         static_assert(members_fit<fit<Op, First, More...>>,
-                      "emit: an op does not have such members; see no_such_members<Op, Types...>, mend them");
+                      "emit: an op does not have such members; see no_such_members<Op, Types...>, fix them");
         if constexpr (std::is_same_v<First, args<Op>>) {
             return first_result(put<Op>(first));
         } else if constexpr (members_fit<fit<Op, First, More...>>) {
@@ -13183,7 +13186,7 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 [[gnu::noinline]] HEADRACE_INLINE bool emitter::may_unroll(std::int64_t steps) {
     if (steps <= max_unrolled_nodes) return !failed();
     unsupported("it would be unrolled into more than " + number_text(max_unrolled_nodes) +
-                " nodes; make the sizes smaller that ask for them, or leave it to the host with "
+                " nodes; reduce the sizes that cause this, or leave it to the host with "
                 "--partition");
     return false;
 }
@@ -13209,7 +13212,7 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
     inference_.clear();
     result<void> inferred = context_->infer(n, inference_);
     if (inferred && inference_.results().size() != results)
-        inferred = invalid("inference gives another number of results");
+        inferred = invalid("inference gives a different number of results");
     if (!inferred) {
         graph_->erase(n);
         cannot_make(op, inferred.error());
@@ -13693,7 +13696,8 @@ struct branch_of<unchanged_type> {
 // What two expressions have in common, in either reading.
 template <class A, class B>
 struct joined_expressions {
-    static_assert(sizeof(A) == 0, "choose: a branch is no expression; return one from it, or `unchanged`");
+    static_assert(sizeof(A) == 0,
+                  "choose: a branch is not an expression; return one from it, or `unchanged`");
 };
 template <class A>
 struct joined_expressions<A, A> : std::type_identity<A> {};
@@ -13860,7 +13864,7 @@ template <class... Ops>
 struct rules_for {
     template <class F>
     constexpr rule_list<rule<Ops, F>...> operator=(F) const {  // NOLINT: it makes a rule
-        static_assert(std::is_empty_v<F>, "rule: its callable holds values; let it capture nothing");
+        static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
         return {};
     }
 };
@@ -15001,7 +15005,7 @@ namespace headrace::detail {
 /// the same shape unless that may change.
 inline result<void> check_replacements(const node& n, const value_list& with, bool shape_may_change) {
     if (with.size() != n.result_count) {
-        return invalid("the pass gave " + number_text(with.size()) + " results for " +
+        return invalid("the pass gave " + counted_text(with.size(), "result") + " for " +
                        number_text(n.result_count));
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -15281,8 +15285,9 @@ private:
         inference_.clear();
         if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;
         if (inference_.results().size() != n.result_count) {
-            return invalid(message_prefix(n) + "inference gives " + number_text(inference_.results().size()) +
-                           " results for " + number_text(n.result_count));
+            return invalid(message_prefix(n) + "inference gives " +
+                           counted_text(inference_.results().size(), "result") + " for " +
+                           number_text(n.result_count));
         }
         for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
             const auto& was = n.results[i].meta;
@@ -16000,11 +16005,12 @@ private:
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<typename checks::pass_fault>,
                   "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
-    static_assert(handlers_fit<typename checks::pass_fault>,
-                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
-                  "args<Op>&, emit<…>&");
+    static_assert(
+        handlers_fit<typename checks::pass_fault>,
+        "pass: a handler has the wrong parameters; see wrong_handler<Pass, Op, Handler>, take const "
+        "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<typename checks::pass_fault>,
-                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
+                  "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
         results_are_values<typename checks::faulty_handler>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
@@ -16021,7 +16027,7 @@ private:
         "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
     static_assert(
         properties_hold<typename order::diagnosis>,
-        "pipeline: a property holds no longer; see invalidated<Pass, Property, By>, move one of them");
+        "pipeline: a property no longer holds; see invalidated<Pass, Property, By>, move one of them");
 
     // After another fault this would be a second error about it.
     static constexpr bool in_order_ = checks::sound && __is_same(typename order::diagnosis, no_fault);
@@ -16208,11 +16214,12 @@ template <class P>
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<pass_fault<P>>,
                   "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
-    static_assert(handlers_fit<pass_fault<P>>,
-                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
-                  "args<Op>&, emit<…>&");
+    static_assert(
+        handlers_fit<pass_fault<P>>,
+        "pass: a handler has the wrong parameters; see wrong_handler<Pass, Op, Handler>, take const "
+        "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<pass_fault<P>>,
-                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
+                  "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");

@@ -170,7 +170,7 @@ private:
         const bins h{e.shape(v)[2], e.result_meta().shape[2]};
         const bins w{e.shape(v)[3], e.result_meta().shape[3]};
         if (std::min({h.in, h.out, w.in, w.out}) < 1)
-            return e.unsupported("pooling of or to no elements: TOSA has no empty tensors");
+            return e.unsupported("pooling from or to an empty tensor: TOSA has no empty tensors");
         if (h.uniform() && w.uniform()) {
             return e.make<Pool>(
                 {.self = v, .kernel_size = {h.size(), w.size()}, .stride = {h.stride(), w.stride()}});
@@ -1496,7 +1496,7 @@ private:
                     return "einsum that takes a diagonal; TOSA has no such op";
                 std::int64_t& known = size[static_cast<unsigned char>(labels[i])];
                 if (known != 0 && known != e.shape(tensor)[i])
-                    return "einsum that repeats an axis of size 1; expand it before";
+                    return "einsum that repeats an axis of size 1; expand it first";
                 known = e.shape(tensor)[i];
             }
         }
@@ -2054,7 +2054,7 @@ struct decompose_grouped_convolution : pass {
     using runs_after = pass_list<canonical_convolutions>;
     using runs_before = pass_list<decompose_transposed_volumes>;
     static constexpr std::string_view summary =
-        "a convolution of groups as one for each group's channels, concatenated";
+        "a grouped convolution as one convolution for each group, concatenated";
 
     using targeted_ops = ops<aten::convolution>;
     using produces = ops<aten::convolution, aten::slice_tensor, aten::cat>;
@@ -2603,7 +2603,7 @@ struct decompose_partial_writes : pass {
     value operator()(const args<aten::index_fill_int_scalar>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed() || e.rank(a.self) == 0)
-            return e.unsupported("index_fill of a single number; use full");
+            return e.unsupported("index_fill of a tensor of rank 0; use full");
         std::pmr::vector<std::optional<value>> indices(axis + 1);
         indices[axis] = a.index;
         return e.make<aten::index_put>({.self = a.self,
@@ -4004,10 +4004,10 @@ struct decompose_windows : pass {
     static auto rewrites() {
         return rules(on<aten::unfold> = [](auto x, const auto& a) {
             const std::size_t axis = x.axis(a.dimension);
-            const char* misfit = "windows must have elements, step on, and fit in the axis";
+            const char* misfit = "windows must not be empty, must step by at least 1, and fit in the axis";
             const bool fits = a.step >= 1 && a.size >= 1 && a.size <= x.size(a.dimension);
             return choose(
-                x.rank() == 0, [&] { return x.unsupported("unfold of a single number; use reshape"); },
+                x.rank() == 0, [&] { return x.unsupported("unfold of a tensor of rank 0; use reshape"); },
                 !fits, [&] { return x.unsupported(misfit); },
                 [&] { return windows_of(x, static_cast<std::int64_t>(axis), a); });
         });
@@ -4954,7 +4954,7 @@ struct ensure_distinct_outputs : pass {
     using ensures = pass_list<distinct_outputs>;
     using invalidates = pass_list<nodes_sorted>;
     static constexpr std::string_view summary =
-        "copies outputs that are inputs, constants or listed twice, by IDENTITY";
+        "copies outputs that are inputs, constants or listed twice, with IDENTITY";
 
     using produces = ops<tosa::identity>;
 
@@ -4998,7 +4998,7 @@ namespace headrace {
 /// argument of a call is evaluated first, and compilers differ.
 struct sort_topologically : pass {
     using ensures = pass_list<nodes_sorted>;
-    static constexpr std::string_view summary = "puts nodes in an order that only depends on the edges";
+    static constexpr std::string_view summary = "puts nodes in an order that depends only on the edges";
     static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
@@ -5458,7 +5458,7 @@ template <class P>
 struct match_rules {
     template <class F>
     constexpr rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
-        static_assert(std::is_empty_v<F>, "rule: its callable holds values; let it capture nothing");
+        static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
         return {};
     }
 };
@@ -5488,7 +5488,8 @@ namespace headrace {
 /// a convolution that ends in one.
 struct fuse_clamps : pass {
     using runs_after = pass_list<tosa_only>;
-    static constexpr std::string_view summary = "a CLAMP of a CLAMP is one, where their ranges meet";
+    static constexpr std::string_view summary =
+        "fuses a CLAMP of a CLAMP into one where their ranges overlap";
     static constexpr bool in_execution_order = true;
 
     // clang-format off
@@ -7251,7 +7252,7 @@ namespace headrace {
 struct fuse_reshapes : pass {
     using runs_after = pass_list<tosa_only>;
     static constexpr std::string_view summary =
-        "a RESHAPE of a RESHAPE is one; one to the shape that the tensor has is none";
+        "fuses a RESHAPE of a RESHAPE into one; removes those that change nothing";
     static constexpr bool repeatable = true;
     static constexpr bool in_execution_order = true;
 
@@ -7285,7 +7286,7 @@ namespace headrace {
 struct fuse_transposes : pass {
     using runs_after = pass_list<tosa_only>;
     using runs_before = pass_list<layouts_chosen>;
-    static constexpr std::string_view summary = "a TRANSPOSE of a TRANSPOSE is one, or none";
+    static constexpr std::string_view summary = "fuses a TRANSPOSE of a TRANSPOSE into one, or removes both";
     static constexpr bool repeatable = true;
 
     // clang-format off
@@ -7383,7 +7384,7 @@ struct merge_transposed_axes : pass {
     using runs_after = pass_list<layouts_chosen>;
     using runs_before = pass_list<fuse_reshapes>;
     static constexpr std::string_view summary =
-        "split a TRANSPOSE of more than four axes into RESHAPEs and one of fewer";
+        "splits a TRANSPOSE of more than four axes into RESHAPEs and one of fewer";
     using targeted_ops = ops<tosa::transpose>;
     using produces = joined<build::reshape_ops, build::transpose_ops>;
 
@@ -7410,7 +7411,7 @@ struct remove_noop_layout : pass {
     using runs_before = pass_list<layouts_chosen>;
     using invalidates = pass_list<distinct_outputs>;
     static constexpr std::string_view summary =
-        "remove SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
+        "removes SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
     using targeted_ops = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
     using produces = ops<>;
 
@@ -7638,7 +7639,7 @@ namespace detail {
         case layout_rules::kind::fixed:
             return op + " takes tensors as they are";
         case layout_rules::kind::axes:
-            return layout_rules::data_operands(n) > 1 ? op + " has operands that lie otherwise" : "";
+            return layout_rules::data_operands(n) > 1 ? op + " has operands in another layout" : "";
         case layout_rules::kind::move:
             return "";
     }
@@ -8531,7 +8532,7 @@ private:
     static bool allowed(emitter& e) {
         const bool has_extension = e.target().has(target_feature::control_flow);
         if (!has_extension)
-            e.unsupported("control flow needs the extension cf of the target: TOSA-1.0+FP+cf");
+            e.unsupported("control flow needs the extension cf in the target: TOSA-1.0+FP+cf");
         return has_extension;
     }
     // The body also returns the inputs that it does not carry; the loop's results for these are not read.
@@ -9030,8 +9031,7 @@ private:
         values = build::reshape(e, build::broadcast(e, values, at.selected), folded);
         value written;
         if (accumulate && at.repeats != false) {
-            if (is_boolean(e.dtype(self)))
-                return e.unsupported("bools do not add up in TOSA; use logical_or");
+            if (is_boolean(e.dtype(self))) return e.unsupported("TOSA does not add booleans; use logical_or");
             written = build::accumulate(e, at.values, build::reshape(e, at.rows, shape_builder{1, count, 1}),
                                         values);
         } else {
@@ -9123,7 +9123,7 @@ struct legalize_matmul : pass {
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
         if (!is_floating(type))
-            return e.unsupported("products of integer matrices; TOSA has them quantized only");
+            return e.unsupported("products of integer matrices; TOSA has only quantized ones");
         // bfloat16 accumulates in float32 and is rounded only then (spec 2.2.7).
         const dtype wide = type == dtype::bfloat16 ? dtype::float32 : type;
         const value made = e.make<tosa::matmul>({.a = a.self,
@@ -9157,7 +9157,7 @@ struct legalize_one_hot : pass {
     using produces = joined<build::reshape_ops, build::widen_ops, ops<tosa::equal>>;
 
     value operator()(const args<aten::one_hot>& a, emit<produces>& e) const {
-        if (a.num_classes < 1) return e.unsupported("num_classes depends on data; give it");
+        if (a.num_classes < 1) return e.unsupported("num_classes depends on data; give it as a number");
         const dtype key = build::number_for_bool(e);
         shape_builder shape(e.shape(a.self));
         shape.push_back(1);
@@ -9219,7 +9219,8 @@ private:
         return left > 0 ? build::slice(e, v, axis, start, left) : refuse_empty(e);
     }
     static value refuse_empty(emitter& e) {
-        return e.unsupported("a padding of or to nothing: TOSA has no empty tensors; drop it from the model");
+        return e.unsupported(
+            "padding from or to an empty tensor: TOSA has no empty tensors; drop it from the model");
     }
 
     /// Calls `pad(e, v, axis, amounts)` for each axis; the list has the last axis first.
@@ -9843,7 +9844,7 @@ namespace headrace {
 struct canonicalize_arithmetic : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_arithmetic>;
-    static constexpr std::string_view summary = "rsub, square and remainder of a number by other ops";
+    static constexpr std::string_view summary = "rsub, square and remainder of a number as other ops";
 
     // clang-format off
     static auto rewrites() {
@@ -9878,7 +9879,7 @@ namespace headrace {
 struct canonicalize_casts : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_casts>;
-    static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
+    static constexpr std::string_view summary = "writes every cast as _to_copy with a dtype alone";
     using casts = joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy>>;
     using reductions = ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum>;
     using targeted_ops = reductions;
@@ -9923,7 +9924,7 @@ namespace headrace {
 struct canonicalize_convolutions : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_convolutions>;
-    static constexpr std::string_view summary = "every convolution by aten.convolution over a batch";
+    static constexpr std::string_view summary = "every convolution as aten.convolution over a batch";
     using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
     using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
     using transposed =
@@ -10002,7 +10003,7 @@ namespace headrace {
 struct canonicalize_fills : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     using ensures = pass_list<canonical_fills>;
-    static constexpr std::string_view summary = "write every tensor of equal elements as full or expand";
+    static constexpr std::string_view summary = "writes every tensor of equal elements as full or expand";
     using zero_ops =
         joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;
     using one_ops = ops_where<aten::dialect, trait::gives_ones>;
@@ -10051,7 +10052,7 @@ struct canonicalize_pooling : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_pooling>;
     static constexpr std::string_view summary =
-        "poolings over one axis or without a batch by those over [N, C, H, W]";
+        "poolings over one axis or without a batch as poolings over [N, C, H, W]";
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
     using targeted_ops = joined<one_dimensional, unbatched,
@@ -10195,7 +10196,7 @@ struct canonicalize_variants : pass {
     using runs_after = pass_list<functional>;
     using ensures = pass_list<canonical_variants>;
     static constexpr std::string_view summary =
-        "rename in-place ops, `_copy` variants and synonyms to one form each";
+        "renames in-place ops, `_copy` variants and synonyms to one form each";
     using variants = ops_where<aten::dialect, trait::variant>;
     /// Ops that read nothing but the shape of their second operand.
     using shape_table = op_map<becomes<aten::expand_as, aten::expand>,
@@ -10289,7 +10290,7 @@ public:
             const bool writing = writes_in_place(*n->op);
             if (is<aten::squeeze_inplace_dim>(*n) && is_read_after(self, *n))
                 context_.report(*n,
-                                "in place: what it gives another shape is read again; squeeze a view of it");
+                                "in place: its operand is read again later; squeeze a view of it instead");
             if (!roots_.empty()) {
                 for (edge& e : std::span(n->operands, n->operand_count)) refresh(e);
             }
@@ -10519,7 +10520,7 @@ private:
 
     void refuse(const node& at, const view& w) {
         context_.report(at, "in place: memory shared through " + std::pmr::string(w.made_by->op->name) +
-                                " is written, and that cannot be expressed; clone the tensor first");
+                                " is written, which cannot be expressed; clone the tensor first");
     }
 
     graph& graph_;
@@ -10539,7 +10540,7 @@ struct functionalize : pass {
     using runs_after = pass_list<regions_inlined>;
     using ensures = pass_list<functional>;
     static constexpr std::string_view summary =
-        "give later readers what in-place ops write, through views as well";
+        "makes in-place ops functional: later readers get what was written, through views as well";
     using targeted_ops = ops_where<aten::dialect, trait::in_place>;
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 
@@ -10563,7 +10564,7 @@ struct hoist_casts : pass {
     using runs_after = pass_list<canonical_casts, canonical_fills>;
     using runs_before = pass_list<functions_tabulated, narrow_types>;
     static constexpr std::string_view summary =
-        "casts from integers to floats before the ops that only move elements";
+        "moves casts from integers to floats ahead of ops that only move elements";
     using movements =
         ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
             aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,
@@ -10640,7 +10641,7 @@ namespace headrace {
 struct inline_regions : pass {
     using ensures = pass_list<regions_inlined>;
     static constexpr std::string_view summary =
-        "the graphs of wrap_with_set_grad_enabled and wrap_with_autocast in place of the calls";
+        "inlines the graphs of wrap_with_set_grad_enabled and wrap_with_autocast";
     using targeted_ops = ops<higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast>;
     using removes = targeted_ops;
 
@@ -10703,7 +10704,7 @@ struct move_constants_into_regions : pass {
     using runs_after = pass_list<regions_inlined>;
     using ensures = pass_list<constants_in_regions>;
     static constexpr std::string_view summary =
-        "constants that are operands of cond and while_loop as constants of the regions";
+        "moves constants that are operands of cond and while_loop into their regions";
     using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
     using produces = targeted_ops;
 
@@ -10766,7 +10767,7 @@ struct remove_noop : pass {
     using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
     using ensures = pass_list<noops_removed>;
     static constexpr std::string_view summary =
-        "remove copies, inference-time dropout and other ops that return their operand";
+        "removes copies, inference-time dropout and other ops that return their operand";
     using copy_ops = joined<ops_where<aten::dialect, trait::forwarding>,
                             ops<aten::clone, dim_order_ops::_clone_dim_order>>;
     using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;
@@ -10811,7 +10812,7 @@ struct scalars_to_tensors : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<tensor_operands>;
     static constexpr std::string_view summary =
-        "numbers beside tensors as constants: Scalar overloads by Tensor overloads";
+        "numbers beside tensors as constants: Scalar overloads as Tensor overloads";
 
     // clang-format off
     static auto rewrites() {
@@ -11274,7 +11275,7 @@ namespace headrace {
 struct pair_columns : pass {
     using phase = tuning;
     static constexpr std::string_view summary =
-        "a CONV2D of stride 2 with few channels reads pairs of columns as one";
+        "lets a CONV2D of stride 2 with few channels read pairs of columns as one";
 
     using targeted_ops = ops<tosa::conv2d>;
     using produces = joined<build::reshape_ops, ops<tosa::conv2d>>;
@@ -11371,7 +11372,7 @@ namespace headrace {
 struct read_last_column : pass {
     using phase = tuning;
     static constexpr std::string_view summary =
-        "a CONV2D of an image without its last column reads that with a weight of zero";
+        "lets a CONV2D of an image without its last column read that column with weights of zero";
 
     using targeted_ops = ops<tosa::conv2d>;
     using produces = joined<build::slice_ops, ops<tosa::conv2d>>;
@@ -11556,7 +11557,7 @@ namespace headrace {
 struct canonicalize_quantization : pass {
     using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
     using ensures = pass_list<canonical_quantization>;
-    static constexpr std::string_view summary = "parameters as numbers, uint8 as int8";
+    static constexpr std::string_view summary = "quantization parameters as numbers, uint8 as int8";
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;
     using dequantize_by_tensor = ops<quantized_decomposed::dequantize_per_tensor_tensor,
@@ -13458,7 +13459,7 @@ struct blend_conditions : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<number_booleans>;
     static constexpr std::string_view summary =
-        "runs both branches of a COND_IF and selects each result from theirs";
+        "runs both branches of a COND_IF and selects each result from one of them";
 
     using targeted_ops = ops<tosa::cond_if>;
     using produces = joined<build::reshape_ops, ops<tosa::select>>;
@@ -13692,7 +13693,7 @@ struct expand_bits : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<expand_resize, rescale_before_moving>;
     static constexpr std::string_view summary =
-        "lowers bitwise logic, shifts and casts to fewer bits to arithmetic and tables";
+        "lowers bitwise logic, shifts and narrowing casts to arithmetic and tables";
 
     using logic = ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor>;
     using targeted_ops = joined<logic, ops<tosa::bitwise_not, tosa::arithmetic_right_shift,
@@ -13999,15 +14000,15 @@ namespace detail {
         case u55_limit::floats:
             return "of floating-point numbers";
         case u55_limit::other_than_int8:
-            return "of other than INT8";
+            return "of types other than INT8";
         case u55_limit::other_than_int32:
-            return "of other than INT32";
+            return "of types other than INT32";
         case u55_limit::int32:
             return "of INT32";
         case u55_limit::fewer_bits:
             return "to fewer bits";
         case u55_limit::int48_source:
-            return "of INT48 but behind a convolution";
+            return "of INT48 except after a convolution";
         case u55_limit::int16_without_rescale:
             return "of INT16 that no RESCALE follows";
         case u55_limit::computed_weight:
@@ -14016,7 +14017,7 @@ namespace detail {
             return "of more than 65536 channels";
         case u55_limit::kernel_window:
             return "with a window of " + number_text(kernel_of(f)[0]) + " x " + number_text(kernel_of(f)[1]) +
-                   ", but up to 64 rows and 4096 elements";
+                   " (at most 64 rows and 4096 elements)";
         case u55_limit::kernel_depth:
             return "with a window of more than one element in depth";
         case u55_limit::weight_sum:
@@ -14027,20 +14028,20 @@ namespace detail {
             return f.is<tosa::depthwise_conv2d>() ? "with a stride above 3"
                                                   : "with a stride above 3 together with padding or dilation";
         case u55_limit::transposed_stride:
-            return "with such strides: they are 1 or 2, the same on both axes";
+            return "with strides other than 1 and 2, equal on both axes";
         case u55_limit::pool_window:
             return "with a window of " + shape_text(a.kernel) + ", stride " + shape_text(a.stride) +
                    " and padding " + shape_text(a.pad);
         case u55_limit::axis_size:
             return "of an axis of more than 65536 elements";
         case u55_limit::argmax:
-            return "but of up to 127 channels of one image";
+            return "except of up to 127 channels of one image";
         case u55_limit::resize:
-            return "but to the nearest of one image, by 2, 4 or 8";
+            return "except to the nearest element of one image, by 2, 4 or 8";
         case u55_limit::transpose:
             return "of " + shape_text(f.operand(0).shape) + ", which it cannot address";
         case u55_limit::reverse_axis:
-            return "but of an image's height or width";
+            return "except along an image's height or width";
         case u55_limit::sum_extent:
             return "with more than 65536 elements before or after the axis";
         case u55_limit::shift_without_rounding:
@@ -14077,7 +14078,7 @@ struct expand_extrema : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<number_booleans, expand_bits, expand_moves>;
     static constexpr std::string_view summary =
-        "lowers REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX but of up to 127 INT8 channels";
+        "lowers REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX except of up to 127 INT8 channels";
 
     using targeted_ops = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
     using produces =
@@ -14202,7 +14203,7 @@ struct expand_gather : pass, for_u55 {
 
 private:
     static constexpr std::size_t max_slices = 1024;
-    static constexpr const char* too_many_slices = "these rows would be more than 1024 slices";
+    static constexpr const char* too_many_slices = "these rows would take more than 1024 slices";
 
     // The rows that constant indices name, if they are the same in all batches.
     static std::optional<std::pmr::vector<std::int64_t>> known_rows(value indices) {
@@ -14222,7 +14223,7 @@ private:
     static bool is_small(emit<produces>& e, value values, value indices) {
         constexpr std::int64_t max_products = std::int64_t{1} << 26;
         if (element_count(e.shape(values)) * e.shape(indices)[1] <= max_products) return true;
-        refuse(e, "the products that stand for it would be more than 2^26");
+        refuse(e, "it would take more than 2^26 products");
         return false;
     }
 
@@ -14960,8 +14961,8 @@ struct expand_windows : pass, for_u55 {
         constexpr std::size_t max_parts = 256;
         if (rows.size() * columns.size() > max_parts) {
             return e.unsupported(
-                "Ethos-U55 has no such window with padding, and without it would need more than 256; drop "
-                "u55 from the target, or pool with less padding");
+                "Ethos-U55 has no such window with padding, and without padding it would take more than 256 "
+                "windows; drop u55 from the target, or pool with less padding");
         }
         std::pmr::vector<value> strips;
         for (const part& row : rows) {
@@ -15270,7 +15271,7 @@ struct number_booleans : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<expand_bits>;
     static constexpr std::string_view summary =
-        "represents booleans by 0 and 1, and lowers comparisons and choices to arithmetic";
+        "represents booleans as 0 and 1, and lowers comparisons and choices to arithmetic";
 
     using produces =
         joined<u55::compare_ops,

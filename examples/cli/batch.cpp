@@ -251,14 +251,14 @@ int lower_batch(const lower_options& options, const std::optional<target_spec>& 
     std::error_code failure;
     if (!fs::is_directory(options.batch, failure)) {
         return report_error(
-            malformed(options.batch + ": " + (failure ? failure.message() : "is no directory of models")));
+            malformed(options.batch + ": " + (failure ? failure.message() : "is not a directory")));
     }
     std::vector<entry> models = find_models(options.batch);
     if (models.empty()) return report_usage("no .pt2 file in " + options.batch);
     fs::create_directories(options.output, failure);
     if (!fs::is_directory(options.output)) {
         return report_usage("cannot write to " + options.output + ": " +
-                            (failure ? failure.message() : "is no directory"));
+                            (failure ? failure.message() : "is not a directory"));
     }
     // libzip converts the date of each entry of an archive. With no TZ, glibc looks each time if the time
     // zone has changed, under a lock of the whole process; nothing here shows a date.

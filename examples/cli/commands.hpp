@@ -20,14 +20,14 @@ struct calibration_options {
     std::string observer;
     std::string activations;
     std::string weights;
-    bool per_tensor = false;  ///< one scale for all of a weight
+    bool per_tensor = false;  ///< one scale for each weight tensor
     bool equalize = false;    ///< scale channels between layers first
-    bool smooth = false;      ///< scale channels of what linear layers read first
+    bool smooth = false;      ///< scale the inputs of linear layers first
     bool correct_biases = false;
-    double headroom = 1;  ///< factor for the ranges of what is computed
+    double headroom = 1;  ///< factor for the ranges of computed values
     double best = 0;      ///< seconds in which other options are tried
     double int16_share = 0;
-    int jobs = 0;  ///< threads; 0: as many as processors
+    int jobs = 0;  ///< threads; 0: one for each processor
 };
 
 struct lower_options {
@@ -51,7 +51,7 @@ struct lower_options {
     std::string cost;                   ///< the accelerator whose cycles are to be shown; empty: none
     bool plan_memory = false;           ///< of a partitioned model: host ops write to planned buffers
     std::string batch;                  ///< folder of models: `output` is then a folder, too
-    int jobs = 0;                       ///< models of a batch at work at once; 0: as many as processors
+    int jobs = 0;                       ///< models of a batch at work at once; 0: one for each processor
     bool io_files = false;              ///< of a batch: what `io` has, beside each output
     calibration_options calibration{};  ///< with samples: the model is quantized before it is lowered
 };
@@ -59,7 +59,7 @@ struct lower_options {
 
 struct unpack_options {
     std::string package;  ///< or a .pte file
-    std::string method;   ///< may be empty if there is one
+    std::string method;   ///< may be empty if there is only one
     std::string output;
     int delegate = -1;  ///< of a partitioned method, which
 };
@@ -80,7 +80,7 @@ struct show_options {
     std::string around;        ///< only what is near the node of that name
     int depth = 1;             ///< of `around`, in edges
     std::string output;        ///< file for the graph; empty: standard output
-    std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant stands in the text
+    std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant is in the text itself
 };
 [[nodiscard]] int show(const show_options& options);
 /// The part of `show` that is about the static pipeline.
@@ -92,7 +92,7 @@ struct opt_options {
     std::string passes;        ///< names, separated by commas; "help" lists them
     std::string output;        ///< empty: standard output
     std::string target;        ///< empty: the graph's, else FP, and INT as well if the graph is quantized
-    std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant stands in the text
+    std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant is in the text itself
     bool retrace = false;
     bool check = false;
 };
@@ -101,7 +101,7 @@ struct opt_options {
 struct run_model_options {
     std::string model;
     size_choices sizes{};  ///< of a .pt2 file that leaves some open
-    std::string method;    ///< of a package or a .pte file; may be empty if it has one
+    std::string method;    ///< of a package or a .pte file; may be empty if it has only one
     std::string io;        ///< what `lower --io` wrote: files are then the exported program's
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
@@ -157,8 +157,8 @@ struct contract_options {
     size_choices sizes{};  ///< of a .pt2 file that leaves some open
     std::string output;
     std::string name;                ///< of the struct; empty: made from the model's
-    std::string target;              ///< as of `lower`
-    std::string io_layout = "nchw";  ///< as of `lower`
+    std::string target;              ///< as for `lower`
+    std::string io_layout = "nchw";  ///< as for `lower`
     bool exported_only = false;
 };
 [[nodiscard]] int contract(const contract_options& options);

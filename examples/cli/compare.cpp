@@ -55,7 +55,7 @@ void print_summary(const model_comparison& c, comparison_order by) {
     const layer_comparison& worst =
         c.layers[sorted_layers(c, by == comparison_order::model ? comparison_order::own : by).front()];
     if (!std::isinf(worst.sqnr) || worst.sqnr < 0)
-        fmt::print("{} loses most: {} dB, of its own {} dB\n", worst.name, decibels(worst.sqnr),
+        fmt::print("{} loses most: SQNR {} dB, own {} dB\n", worst.name, decibels(worst.sqnr),
                    decibels(worst.own_sqnr));
 }
 

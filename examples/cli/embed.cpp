@@ -21,7 +21,7 @@ result<io_description> read_io(const std::string& path) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
     auto io = read_io_description(file.bytes());
     const result<void> sound = io ? check_embeddable(io.value()) : std::move(io).error();
-    if (!sound) return sound.error().in("not what lower --io writes").in(path);
+    if (!sound) return sound.error().in("not a description that lower --io writes").in(path);
     return io;
 }
 

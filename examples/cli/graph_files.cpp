@@ -56,7 +56,7 @@ result<void> check_quantizations(const std::vector<io_tensor>& tensors) {
             !is_held(q.highest) || !is_held(q.zero_point))
             return malformed(fmt::format(
                 "{} has scale {}, zero point {} and quantized values from {} to {}, which is "
-                "no quantization to {}",
+                "not a quantization to {}",
                 printable(t.name), q.scale, q.zero_point, q.lowest, q.highest, tosa_type_name(t.dtype)));
     }
     return boost::outcome_v2::success();

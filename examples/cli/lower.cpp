@@ -232,7 +232,7 @@ file_outcome lower_to_files(const lower_options& options, const std::optional<ta
     try {
         return lower_and_write(options, target, show_pass);
     } catch (const std::bad_alloc&) {
-        return {.status = status_malformed, .error = options.model + ": it takes more memory than there is"};
+        return {.status = status_malformed, .error = options.model + ": not enough memory"};
     } catch (const std::exception& e) {
         return {.status = status_malformed, .error = options.model + ": " + e.what()};
     }
@@ -263,9 +263,10 @@ int check_report_page(const lower_options& options) {
 int lower(const lower_options& options) {
     if (const int status = check_report_page(options); status != status_ok) return status;
     if (is_pte_path(options.output) && options.batch.empty()) return lower_pte(options);
-    if (!options.delegate.empty()) return report_usage("--delegate is for .pte files: give -o such a name");
+    if (!options.delegate.empty())
+        return report_usage("--delegate is for .pte files: give -o a name that ends in .pte");
     if (!options.vela.empty() && options.cost.empty())
-        return report_usage("--vela is the program for --cost, or for --delegate of a .pte file");
+        return report_usage("--vela is for --cost, or for --delegate of a .pte file");
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
     if (packaged && options.io_layout != "nchw")
         return report_usage("--io-layout is for one flatbuffer, not for a package");

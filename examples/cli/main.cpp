@@ -94,44 +94,44 @@ constexpr const char* embed_examples =
 
 // Texts of options of more than one line, as the help shows them.
 constexpr const char* batch_help =
-    R"(Lower each .pt2 file in this directory and those in it (links to directories are not followed):
-DIR/a/b.pt2 to OUTPUT/a/b.tosa. One that fails stops no other; all are listed at the end, and the exit
-status is 2 if an output cannot be written, else 3 if a file is unreadable or malformed, else 1 if a
-model cannot be lowered. --report is then one file with a row for each model)";
+    R"(Lower each .pt2 file in this directory and its subdirectories (links to directories are not followed):
+DIR/a/b.pt2 to OUTPUT/a/b.tosa. A model that fails does not stop the others; failures are listed at the
+end, and the exit status is 2 if an output cannot be written, else 3 if a file is unreadable or malformed,
+else 1 if a model cannot be lowered. --report then writes one file with a row for each model)";
 constexpr const char* output_help =
-    R"(TOSA flatbuffer to write (.tosa), or program for ExecuTorch's runtime (.pte); or directory of the package
-or of --batch. Files are written whole or not at all; - is standard output)";
+    R"(TOSA flatbuffer to write (.tosa), or program for ExecuTorch's runtime (.pte); or directory for a
+package or for --batch. Files are written whole or not at all; - is standard output)";
 constexpr const char* compare_sort_help =
-    R"(The worst first by: own, the noise that a layer adds; sqnr, the noise that it gives; difference,
-cosine, saturated; or model, in the model's order)";
+    R"(Sort by own, the noise that a layer adds, by sqnr, the noise in its result, by difference, cosine or
+saturated, the worst first; or by model, in the model's order; default: own)";
 constexpr const char* target_help =
     R"(FP, INT or INT+FP (TOSA-1.0+FP and so on), with extensions such as +bf16+int16+int4+cf, and +u55 or
-+u85 for what that Ethos-U runs, and runs fastest; without it, FP for a float model, INT for a quantized one,
++u85 for what that Ethos-U runs, and runs fastest; default: FP for a float model, INT for a quantized one,
 INT+FP for a mixture)";
 constexpr const char* delegate_help =
-    R"(Of a .pte file: tosa makes delegates of what can be lowered to TOSA; ethos-u55-128 and other such
-configurations compile them for that NPU by Vela. The runtime's own kernels compute the rest)";
+    R"(For a .pte file: tosa turns what can be lowered to TOSA into delegates; ethos-u55-128 and similar
+configurations have Vela compile them for that NPU. The runtime's own kernels compute the rest)";
 constexpr const char* cost_help =
-    R"(Show what Vela estimates for that Ethos-U: cycles, by operator and, in the report, by node; the target
-is then what it runs)";
+    R"(Show what Vela estimates for that Ethos-U: cycles by operator and, in the report, by node; the default
+target is then what it runs)";
 constexpr const char* dim_help =
-    R"(A size that the export leaves open, once for each: batch=1, x:0=1 for axis 0 of the input x, or the
+    R"(Fix a size that the export leaves open, once for each: batch=1, x:0=1 for axis 0 of the input x, or the
 export's symbol, s77=1)";
 constexpr const char* quantize_help =
-    R"(Quantize the model first, by these samples: for each input, in order, a .npy file of samples along
+    R"(Quantize the model first, calibrated on samples: for each input, in order, a .npy file of samples along
 the first axis, or a directory of such files)";
 constexpr const char* graph_output_help =
-    R"(File to write: .hr is text that can be read again (its large constants lie in FILE.data), .tosa a
+    R"(File to write: .hr is text that can be read again (its large constants are in FILE.data), .tosa a
 flatbuffer, .dot a picture, .txt the listing of all nodes; - is the listing on standard output)";
 constexpr const char* report_help =
-    R"(Write what each pass did, and how long it took: JSON, or, if its name ends in .html, a page for the
-browser with the graph after each pass, refused nodes, transposes and memory; of --batch a table)";
+    R"(Write what each pass did, and how long it took: JSON, or, if the name ends in .html, a page for the
+browser with the graph after each pass, refused nodes, transposes and memory; for --batch, a table)";
 constexpr const char* html_help =
-    "Write a page for the browser that shows the graph: modules fold, nodes are found by name and op";
+    "Write a page for the browser that shows the graph, with modules that fold and a search by name and op";
 constexpr const char* vela_csv_help =
-    "Of a page: the _per-layer.csv that Vela writes with --verbose-performance, for cycles by node";
+    "For the page: the _per-layer.csv that Vela writes with --verbose-performance, for cycles by node";
 constexpr const char* inline_help =
-    "Of a .hr file: constants of up to that many elements stand in the text; 32 without it";
+    "For a .hr file: constants of up to that many elements are in the text itself; default: 32";
 
 /// These options name files to write: `-` is standard output.
 void write_by(CLI::App& command, std::initializer_list<const char*> options) {
@@ -141,7 +141,7 @@ void write_by(CLI::App& command, std::initializer_list<const char*> options) {
 }
 
 void add_quiet(CLI::App& command) {
-    command.add_flag_callback("-q,--quiet", be_quiet, "Say nothing unless something is wrong");
+    command.add_flag_callback("-q,--quiet", be_quiet, "Print only warnings and errors");
 }
 
 void add_sizes(CLI::App& command, size_choices& choices) {
@@ -170,7 +170,7 @@ void add_batch(CLI::App& lower, lower_options& o) {
     }
     lower
         .add_option("-j,--jobs", o.jobs,
-                    "With --batch: how many models are in memory at once; as many as processors without it")
+                    "With --batch: how many models are in memory at once; default: one for each processor")
         ->check(CLI::Range(1, 1024))
         ->needs(batch);
     lower
@@ -182,36 +182,40 @@ void add_batch(CLI::App& lower, lower_options& o) {
 void add_calibration(CLI::App& command, calibration_options& o) {
     command.add_option(
         "--config", o.config,
-        "How to quantize, by op, name or module (JSON); options that are given come before it");
-    command.add_option("--observer", o.observer, "How ranges are found; histogram without it")
+        "How to quantize, by op, name or module (JSON); command-line options override its settings");
+    command.add_option("--observer", o.observer, "How ranges are found; default: histogram")
         ->check(CLI::IsMember({"histogram", "min-max", "moving-average", "percentile", "mse"}));
-    command.add_option("--activations", o.activations, "int8 without it")
+    command.add_option("--activations", o.activations, "Type of activations; default: int8")
         ->check(CLI::IsMember({"int8", "int8-symmetric", "int16"}));
-    command.add_option("--weights", o.weights, "int8 without it")->check(CLI::IsMember({"int8", "int4"}));
-    command.add_flag("--per-tensor", o.per_tensor, "One scale for all of a weight, not one for each channel");
+    command.add_option("--weights", o.weights, "Type of weights; default: int8")
+        ->check(CLI::IsMember({"int8", "int4"}));
+    command.add_flag("--per-tensor", o.per_tensor,
+                     "One scale for each weight tensor, not one for each of its channels");
     command.add_flag("--equalize", o.equalize,
-                     "First scale channels so that the weights of two layers in a row are equally large");
+                     "First scale channels so that the weights of consecutive layers are equally large");
     command.add_flag("--smooth", o.smooth,
-                     "First move outliers of what linear layers read into their weights (SmoothQuant)");
-    command.add_option("--headroom", o.headroom, "Factor for the ranges of what is computed, such as 1.1")
+                     "First move outliers in the inputs of linear layers into their weights (SmoothQuant)");
+    command
+        .add_option("--headroom", o.headroom,
+                    "Factor by which to widen the ranges of computed values, such as 1.1")
         ->check(CLI::Range(1.0, 16.0));
     command
         .add_option("--best", o.best,
-                    "Try other options on top for up to that many seconds, and keep what loses least")
+                    "Try further options for up to that many seconds, and keep those that lose least")
         ->check(CLI::Range(0.001, 1e6))
         ->type_name("SECONDS");
     command
         .add_option("--int16-share", o.int16_share,
-                    "Share of the activations' elements that may get 16 bits, where that gains most")
+                    "Share of the activations' elements that may get 16 bits, where that helps most")
         ->check(CLI::Range(0.0, 1.0));
     command.add_flag("--correct-biases", o.correct_biases,
-                     "Then add to each bias what its quantized layer gives too little on average");
+                     "Then correct each bias by the mean error of its quantized layer");
 }
 
 void add_lower(CLI::App& app, lower_options& o, int& status) {
     CLI::App* lower =
         app.add_subcommand("lower", "Lower a .pt2 model to a TOSA flatbuffer or a package, or many at once");
-    lower->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)");
+    lower->add_option("model", o.model, "Model written by torch.export.save (.pt2)");
     lower->add_option("-o,--output", o.output, output_help)->required();
     lower
         ->add_option(
@@ -229,19 +233,19 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     delegate->check(CLI::IsMember(delegates));
     delegate->type_name("NAME");
     lower->add_option("--cost", o.cost, cost_help)->check(CLI::IsMember(accelerators()))->type_name("NAME");
-    lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; the one in the path without it");
+    lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; default: vela, from the path");
     lower->add_flag("--plan-memory", o.plan_memory,
-                    "With --partition: ops of the host graph write to buffers that lie where a plan says");
+                    "With --partition: ops of the host graph write to buffers at planned offsets");
     add_sizes(*lower, o.sizes);
     lower->add_option("--target", o.target, target_help);
     lower
         ->add_option("--io-layout", o.io_layout,
-                     "nchw: images come and go as exported; nhwc: with their channels last")
+                     "nchw: image inputs and outputs are as exported; nhwc: they are channels-last")
         ->check(CLI::IsMember({"nchw", "nhwc"}));
     lower->add_option(
         "--io", o.io,
-        "Write what a caller must know of inputs and outputs (JSON); for a .pte file: int8 or float, what "
-        "a quantized model takes and gives");
+        "Write what a caller must know about inputs and outputs (JSON); for a .pte file: int8 or float, "
+        "what a quantized model takes and gives");
     CLI::Option* report = lower->add_option("--report", o.report, report_help);
     lower->add_option("--vela-csv", o.vela_csv, vela_csv_help)->needs(report)->type_name("FILE");
     lower->add_option("--dot", o.dot_directory,
@@ -254,7 +258,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         ->type_name("PASSES");
     lower->add_flag("--verify", o.verify,
                     "Execute the model after each pass, and name the first that changes the result");
-    lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; random ones without it");
+    lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);
     quantize->type_name("FILE|DIR");
     add_calibration(*lower, o.calibration);
@@ -271,10 +275,12 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
 }
 
 void add_unpack(CLI::App& app, unpack_options& o, int& status) {
-    CLI::App* unpack = app.add_subcommand("unpack", "Restore a TOSA flatbuffer of a .pte file or a package");
-    unpack->add_option("package", o.package, "A .pte file, or a directory, that lower wrote")->required();
-    unpack->add_option("--method", o.method, "Which method; may be left out if there is one");
-    unpack->add_option("--delegate", o.delegate, "Which delegate of the method, from 0");
+    CLI::App* unpack =
+        app.add_subcommand("unpack", "Restore a TOSA flatbuffer from a .pte file or a package");
+    unpack->add_option("package", o.package, "A .pte file or a package directory that lower wrote")
+        ->required();
+    unpack->add_option("--method", o.method, "Method; may be left out if there is only one");
+    unpack->add_option("--delegate", o.delegate, "Delegate of the method, counted from 0");
     unpack->add_option("-o,--output", o.output, "TOSA flatbuffer to write")->required();
     write_by(*unpack, {"--output"});
     unpack->footer(unpack_examples);
@@ -284,26 +290,27 @@ void add_unpack(CLI::App& app, unpack_options& o, int& status) {
 void add_show(CLI::App& app, show_options& o, int& status) {
     CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
     show->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package");
-    show->add_option("--method", o.method, "Which method of a package or a .pte file; all without it");
+    show->add_option("--method", o.method, "Method of a package or a .pte file; default: all");
     add_sizes(*show, o.sizes);
     show->add_flag("--pipeline", o.pipeline,
                    "The passes, what each targets and produces, and which can meet which ops");
     show->add_option("--op", o.op,
                      "With --pipeline: the passes that can meet this op, and what becomes of it");
     show->add_option("--pass", o.pass,
-                     "With --pipeline: this pass, and what it gets from and gives to others");
+                     "With --pipeline: this pass, the ops that it gets from other passes, and those that it "
+                     "makes for them");
     show->add_flag("--dot", o.dot,
                    "As a picture, for Graphviz: headrace show m.pt2 --dot | dot -Tsvg > m.svg");
     CLI::Option* summary =
         show->add_flag("--summary", o.summary,
                        "Instead of nodes: counts of ops, MACs, parameters, peak memory, inputs and outputs");
-    CLI::Option* full = show->add_flag(
-        "--full", o.full, "A line for each node, quantize and dequantize nodes and small constants, too");
-    CLI::Option* around =
-        show->add_option("--around", o.around,
-                         "Only the nodes around the one of that name, those that it reads and its users");
+    CLI::Option* full =
+        show->add_flag("--full", o.full,
+                       "A line for each node, including quantize and dequantize nodes and small constants");
+    CLI::Option* around = show->add_option(
+        "--around", o.around, "Only the node of that name and those around it: what it reads and its users");
     around->type_name("NODE");
-    show->add_option("--depth", o.depth, "With --around: how far, in edges; 1 without it")
+    show->add_option("--depth", o.depth, "With --around: how far, in edges; default: 1")
         ->needs(around)
         ->check(CLI::Range(0, 1000));
     CLI::Option* output = show->add_option("-o,--output", o.output, graph_output_help);
@@ -331,9 +338,9 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
     opt->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
     opt->add_option(
         "--target", o.target,
-        "What the passes lower to, as of `lower`; without it, what a .hr file says, else FP, INT+FP for a "
+        "What the passes lower to, as for `lower`; default: what a .hr file says, else FP, or INT+FP for a "
         "quantized model");
-    opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again what has lost its type");
+    opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again the types that were lost");
     opt->add_flag("--check", o.check, "Check the graph after each pass");
     write_by(*opt, {"--output"});
     add_quiet(*opt);
@@ -344,15 +351,16 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
 void add_plan(CLI::App& app, plan_options& o, int& status) {
     CLI::App* plan = app.add_subcommand("plan", "Plan where each tensor of a model lies in memory");
     plan->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
-    plan->add_option("--method", o.method, "Which method of a package or a .pte file; all without it");
+    plan->add_option("--method", o.method, "Method of a package or a .pte file; default: all");
     add_sizes(*plan, o.sizes);
     plan->add_option("--algorithm", o.algorithm,
                      "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
         ->check(CLI::IsMember({"greedy", "best-fit"}));
-    plan->add_option("--alignment", o.alignment, "Bytes that each offset is a multiple of, a power of two");
+    plan->add_option("--alignment", o.alignment,
+                     "Alignment of each offset in bytes, a power of two; default: 16");
     plan->add_option("-o,--output", o.output, "Write the plan (JSON) instead of printing it");
     plan->add_flag("--verify", o.verify,
-                   "Execute the model in memory laid out by the plan, too, and compare the results");
+                   "Also execute the model in memory laid out by the plan, and compare the results");
     write_by(*plan, {"--output"});
     plan->footer(plan_examples);
     plan->callback([&] { status = guarded(o.model, [&] { return headrace::cli::plan(o); }); });
@@ -361,12 +369,12 @@ void add_plan(CLI::App& app, plan_options& o, int& status) {
 void add_contract(CLI::App& app, contract_options& o, int& status) {
     CLI::App* contract = app.add_subcommand(
         "contract", "Write what a model consists of and needs as a C++ header, for the compiler to check");
-    contract->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)")->required();
+    contract->add_option("model", o.model, "Model written by torch.export.save (.pt2)")->required();
     contract->add_option("-o,--output", o.output, "Header to write; written whole or not at all")->required();
-    contract->add_option("--name", o.name, "Name of the struct; without it, that of the model's file");
+    contract->add_option("--name", o.name, "Name of the struct; default: that of the model's file");
     add_sizes(*contract, o.sizes);
-    contract->add_option("--target", o.target, "What the model is lowered to, as of `lower`");
-    contract->add_option("--io-layout", o.io_layout, "Layout of images at the border, as of `lower`")
+    contract->add_option("--target", o.target, "What the model is lowered to, as for `lower`");
+    contract->add_option("--io-layout", o.io_layout, "Layout of image inputs and outputs, as for `lower`")
         ->check(CLI::IsMember({"nchw", "nhwc"}));
     contract->add_flag("--exported-only", o.exported_only,
                        "Leave out the lowered part, as for a model that cannot be lowered");
@@ -379,13 +387,14 @@ void add_run(CLI::App& app, run_model_options& o, int& status) {
     CLI::App* run = app.add_subcommand("run", "Execute a model on the CPU");
     run->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
     run->add_option("--method", o.method,
-                    "Which method of a package or a .pte file; may be left out if there is one");
+                    "Method of a package or a .pte file; may be left out if there is only one");
     add_sizes(*run, o.sizes);
-    run->add_option("--io", o.io,
-                    "What lower --io wrote with the model: inputs and outputs are then those of the exported "
-                    "program, floats for quantized values and images as NCHW");
-    run->add_option("--in", o.inputs, "Inputs (.npy), in order; random ones without it");
-    run->add_option("--out", o.outputs, "Outputs (.npy), in order; a summary is printed without it");
+    run->add_option(
+        "--io", o.io,
+        "Description that lower --io wrote: inputs and outputs are then those of the exported program, "
+        "floats for quantized values and images as NCHW");
+    run->add_option("--in", o.inputs, "Inputs (.npy), in order; default: random");
+    run->add_option("--out", o.outputs, "Outputs to write (.npy), in order; default: print a summary");
     write_by(*run, {"--out"});
     run->footer(run_examples);
     run->callback([&] { status = guarded(o.model, [&] { return headrace::cli::run(o); }); });
@@ -393,8 +402,8 @@ void add_run(CLI::App& app, run_model_options& o, int& status) {
 
 void add_quantize(CLI::App& app, quantize_options& o, int& status) {
     CLI::App* quantize =
-        app.add_subcommand("quantize", "Quantize a float .pt2 model by samples of its inputs");
-    quantize->add_option("model", o.model, "Model that torch.export.save wrote (.pt2)")->required();
+        app.add_subcommand("quantize", "Quantize a float .pt2 model, calibrated on samples of its inputs");
+    quantize->add_option("model", o.model, "Model written by torch.export.save (.pt2)")->required();
     quantize
         ->add_option("--samples", o.calibration.samples,
                      "For each input, in order: a .npy file of samples, or a directory of such files")
@@ -403,7 +412,7 @@ void add_quantize(CLI::App& app, quantize_options& o, int& status) {
     add_sizes(*quantize, o.sizes);
     quantize->add_option("-o,--output", o.output, "Quantized model to write (.pt2)")->required();
     add_calibration(*quantize, o.calibration);
-    quantize->add_option("-j,--jobs", o.calibration.jobs, "Threads; as many as processors without it")
+    quantize->add_option("-j,--jobs", o.calibration.jobs, "Threads; default: one for each processor")
         ->check(CLI::Range(1, 1024));
     write_by(*quantize, {"--output"});
     add_quiet(*quantize);
@@ -414,25 +423,28 @@ void add_quantize(CLI::App& app, quantize_options& o, int& status) {
 void add_compare(CLI::App& app, compare_options& o, int& status) {
     CLI::App* compare = app.add_subcommand(
         "compare", "Compare two forms of a model layer by layer: float, quantized, lowered");
-    compare->add_option("reference", o.reference, "The better one: a .pt2, .tosa or .pte file, or a package")
+    compare->add_option("reference", o.reference, "The reference: a .pt2, .tosa or .pte file, or a package")
         ->required();
-    compare->add_option("other", o.other, "The one that was made of it")->required();
+    compare->add_option("other", o.other, "The model that was made from it")->required();
     compare->add_option("--in", o.samples, "For each input, in order: a .npy file of samples, or a directory")
         ->required()
         ->type_name("FILE|DIR");
     add_sizes(*compare, o.sizes);
-    compare->add_option("--method", o.method, "Which method of the other, a package or a .pte file");
-    compare->add_option("--io", o.io, "What lower --io wrote with it: what its integers stand for");
+    compare->add_option("--method", o.method,
+                        "Method of the second model, if it is a package or a .pte file");
+    compare->add_option("--io", o.io,
+                        "Description that lower --io wrote with it: what its integers stand for");
     compare->add_option("--through", o.through,
-                        "The quantized .pt2 that it was lowered from: layers are found by way of it");
+                        "The quantized .pt2 that it was lowered from, by whose names layers are matched");
     compare->add_option("--sort", o.sort, compare_sort_help)
         ->check(CLI::IsMember({"own", "sqnr", "difference", "cosine", "saturated", "model"}));
-    compare->add_option("--top", o.top, "Lines of the table; all layers without it");
+    compare->add_option("--top", o.top, "Lines of the table; default: all layers");
     compare->add_option("--json", o.json, "Write all figures (JSON)");
     compare->add_option("--dot", o.dot, "Write a picture, for Graphviz: dot -Tsvg FILE > picture.svg");
-    compare->add_option("--html", o.html,
-                        "Write a page for the browser: both models side by side, the other coloured by the noise it adds");
-    compare->add_option("-j,--jobs", o.jobs, "Threads; as many as processors without it")
+    compare->add_option(
+        "--html", o.html,
+        "Write a page for the browser: both models, the second coloured by the noise of each layer");
+    compare->add_option("-j,--jobs", o.jobs, "Threads; default: one for each processor")
         ->check(CLI::Range(1, 1024));
     write_by(*compare, {"--json", "--dot"});
     compare->footer(compare_examples);
@@ -445,11 +457,11 @@ void add_embed(CLI::App& app, embed_options& o, int& status) {
     embed
         ->add_option(
             "file", o.file,
-            "A flatbuffer, or what Vela writes with --output-format raw; the source names it as given here")
+            "A flatbuffer, or what Vela writes with --output-format raw; the source includes it by this path")
         ->required();
-    embed->add_option("--name", o.name, "What the symbols begin with: NAME_model, NAME_model_size, NAME_io")
+    embed->add_option("--name", o.name, "Prefix of the symbols: NAME_model, NAME_model_size, NAME_io")
         ->required();
-    embed->add_option("--io", o.io, "What lower --io wrote: NAME_io describes the inputs and outputs");
+    embed->add_option("--io", o.io, "Description that lower --io wrote, for NAME_io");
     embed->add_option("-o,--output", o.output, "Directory for NAME_model.c and NAME_model.h");
     embed->footer(embed_examples);
     embed->callback([&] { status = guarded(o.file, [&] { return headrace::cli::embed(o); }); });
@@ -457,7 +469,7 @@ void add_embed(CLI::App& app, embed_options& o, int& status) {
 
 /// Texts that follow from the options, for packages and shells: not for every day, so no help lists them.
 void add_texts(CLI::App& app) {
-    CLI::App* script = app.add_subcommand("completions", "Print a script that completes words for a shell");
+    CLI::App* script = app.add_subcommand("completions", "Print a completion script for a shell");
     script->group("");
     script->footer("");
     auto shell = std::make_shared<std::string>();
@@ -474,7 +486,7 @@ void add_texts(CLI::App& app) {
 int report_parse_error(const CLI::App& app, std::span<const char* const> words, const CLI::ParseError& e) {
     const CLI::App* command = chosen_command(app, words);
     report_usage(usage_error_text(app, words, e.what()));
-    fmt::print(stderr, "`headrace {}--help` says what it takes.\n",
+    fmt::print(stderr, "`headrace {}--help` lists the options.\n",
                command == nullptr ? "" : command->get_name() + ' ');
     return status_usage;
 }

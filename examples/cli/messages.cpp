@@ -104,9 +104,9 @@ int guarded(const std::string& file, const std::function<int()>& command) {
     try {
         return command();
     } catch (const std::bad_alloc&) {
-        return report_error(malformed(where + "it takes more memory than there is"));
+        return report_error(malformed(where + "not enough memory"));
     } catch (const std::length_error&) {
-        return report_error(malformed(where + "it takes more memory than there is"));
+        return report_error(malformed(where + "not enough memory"));
     } catch (const std::system_error& e) {  // of fmt::print: standard output
         return report_error(unwritable(e.what()));
     } catch (const std::exception& e) {

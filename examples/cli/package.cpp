@@ -63,10 +63,10 @@ result<void> unpack_delegate(const unpack_options& options) {
     BOOST_OUTCOME_TRY(method, opened.method(options.method));
     std::size_t number = 0;
     if (method->delegate) {
-        if (options.delegate > 0) return invalid("the method is one delegate, 0");
+        if (options.delegate > 0) return invalid("the method has one delegate, number 0");
         number = *method->delegate;
     } else if (options.delegate < 0 && method->calls.size() != 1) {
-        return invalid(fmt::format("the method is a host graph with {} delegates; choose one by --delegate",
+        return invalid(fmt::format("the method is a host graph with {} delegates; choose one with --delegate",
                                    method->calls.size()));
     } else {
         const auto chosen = static_cast<std::size_t>(std::max(options.delegate, 0));
@@ -133,7 +133,7 @@ int methods_of(const lower_options& options, file_map& models) {
     for (const std::string& text : options.methods) {
         if (!add_method(text, models)) {
             return report_usage(
-                fmt::format("--method {}: write NAME=MODEL.pt2, each name once; a name has "
+                fmt::format("--method {}: write NAME=MODEL.pt2, each name once; a name consists of "
                             "letters, digits, '_', '-' and '.'",
                             text));
         }

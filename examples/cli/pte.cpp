@@ -119,7 +119,7 @@ result<std::uint32_t> chosen_delegate(const pte_fb::Method& method, int number) 
     const std::size_t count = method.delegates() == nullptr ? 0 : method.delegates()->size();
     if (count == 0) return unsupported("the method has no delegate; lower it with --delegate tosa");
     if (number < 0 && count != 1)
-        return invalid(fmt::format("the method has {} delegates; choose one by --delegate", count));
+        return invalid(fmt::format("the method has {} delegates; choose one with --delegate", count));
     const auto chosen = static_cast<std::size_t>(std::max(number, 0));
     if (chosen >= count) return invalid(fmt::format("the method has {} delegates, the first is 0", count));
     return static_cast<std::uint32_t>(chosen);
@@ -131,7 +131,7 @@ result<std::vector<std::byte>> restore_delegate(const pte_file& file, const unpa
     const pte_fb::Delegate& d = *method->delegates()->Get(number);
     const std::string_view id = d.id() == nullptr ? std::string_view() : d.id()->string_view();
     if (id != tosa_backend_id)
-        return unsupported("the delegate is for the backend '" + printable(id) + "', it is not TOSA");
+        return unsupported("the delegate is for the backend '" + printable(id) + "', not for TOSA");
     BOOST_OUTCOME_TRY(blob, file.delegate(d));
     BOOST_OUTCOME_TRY(constants, file.named_data(detail::pte::shared_constants_key));
     return restore_tosa(blob, constants, largest_restored(file.size()));
@@ -182,7 +182,7 @@ int lower_pte(const lower_options& options) {
     if (!options.cost.empty())
         return report_usage("--cost is for one flatbuffer: give -o a name that ends in .tosa");
     if (!options.vela.empty() && !is_accelerator(options.delegate))
-        return report_usage("--vela is for delegates of Ethos-U: give --delegate such as ethos-u55-128");
+        return report_usage("--vela is for Ethos-U delegates: give --delegate, such as ethos-u55-128");
     if (target && !delegates(options))
         return report_usage("--target is for the delegates of a .pte file: add --delegate tosa");
     if (!options.methods.empty() && !options.calibration.samples.empty())

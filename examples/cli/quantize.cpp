@@ -63,7 +63,7 @@ void print_search(std::FILE* stream, const quantization_search& search) {
     for (const quantization_rule& r : search.best.rules)
         wide += r.scheme && r.scheme->activation.type == dtype::int16 ? 1 : 0;
     if (wide != 0) fmt::print(stream, "{} rules give 16 bits\n", wide);
-    if (!search.is_complete) fmt::print(stream, "the time was over before all was tried\n");
+    if (!search.is_complete) fmt::print(stream, "time ran out before everything was tried\n");
 }
 
 result<void> quantize_to_file(const quantize_options& options) {

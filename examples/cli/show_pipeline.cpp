@@ -104,14 +104,15 @@ void print_op(const pipeline_description& d, std::string_view op) {
     const std::vector<flow_step> steps = flow_of(d, op, left);
     if (steps.size() != meetings.size()) {
         fmt::print(
-            "\nThe way to TOSA, at the most: what may have come from it where a pass meets that; - where all "
-            "of it is removed\n");
+            "\nThe way to TOSA, at most: what it may have become where a pass meets it; - where the pass "
+            "removes "
+            "all of that\n");
         for (const flow_step& s : steps) {
             fmt::print("  {:3}{} {:32} {}\n", s.pass + 1, s.gone.size() == s.met.size() ? '-' : ' ',
                        d.passes[s.pass].name, text_of(s.met, " ", room));
         }
     }
-    fmt::print("\nWhat of that can leave the pipeline: {}\n", text_of(left));
+    fmt::print("\nWhat can leave the pipeline: {}\n", text_of(left));
 }
 
 // A pass and its neighbours: who makes what it meets, and who meets what it makes.
@@ -230,8 +231,8 @@ int report_unknown(std::string_view kind, std::string_view name, const op_name_l
     constexpr std::size_t room = 8;
     if (candidates.empty())
         return report_usage(
-            fmt::format("the pipeline knows no {} '{}'{}", kind, name, did_you_mean(name, all)));
-    return report_usage(fmt::format("the pipeline knows no {} '{}'; did you mean {}?", kind, name,
+            fmt::format("the pipeline has no {} '{}'{}", kind, name, did_you_mean(name, all)));
+    return report_usage(fmt::format("the pipeline has no {} '{}'; did you mean {}?", kind, name,
                                     text_of(candidates, ", ", room)));
 }
 

@@ -110,9 +110,9 @@ result<std::string> run_vela(const scratch_directory& folder, const std::string&
     std::string said = text_of_file(log);
     if (status == -1)
         return unsupported(
-            fmt::format("cannot run Vela as '{}'; install it, or say where it is by --vela", vela));
+            fmt::format("cannot run Vela as '{}'; install it, or say where it is with --vela", vela));
     if (status != 0)
-        return unsupported(fmt::format("Vela ended with status {}: {}", status, printable(said, 1000)));
+        return unsupported(fmt::format("Vela exited with status {}: {}", status, printable(said, 1000)));
     return said;
 }
 

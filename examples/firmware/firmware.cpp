@@ -41,7 +41,7 @@ std::uint32_t hash_of(std::span<const std::byte> bytes) {
 result<void> check(std::span<const std::byte> file) {
     const auto* data = reinterpret_cast<const std::uint8_t*>(file.data());
     flatbuffers::Verifier verifier(data, file.size());
-    if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return invalid("the file is no TOSA graph");
+    if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return invalid("the file is not a TOSA graph");
     const auto& block = *tosa_fb::GetTosaGraph(data)->regions()->Get(0)->blocks()->Get(0);
     const auto count = [&](tosa_fb::Op op) {
         return std::count_if(block.operators()->begin(), block.operators()->end(),
@@ -49,9 +49,9 @@ result<void> check(std::span<const std::byte> file) {
     };
     if (count(tosa_fb::Op::MUL) != 4 || count(tosa_fb::Op::ADD) != 2 || count(tosa_fb::Op::CLAMP) != 2 ||
         count(tosa_fb::Op::SIGMOID) != 1)
-        return invalid("the file has other operators than the graph");
+        return invalid("the operators of the file are not those of the graph");
     if (block.inputs()->Get(0)->string_view() != "x" || block.outputs()->Get(0)->string_view() != "y")
-        return invalid("the file has other inputs and outputs than the graph");
+        return invalid("the inputs and outputs of the file are not those of the graph");
     return boost::outcome_v2::success();
 }
 

@@ -93,7 +93,7 @@ class Panel {
 
   node() {
     const node = this.app.selectedNode();
-    if (!node) return [element("p", { class: "none" }, "Click a node to see what it is made of.")];
+    if (!node) return [element("p", { class: "none" }, "Click a node to see its details.")];
     const parts = [element("h2", {}, shortOp(opOf(node))), this.about(node)];
     const refusal = refusalOf(node);
     if (refusal) parts.push(element("h2", { class: "gone" }, "Refused"), element("p", {}, refusal.reason));
@@ -231,10 +231,10 @@ class Panel {
     const parts = [];
     for (const memory of data.plan.memories) {
       parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1)),
-        element("p", {}, bytesText(memory.peak) + " at the peak" + (memory.lower_bound ? ", " + (memory.peak / memory.lower_bound).toFixed(2) + " of the lower bound, " + bytesText(memory.lower_bound) + " at step " + memory.fullest_step : "")),
+        element("p", {}, bytesText(memory.peak) + " at the peak" + (memory.lower_bound ? ", " + (memory.peak / memory.lower_bound).toFixed(2) + " times the lower bound, " + bytesText(memory.lower_bound) + " at step " + memory.fullest_step : "")),
         this.planPicture(memory));
     }
-    parts.push(element("p", { class: "none" }, "From left to right: steps of the execution. From bottom to top: addresses. Constants lie elsewhere. Point at a tensor to see it, click to find it."));
+    parts.push(element("p", { class: "none" }, "From left to right: steps of the execution. From bottom to top: addresses. Constants are stored elsewhere. Hover over a tensor to see it, click to go to it."));
     return parts;
   }
 
@@ -295,7 +295,7 @@ class Panel {
 
   layers() {
     const decibels = (number, layer) => (number !== null ? number.toFixed(1) : layer.largest_difference === 0 ? "equal" : "–");
-    const table = element("table", {}, element("tr", {}, element("th", {}, "layer"), element("th", { class: "number", title: "decibels if what it reads were exact" }, "own"),
+    const table = element("table", {}, element("tr", {}, element("th", {}, "layer"), element("th", { class: "number", title: "decibels if its inputs were exact" }, "own"),
       element("th", { class: "number", title: "signal to noise, decibels" }, "SQNR"), element("th", { class: "number" }, "largest")));
     for (const layer of layers.slice(0, 500)) {
       const node = this.app.nodeNamed(layer.other);
@@ -319,6 +319,6 @@ class Panel {
         element("td", {}, element("span", { class: "mono" }, nameOf(node)), element("div", { class: "bar", style: "width:" + (share * 100).toFixed(2) + "%" })),
         element("td", {}, shortOp(opOf(node))), element("td", { class: "number" }, countText(cyclesOf(node))), element("td", { class: "number" }, (share * 100).toFixed(1) + " %")));
     }
-    return [element("p", {}, countText(total) + " cycles by Vela's figures" + (found < total ? "; " + countText(total - found) + " are of names that this graph does not have." : ".")), table];
+    return [element("p", {}, countText(total) + " cycles by Vela's estimate" + (found < total ? "; " + countText(total - found) + " belong to names that this graph does not have." : ".")), table];
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a function that applies a pass which has a handler and no targets.
-// EXPECT: pass: it has handlers and no targets
+// EXPECT: pass: it has handlers but no targets
 // EXPECT: no_targets<lower_relu>
 
 #include <headrace/pass/pipeline.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines an op with a member of a type that no argument has.
-// EXPECT: op: a member of args is of no type for arguments
+// EXPECT: op: a member of args has a type that no argument can have
 // EXPECT: no_argument_type<my::pool, my::window>
 
 #include <headrace/op/op.hpp>

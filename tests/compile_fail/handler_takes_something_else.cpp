@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Defines a pass whose only handler takes the values of an op, not its arguments and the emitter.
-// EXPECT: pass: a handler takes something else
-// EXPECT: wrong_handler<lower_relu, headrace::toy::relu, headrace::value (lower_relu::*)(headrace::value) const
+// EXPECT: pass: a handler has the wrong parameters
+// EXPECT: wrong_handler<lower_relu, headrace::toy::relu, headrace::value (lower_relu::*)(headrace::value)
+// const
 
 #include <headrace/pass/pipeline.hpp>
 

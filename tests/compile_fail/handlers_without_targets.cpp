@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a pass that has a handler and no targets: nothing would ever call it.
-// EXPECT: pass: it has handlers and no targets
+// EXPECT: pass: it has handlers but no targets
 // EXPECT: no_targets<lower_relu>
 
 #include <headrace/pass/pipeline.hpp>

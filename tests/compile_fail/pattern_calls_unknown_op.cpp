@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines a pattern that calls what is not an op.
-// EXPECT: pattern: it calls what is not an op
+// Defines a pattern that calls something that is not an op.
+// EXPECT: pattern: it calls something that is not an op
 // EXPECT: unknown_op<plus>
 
 #include <headrace/match/pattern.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a pass whose replacement takes fewer values than the pattern.
-// EXPECT: replacement: it takes or returns other values than the pattern
+// EXPECT: replacement: its inputs or outputs differ from the pattern's
 // EXPECT: other_inputs<1, 2>
 
 #include <headrace/match/pattern_pass.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a pass whose replacement has a call with too many operands.
-// EXPECT: replacement: its expression is unsound
+// EXPECT: replacement: its expression is ill-formed
 // EXPECT: wrong_arity<headrace::toy::neg, 2, 1>
 
 #include <headrace/match/pattern_pass.hpp>

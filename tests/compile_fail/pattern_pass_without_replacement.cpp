@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a pass whose replacement can be called with nothing.
-// EXPECT: replacement: it is no expression and emits nothing
+// EXPECT: replacement: it is not an expression and emits nothing
 // EXPECT: not_a_replacement<clamped>
 
 #include <headrace/match/pattern_pass.hpp>

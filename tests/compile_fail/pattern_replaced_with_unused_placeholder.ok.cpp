@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Replaces a pattern that does not use one of its placeholders.
-// EXPECT: pattern: its expression is unsound
+// EXPECT: pattern: its expression is ill-formed
 // EXPECT: unused_placeholder<1, headrace::toy::relu>
 
 #include <headrace/match/rewriter.hpp>

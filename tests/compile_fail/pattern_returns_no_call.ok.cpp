@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a pattern that returns its placeholder.
-// EXPECT: pattern: it returns what no call makes
+// EXPECT: pattern: it returns something that no call makes
 // EXPECT: no_call<headrace::wildcard<0>>
 
 #include <headrace/match/pattern.hpp>

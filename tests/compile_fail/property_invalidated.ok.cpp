@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a pipeline in which a pass undoes what the last one needs.
-// EXPECT: pipeline: a property holds no longer
+// EXPECT: pipeline: a property no longer holds
 // EXPECT: invalidated<lower_relu, folded, lower_relu6>
 
 #include <headrace/pass/pipeline.hpp>

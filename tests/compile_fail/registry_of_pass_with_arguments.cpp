@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lists a pass that needs an argument in a registry, which makes its passes itself.
-// EXPECT: pass_registry: a pass of the list cannot be made without arguments
+// EXPECT: pass_registry: a pass in the list cannot be default-constructed
 
 #include <headrace/pass/pass_manager.hpp>
 

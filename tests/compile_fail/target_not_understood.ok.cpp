@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines a target with an extension that TOSA does not have.
-// EXPECT: target: its spelling is not understood
+// EXPECT: target: this is not a target
 
 #include <headrace/contract/model_contract.hpp>
 

@@ -193,7 +193,7 @@ def check_options(program, folder):
     empty.mkdir()
     calls.call(program, "lower", "--batch", empty, "-o", out, status=USAGE, says="no .pt2 file")
     calls.call(program, "lower", "--batch", folder / "missing", "-o", out, status=MALFORMED, says="missing")
-    calls.call(program, "lower", "--batch", MODEL, "-o", out, status=MALFORMED, says="no directory")
+    calls.call(program, "lower", "--batch", MODEL, "-o", out, status=MALFORMED, says="is not a directory")
     calls.call(program, "lower", "--batch", source, "-o", source / "a.pt2", status=USAGE, says="cannot write")
     expect(not out.exists(), "a wrong call made the folder of the outputs")
     # Options that each model gets.

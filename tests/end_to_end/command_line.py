@@ -148,7 +148,7 @@ def check_pipeline(program, folder):
     of_pass = call(program, "show", "--pipeline", "--pass", silu[0][1], says="canonicalize_variants: ")
     expect("removes" in of_pass and "legalize_unary: " in of_pass, "--pass does not show its neighbours")
     call(program, "show", "--pipeline", "--op", "add", status=USAGE, says="aten.add.Scalar, aten.add.Tensor")
-    call(program, "show", "--pipeline", "--op", "no_such_op", status=USAGE, says="knows no op")
+    call(program, "show", "--pipeline", "--op", "no_such_op", status=USAGE, says="has no op")
     call(program, "show", "--pipeline", "--pass", "noop", status=USAGE, says="did you mean remove_noop")
     call(program, "show", "--pipeline", "--op", "silu", "--pass", "remove_noop", status=USAGE)
     call(program, "show", MODEL, "--op", "silu", status=USAGE, says="--pipeline")

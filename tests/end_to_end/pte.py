@@ -212,7 +212,7 @@ def check_methods(program, folder):
     expect(again.read_bytes() == one.read_bytes(), "the same model gives other bytes")
     cut = folder / "cut.pte"
     cut.write_bytes(one.read_bytes()[:-1])
-    call(program, "show", cut, status=MALFORMED, says="ends behind")
+    call(program, "show", cut, status=MALFORMED, says="ends past the end")
     cut.write_bytes(one.read_bytes()[:200])
     call(program, "run", cut, status=MALFORMED, says="cut off")
 
@@ -254,7 +254,7 @@ def blocks_of(blob):
         expect(blob[at + 20:at + 32] == bytes(12), f"block {name}: its head is not zero behind the size")
         blocks.append((name, blob[at + 32:at + 32 + size]))
         at += 32 + -(-size // 16) * 16
-    expect(at == len(blob), "the last block ends behind the blob")
+    expect(at == len(blob), "the last block ends past the end of the blob")
     return blocks
 
 
@@ -287,7 +287,7 @@ def check_vela(program, folder):
     call(program, "unpack", file, "--delegate", 0, "-o", folder / "x.tosa", status=UNSUPPORTED, says="EthosUBackend")
     lower(left=3, status=UNSUPPORTED, says="to the CPU")
     expect(not file.exists(), "Vela has failed, but there is a file")
-    lower(ended=1, status=UNSUPPORTED, says="Vela ended with status 1")
+    lower(ended=1, status=UNSUPPORTED, says="Vela exited with status 1")
     call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", folder / "none",
          status=UNSUPPORTED, says="cannot run Vela")
     call(program, "lower", model, "-o", file, "--delegate", "tosa", "--vela", vela, status=USAGE, says="Ethos-U")

@@ -52,7 +52,7 @@ TEST_CASE("a stride that leads outside is refused") {
     kernel_test k;
     const auto result = k.run_all<aten::as_strided>({k(grid), {2}, {6}, 0}, {{real, {2}, {}}});
     REQUIRE(result.has_error());
-    CHECK(result.error().message == "tested (aten.as_strided.default): reads outside of its operand");
+    CHECK(result.error().message == "tested (aten.as_strided.default): reads outside its operand");
 }
 
 TEST_CASE("splits") {

@@ -145,7 +145,7 @@ TEST_CASE("plans that evaluation cannot work with are refused") {
           std::string::npos);
     memory_plan outside = make_memory_plan(p.g, counting_evaluated()).value();
     outside.tensors[0].offset = 1024;
-    CHECK(run_planned(p.g, outside, inputs).error().message.find("outside of memory") != std::string::npos);
+    CHECK(run_planned(p.g, outside, inputs).error().message.find("outside the memory") != std::string::npos);
     outside.tensors[0].offset = 4;
     CHECK(run_planned(p.g, outside, inputs).error().message.find("not aligned") != std::string::npos);
 }
@@ -297,5 +297,5 @@ TEST_CASE("a buffer of the wrong type is refused") {
     p.output(n.result());
     p.finish();
     CHECK(run_graph(p.g, random_inputs(p.g, 1)).error().message ==
-          "y (aten.relu.out): its buffer is of another type or shape than its result");
+          "y (aten.relu.out): its buffer differs from its result in type or shape");
 }

@@ -142,7 +142,7 @@ TEST_CASE_METHOD(fixture, "blocks of images") {
     CHECK(infer<aten::col2im>({columns, {6, 8}, {2, 2}, {1, 1}, {0, 0}, {2, 2}}) ==
           "the number of columns is 16, but must be 12");
     CHECK(infer<aten::col2im>({real({17, 16}), {6, 8}, {2, 3}, {1, 2}, {1, 0}, {2, 1}}) ==
-          "columns of 17 elements are no blocks of 6");
+          "columns of 17 elements are not blocks of 6");
 }
 
 TEST_CASE_METHOD(fixture, "convolutions and poolings") {
@@ -150,7 +150,7 @@ TEST_CASE_METHOD(fixture, "convolutions and poolings") {
     CHECK(infer<aten::conv2d>({x, real({6, 4, 3, 3}), {}, {2}, {1}}) == "float32[1, 6, 4, 4]");
     CHECK(infer<aten::conv2d>({real({4, 8, 8}), real({6, 4, 3, 3})}) == "float32[6, 6, 6]");
     CHECK(infer<aten::conv2d>({x, real({6, 3, 3, 3})}) ==
-          "input [1, 4, 8, 8], weight [6, 3, 3, 3] and groups 1 do not fit");
+          "input [1, 4, 8, 8], weight [6, 3, 3, 3] and groups 1 do not match");
     CHECK(infer<aten::conv2d_padding>({x, real({4, 1, 3, 4}), {}, {1}, "same", {2}, 4}) ==
           "float32[1, 4, 8, 8]");
     CHECK(infer<aten::conv_transpose2d_input>({x, real({4, 3, 3, 3}), {}, {2}, {1}, {1}, 2}) ==
@@ -263,7 +263,7 @@ TEST_CASE_METHOD(fixture, "other dialects") {
     CHECK(infer<higher_order::cond>({real({}), &region, &region, row}) == "float32[3]");
     CHECK(infer<higher_order::cond>({real({2}), &region, &region, row}) == "pred [2] must have 1 element");
     CHECK(infer<higher_order::cond>({real({}), &region, &region, {}}) ==
-          "a region takes 1 inputs, but is given 0");
+          "a region takes 1 input, but is given 0");
     CHECK(infer<higher_order::cond>({real({}), &region, &region, xs}) ==
           "input 0 of a region is float32[3], but is given float32[5, 3]");
     graph& other = g.create_region();

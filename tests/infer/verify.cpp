@@ -57,7 +57,7 @@ TEST_CASE("a sound graph is verified") {
 TEST_CASE("a graph needs one output node, and it is last") {
     sample s;
     s.g.move_before(s.b, nullptr);
-    CHECK(s.complaint() == "b (mine.copy.default): lies behind the output node");
+    CHECK(s.complaint() == "b (mine.copy.default): comes after the output node");
     s.g.erase(s.out);
     CHECK(s.complaint() == "the graph has 0 output nodes instead of one");
     s.g.create<builtin::output>({.values = {s.a.result()}});
@@ -68,7 +68,7 @@ TEST_CASE("a graph needs one output node, and it is last") {
 TEST_CASE("operands lie before their users") {
     sample s;
     s.g.move_before(s.b, &s.a);
-    CHECK(s.complaint() == "b (mine.copy.default): lies before its operand a");
+    CHECK(s.complaint() == "b (mine.copy.default): comes before its operand a");
     s.g.move_before(s.a, &s.b);
     s.g.set_operand(s.a.operands[0], s.b.result());
     CHECK(s.complaint() == "the graph has a cycle: a -> b -> a");

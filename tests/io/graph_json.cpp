@@ -125,7 +125,7 @@ TEST_CASE("broken text is refused", "[graph_json]") {
     CHECK(nodes("") == "a graph has no output node");
     CHECK(nodes(R"({"op":"aten.none","results":[]})") == "node 'aten.none': there is no such op");
     CHECK(nodes(output).find("not known yet") != std::string::npos);
-    CHECK(nodes(input + output + "," + output).find("behind the output") != std::string::npos);
+    CHECK(nodes(input + output + "," + output).find("after the output") != std::string::npos);
     const auto relu = [&](const std::string& rest) {
         return nodes(input + R"({"op":"aten.relu.default",)" + rest);
     };

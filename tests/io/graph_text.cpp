@@ -211,7 +211,7 @@ output %y
 )";
     CHECK(message_of(text) ==
           "text:4:9: there is no op 'own.relu' in the dialects of this program; builtin.opaque(target=\"…\", "
-          "operands=[…]) stands for one that nothing need know");
+          "operands=[…]) stands for an op that no pass needs to know");
     const program p = parsed(text, {.find_own_op = &find_op<own_dialect>});
     CHECK(printed(p) == text);
     CHECK(p.graph->census().count(info_of<own_relu>) == 1);
@@ -241,26 +241,26 @@ TEST_CASE("broken text is refused with its place", "[graph_text]") {
     };
     CHECK(op("") == "it was read");
     CHECK(message_of("") ==
-          "text:1:1: expected 'headrace 1', with which the text of a graph begins; the text ends "
+          "text:1:1: expected 'headrace 1' at the beginning of a graph's text; the text ends "
           "here");
     CHECK(message_of("headrace 2") == "text:1:10: the text is of version '2'; this program reads version 1");
-    CHECK(refusal("") == "text:2:1: expected 'output', with which a graph ends; the text ends here");
+    CHECK(refusal("") == "text:2:1: expected 'output' at the end of a graph; the text ends here");
     CHECK(refusal("target \"TOSA-2.0\"") ==
-          "text:2:1: there is no such target; one is \"TOSA-1.0+INT+int16\"");
+          "text:2:1: unknown target; write one such as \"TOSA-1.0+INT+int16\"");
     CHECK(refusal("user_outputs 2 output") ==
           "text:2:22: there are fewer outputs than user_outputs says; the text "
           "ends here");
     CHECK(refusal("writes buffer \"b\" from 0 output") ==
-          "text:2:32: what is written to 'b' is from an output that is not there; the text ends here");
+          "text:2:32: 'b' is written from an output that does not exist; the text ends here");
     CHECK(refusal("writes to") == "text:2:8: 'to' cannot be written to; buffer, parameter and input can");
     CHECK(op("%x: int8[1] = input") ==
-          "text:3:1: '%x' is defined twice; a second value of a name is called %name#1");
+          "text:3:1: '%x' is defined twice; call a second value of that name %name#1");
     CHECK(op("%ä: int8[1] = input") == "text:3:2: expected a value's name: %x, %\"x y\", %x#1 or %#1");
     CHECK(op("%\"ä\": int9[1] = input").substr(0, 45) == "text:3:7: there is no type 'int9'; there are ");
     CHECK(op("%y: int8[-1] = input") == "text:3:5: a size below 0, or more elements than can be counted");
     CHECK(op("%y: int8[4294967296, 4294967296] = input").find("more elements") != std::string::npos);
     CHECK(op("%y: int8[2, 2]{0, 0} = input") ==
-          "text:3:5: the numbers in braces are not an order of all dimensions, from 0");
+          "text:3:5: the numbers in braces are not a permutation of the dimensions, from 0");
     CHECK(op("%y: int8[99999999999999999999] = input") == "text:3:10: expected an integer");
     CHECK(op("%y: ? = aten.relu.default(%y)") ==
           "text:3:27: '%y' is not defined before it is used; nodes stand in the order of execution");
@@ -271,48 +271,47 @@ TEST_CASE("broken text is refused with its place", "[graph_text]") {
     CHECK(op("%y: ? = aten.relu.default(x=%x)") ==
           "text:3:27: aten.relu.default has no argument 'x'; it has self");
     CHECK(op("%y: ? = aten.softmax.int(self=%x, 1)") ==
-          "text:3:35: an argument behind one with a name needs its name, as in dim=1");
+          "text:3:35: an argument after a named one needs its name, as in dim=1");
     CHECK(op("%y: ? = aten.softmax.int(%x, dim=1.5)") == "text:3:34: argument 'dim' takes an integer");
     CHECK(op("%y: ? = aten.softmax.int(%x, dim=1, dtype=float99)") ==
           "text:3:43: argument 'dtype' takes a type such as float32, or none");
     CHECK(op("%y: ? = aten.gelu.default(%x, approximate=tanh)") ==
-          "text:3:43: argument 'approximate' takes a text in quotes");
+          "text:3:43: argument 'approximate' takes a string in quotes");
     CHECK(op("%y: ? = aten.gelu.default(%x, approximate=\"tanh\n\")") ==
-          "text:3:43: the text in quotes does not end on its line; a line break is \\n");
+          "text:3:43: the string does not end on its line; write \\n for a line break");
     CHECK(op("%y: ? = aten.gelu.default(%x, approximate=\"\\q\")") ==
-          R"(text:3:44: there is no such escape; there are \", \\, \n, \t and \x41)");
+          R"(text:3:44: unknown escape; write \", \\, \n, \t or \x41)");
     CHECK(op("%y: ? = aten.cat.default(%x)") ==
           "text:3:26: argument 'tensors' takes a list of values such as [%x, %y]");
     CHECK(op("%y: ? = aten.max.dim(%x, dim=0)") == "text:3:9: aten.max.dim gives 2 results, not 1");
-    CHECK(op("%y: ? = aten.relu.default(%x") == "text:4:1: expected ')' or ',' behind an argument");
+    CHECK(op("%y: ? = aten.relu.default(%x") == "text:4:1: expected ')' or ',' after an argument");
     CHECK(op("%y: ? = constant [1]") == "text:3:1: a constant needs a type");
-    CHECK(op("%y: int8[1] = constant [300]") == "text:3:25: '300' is no element of int8");
+    CHECK(op("%y: int8[1] = constant [300]") == "text:3:25: '300' is not an element of int8");
     CHECK(op("%y: int8[2] = constant [1]") ==
-          "text:3:24: the constant has 1 bytes, but its type takes 2 elements of int8");
+          "text:3:24: the constant has 1 byte, but its type takes 2 elements of int8");
     CHECK(op("%y: int8[1000000000000] = constant [1]").find("1000000000000 elements") != std::string::npos);
     CHECK(op("%y: int8[1] = constant 0x1") ==
           "text:3:24: expected elements, as [1, 2], @ and a key, or 0x and two digits for each byte");
     CHECK(op("%y: int8[2] = constant [1, 2] strides [-1]") ==
-          "text:3:15: a stride is below 0, or they reach too far");
+          "text:3:15: a stride is negative, or the strides reach too far");
     CHECK(op("%y: int8[2] = constant [1, 2] strides [1, 1]") ==
           "text:3:15: a stride for each dimension is needed");
     CHECK(op("%y: int8[9, 9] = constant [1] strides [9223372036854775807, 1]").find("too far") !=
           std::string::npos);
     CHECK(op("%y: int8[2] = constant @0123") ==
           "text:3:24: the text has no data file; give the constant's elements, as [1, 2]");
-    CHECK(op("%y: int8[1] = input {colour=1}").substr(0, 46) ==
-          "text:3:22: there is no annotation 'colour' of ");
+    CHECK(op("%y: int8[1] = input {colour=1}").substr(0, 47) ==
+          "text:3:22: there is no annotation 'colour' for ");
     CHECK(op("%y: int8[1] = input {quantization=[0.0, 0, 0, 1]}") ==
           "text:3:36: a scale is a number above 0");
     CHECK(refusal("%x: int8[1] = input\noutput %x {quantization=[none, none]}") ==
-          "text:3:25: the quantizations are not as many as the outputs");
-    CHECK(refusal("%x: int8[1] = input\noutput y=%x, %x") ==
-          "text:3:8: either all outputs have names or none has");
+          "text:3:25: there is not one quantization for each output");
+    CHECK(refusal("%x: int8[1] = input\noutput y=%x, %x") == "text:3:8: name all outputs or none");
     CHECK(refusal("%x: int8[1] = input\noutput %x output %x") ==
           "text:3:11: a graph ends with its output; nothing may follow it");
     std::string deep = "%p: bool[] = input\n";
     for (int i = 0; i != 100'000; ++i) deep += "%r: ? = higher_order.cond(%p, {%p: bool[] = input\n";
-    CHECK(refusal(deep).find("graphs are nested too deep") != std::string::npos);
+    CHECK(refusal(deep).find("graphs are nested too deeply") != std::string::npos);
 }
 
 TEST_CASE("large constants lie in a file beside the text", "[graph_text]") {
@@ -367,9 +366,9 @@ TEST_CASE("large constants lie in a file beside the text", "[graph_text]") {
     REQUIRE(write_graph_text(at / "z.hr", other).has_value());
     std::filesystem::rename(at / "z.hr.data", at / "x.hr.data");
     CHECK(refusal() == place + (at / "x.hr.data") + " has no constant '" + key.substr(1) +
-                           "'; it is not the data file of this text, write both again");
+                           "'; it is not the data file of this text; write both again");
     std::ofstream(at / "x.hr.data") << "no archive";
-    CHECK(refusal().find("not a sound zip archive") != std::string::npos);
+    CHECK(refusal().find("malformed zip archive") != std::string::npos);
 }
 
 TEST_CASE("what the text cannot hold is refused", "[graph_text]") {

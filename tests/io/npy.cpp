@@ -108,16 +108,16 @@ TEST_CASE("npy: broken files are refused", "[io][npy]") {
     CHECK(message_of(file_of("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }", {7})) ==
           "holds elements of type '>i2', which cannot be read");
     CHECK(message_of(file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }", {7})) ==
-          "has not as much data as its shape tells");
+          "has more or less data than its shape says");
     CHECK(message_of(file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (-1,), }", {7})) ==
           "has a header that cannot be read");
     CHECK(message_of(file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (9223372036854775807, 4), }",
-                             {7})) == "has not as much data as its shape tells");
+                             {7})) == "has more or less data than its shape says");
     CHECK(message_of(file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (1", {7})) ==
           "has a header that cannot be read");
     CHECK(message_of(file_of("{'descr': '<i2'", {})) == "has a header that cannot be read");
     CHECK_FALSE(read_npy("/nonexistent/a.npy"));
     auto cut = file_of("{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }", {});
     cut.resize(20);
-    CHECK(message_of(cut) == "ends in its header");
+    CHECK(message_of(cut) == "ends within its header");
 }

@@ -205,7 +205,7 @@ TEST_CASE("changed files are noticed", "[package]") {
     REQUIRE(opened.has_value());
     const auto flatbuffer = opened.value().flatbuffer(0);
     REQUIRE_FALSE(flatbuffer.has_value());
-    CHECK(flatbuffer.error().message.find("not those that the manifest means") != std::string::npos);
+    CHECK(flatbuffer.error().message.find("not those that the manifest describes") != std::string::npos);
     fs::resize_file(data, 3);
     CHECK_FALSE(package::open(s.path / "p").has_value());
     fs::remove(s.path / "p" / "manifest.json");

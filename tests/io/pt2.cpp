@@ -334,7 +334,7 @@ TEST_CASE("pt2: archives of another kind", "[io][pt2]") {
     CHECK(message({{"version", "8.2"}, {"serialized_exported_program.json", "{}"}}) ==
           "is an archive of an older torch; load it there and save it with torch.export.save of torch 2.9 or "
           "newer");
-    CHECK(message({{"m/data.pkl", ""}}) == "is no torch.export archive: it has no models/*.json");
+    CHECK(message({{"m/data.pkl", ""}}) == "is not a torch.export archive: it has no models/*.json");
     CHECK(message({{"m/models/a.json", ""}, {"m/models/b.json", ""}}) ==
           "holds several models, such as 'a' and 'b'");
     CHECK(message({{"m/models/a.json", "{}"}}) == "a.json: 'schema_version' is missing");
@@ -397,7 +397,7 @@ TEST_CASE("pt2: broken JSON is refused", "[io][pt2]") {
     CHECK_FALSE(read_entries(entries));
 }
 
-TEST_CASE("pt2: graphs that are nested too deep are refused", "[io][pt2]") {
+TEST_CASE("pt2: graphs that are nested too deeply are refused", "[io][pt2]") {
     const std::string before =
         R"({"as_graph": {"name": "g", "graph": {"inputs": [], "outputs": [], "tensor_values": {}, "nodes": [)"
         R"({"target": "torch.ops.higher_order.map_impl", "name": "m", "outputs": [], )"
@@ -410,7 +410,7 @@ TEST_CASE("pt2: graphs that are nested too deep are refused", "[io][pt2]") {
         R"({"name": "", "arg": {"as_tensor": {"name": "gt"}}, "kind": 1})",
         R"({"name": "", "arg": {"as_tensor": {"name": "gt"}}, "kind": 1}, {"name": "", "arg": )" + text + "}",
         "control_flow");
-    CHECK(message.find("graphs are nested too deep") != std::string::npos);
+    CHECK(message.find("graphs are nested too deeply") != std::string::npos);
 }
 
 TEST_CASE("pt2: weights that do not fit their data are refused", "[io][pt2]") {

@@ -141,5 +141,5 @@ TEST_CASE("what cannot be emitted cannot be streamed", "[tosa][io]") {
     const auto refused = stream_tosa(huge.g);
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().kind == error_kind::unsupported);
-    CHECK(refused.error().message.find("it holds at most 2147483647") != std::string::npos);
+    CHECK(refused.error().message.find("a TOSA file holds at most 2147483647") != std::string::npos);
 }

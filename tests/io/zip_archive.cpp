@@ -69,21 +69,21 @@ TEST_CASE("zip: an archive can be moved", "[io][zip]") {
     CHECK(moved.view(*moved.find("a")));
 }
 
-TEST_CASE("zip: unsound archives are refused", "[io][zip]") {
+TEST_CASE("zip: malformed archives are refused", "[io][zip]") {
     const std::string good = archive_of({{"a", "hello"}, {"b", "world"}});
     CHECK(message_of(good).empty());
     std::string wrong = good;
     wrong[wrong.find("world")] = 'W';
     CHECK(message_of(wrong) == "entry b: CRC error");
     CHECK(message_of(archive_of({{"a", "1"}, {"a", "2"}})) ==
-          "not a sound zip archive: two entries have the same name");
+          "malformed zip archive: two entries have the same name");
     CHECK(message_of(archive_of({{"a", "1", 0, false, 8}})) ==
           "entry a: is compressed; torch.export.save stores entries as they are");
     CHECK(message_of(archive_of({{"a", "1", 1}})) == "entry a: is encrypted");
     for (std::size_t size = 1; size < good.size(); ++size) {
         CHECK_FALSE(message_of(good.substr(0, size)).empty());
     }
-    CHECK(message_of("no zip") == "not a sound zip archive: Not a zip archive");
+    CHECK(message_of("no zip") == "malformed zip archive: Not a zip archive");
 }
 
 TEST_CASE("zip: an entry beyond the archive is refused", "[io][zip]") {

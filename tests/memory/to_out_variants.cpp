@@ -131,7 +131,7 @@ TEST_CASE("all ops without an out-variant are named at once, and nothing is chan
     const std::pmr::string before = listing(p.g);
     pass_context context;
     CHECK(to_out_variants{}(p.g, context).error().message ==
-          "no out-variant is known of aten.relu6.default, aten.layer_norm.default; decompose them, or leave "
+          "no out-variant is known for aten.relu6.default, aten.layer_norm.default; decompose them, or leave "
           "them to allocate their results themselves");
     CHECK(listing(p.g) == before);
 

@@ -39,10 +39,10 @@ TEST_CASE("a key means one content and one tag", "[named_data_store]") {
     REQUIRE(store.add_named_data("a", bytes_of("one")).has_value());
     const auto other = store.add_named_data("a", bytes_of("two"));
     REQUIRE_FALSE(other.has_value());
-    CHECK(other.error().message == "named data 'a' is there already, with other content");
+    CHECK(other.error().message == "named data 'a' already exists with different content");
     const auto tagged = store.add_named_data("a", bytes_of("one"), 1, "file");
     REQUIRE_FALSE(tagged.has_value());
-    CHECK(tagged.error().message == "named data 'a' is there already, with another tag");
+    CHECK(tagged.error().message == "named data 'a' already exists with a different tag");
     CHECK_FALSE(store.add_named_data("z", bytes_of("one"), 0).has_value());
     CHECK(store.output().buffers.size() == 1);
 }

@@ -283,7 +283,7 @@ TEST_CASE("order constraints move passes as little as they must") {
 TEST_CASE("order constraints that cannot be met are refused by name") {
     pass_manager lacking({first{}, needs_clean{}});
     CHECK(lacking.solve_constraints().error().message ==
-          "pass needs_clean requires clean, which no pass of the list gives");
+          "pass needs_clean requires clean, which no pass in the list ensures");
     pass_manager two({first{}, before_itself_a{}, before_itself_b{}});
     CHECK(
         two.solve_constraints().error().message ==

@@ -158,7 +158,7 @@ TEST_CASE("types that Ethos-U55 does not have") {
     CHECK(binary<tosa::add>(dtype::float32) == "Ethos-U55 has no ADD of floating-point numbers");
     CHECK(transposed(dtype::boolean, {2, 3}, {1, 0}) == "Ethos-U55 has no TRANSPOSE of booleans");
     CHECK(binary<tosa::logical_left_shift>(int8) ==
-          "Ethos-U55 has no LOGICAL_LEFT_SHIFT of other than INT32");
+          "Ethos-U55 has no LOGICAL_LEFT_SHIFT of types other than INT32");
     CHECK(binary<tosa::logical_left_shift>(int32).empty());
     CHECK(reduced<tosa::reduce_max>(int32, {2, 3}, 1) == "Ethos-U55 has no REDUCE_MAX of INT32");
     CHECK(reduced<tosa::reduce_min>(int16, {2, 3}, 1).empty());
@@ -168,7 +168,7 @@ TEST_CASE("types that Ethos-U55 does not have") {
         });
     };
     CHECK(shifted(false, int32) == "Ethos-U55 has no ARITHMETIC_RIGHT_SHIFT that does not round");
-    CHECK(shifted(true, int16) == "Ethos-U55 has no ARITHMETIC_RIGHT_SHIFT of other than INT32");
+    CHECK(shifted(true, int16) == "Ethos-U55 has no ARITHMETIC_RIGHT_SHIFT of types other than INT32");
     CHECK(shifted(true, int32).empty());
     const auto cast = [](dtype from, dtype to) {
         return fault(
@@ -185,14 +185,14 @@ TEST_CASE("types that Ethos-U55 does not have") {
                                          .output_type = type == int8 ? int32 : dtype::int48});
         });
     };
-    CHECK(product(int16) == "Ethos-U55 has no MATMUL of other than INT8");
+    CHECK(product(int16) == "Ethos-U55 has no MATMUL of types other than INT8");
     CHECK(product(int8).empty());
     const auto table = [](dtype type, std::int64_t entries) {
         return fault([=](sample& s) {
             return s.make<tosa::table>({s.input(type, {3}), s.constant(type, {entries})});
         });
     };
-    CHECK(table(int16, 513) == "Ethos-U55 has no TABLE of other than INT8");
+    CHECK(table(int16, 513) == "Ethos-U55 has no TABLE of types other than INT8");
     CHECK(table(int8, 256).empty());
 }
 
@@ -210,9 +210,9 @@ TEST_CASE("windows of convolutions") {
     CHECK(convolved<tosa::depthwise_conv2d>({.input = {1, 15, 15, 4}, .stride = {4, 4}}) ==
           "Ethos-U55 has no DEPTHWISE_CONV2D with a stride above 3");
     CHECK(convolved<tosa::depthwise_conv2d>({.input = {1, 15, 15, 4}, .stride = {3, 3}}).empty());
-    CHECK(convolved<tosa::transpose_conv2d>({.stride = {3, 3}}).find("with such strides") !=
+    CHECK(convolved<tosa::transpose_conv2d>({.stride = {3, 3}}).find("with strides other than 1 and 2") !=
           std::pmr::string::npos);
-    CHECK(convolved<tosa::transpose_conv2d>({.stride = {2, 1}}).find("with such strides") !=
+    CHECK(convolved<tosa::transpose_conv2d>({.stride = {2, 1}}).find("with strides other than 1 and 2") !=
           std::pmr::string::npos);
     CHECK(convolved<tosa::transpose_conv2d>({.stride = {2, 2}}).empty());
     CHECK(convolved<tosa::transpose_conv2d>({.input = {1, 1, 16, 4}, .kernel = {1, 3}, .stride = {1, 2}})
@@ -254,7 +254,7 @@ TEST_CASE("INT16 is rescaled right behind its convolution") {
     const value moved = s.make<tosa::reshape>({v, s.shape({14, 14, 2})});
     CHECK(u55::restriction(*v.producer) == "Ethos-U55 has no CONV2D of INT16 that no RESCALE follows");
     CHECK(u55::restriction(*rescaled(s, moved, int16).producer) ==
-          "Ethos-U55 has no RESCALE of INT48 but behind a convolution");
+          "Ethos-U55 has no RESCALE of INT48 except after a convolution");
 }
 
 TEST_CASE("windows of poolings") {
@@ -274,17 +274,18 @@ TEST_CASE("windows of poolings") {
 }
 
 TEST_CASE("positions of the largest") {
-    const std::pmr::string rule = "Ethos-U55 has no ARGMAX but of up to 127 channels of one image";
+    const std::pmr::string rule = "Ethos-U55 has no ARGMAX except of up to 127 channels of one image";
     CHECK(reduced<tosa::argmax>(int8, {2, 3, 127}, 2).empty());
     CHECK(reduced<tosa::argmax>(int8, {1, 2, 3, 4}, 3).empty());
     CHECK(reduced<tosa::argmax>(int8, {2, 3, 128}, 2) == rule);
     CHECK(reduced<tosa::argmax>(int8, {2, 3, 4}, 1) == rule);
     CHECK(reduced<tosa::argmax>(int8, {2, 2, 3, 4}, 3) == rule);
-    CHECK(reduced<tosa::argmax>(int16, {3, 4}, 1) == "Ethos-U55 has no ARGMAX of other than INT8");
+    CHECK(reduced<tosa::argmax>(int16, {3, 4}, 1) == "Ethos-U55 has no ARGMAX of types other than INT8");
 }
 
 TEST_CASE("resizing") {
-    const std::pmr::string rule = "Ethos-U55 has no RESIZE but to the nearest of one image, by 2, 4 or 8";
+    const std::pmr::string rule =
+        "Ethos-U55 has no RESIZE except to the nearest element of one image, by 2, 4 or 8";
     constexpr auto nearest = resize_mode::nearest;
     CHECK(resized({4, 2, 4, 2}, {-1, -1}, {1, 1}, nearest).empty());
     CHECK(resized({16, 2, 8, 2}, {-7, -3}, {7, 3}, nearest).empty());
@@ -304,7 +305,7 @@ TEST_CASE("what can be addressed") {
     CHECK(!transposed(int32, {2, 3, 4, 5, 6}, {3, 2, 1, 0, 4}).empty());
     CHECK(reduced<tosa::reverse>(int8, {2, 3, 4, 5}, 1).empty());
     CHECK(reduced<tosa::reverse>(int8, {2, 3, 4, 5}, 3) ==
-          "Ethos-U55 has no REVERSE but of an image's height or width");
+          "Ethos-U55 has no REVERSE except along an image's height or width");
     CHECK(reduced<tosa::reverse>(int32, {2, 3, 4, 5}, 1) == "Ethos-U55 has no REVERSE of INT32");
     CHECK(reduced<tosa::reduce_sum>(int32, {3, u55::max_size}, 1).empty());
     CHECK(reduced<tosa::reduce_sum>(int32, {3, u55::max_size + 1}, 1).find("of an axis of more") !=

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lowers PyTorch exports to TOSA 1.0 and to programs for ExecuTorch's runtime, by the program headrace.
+"""Lowers PyTorch exports to TOSA 1.0 and to programs for ExecuTorch's runtime, with the program headrace.
 
 A model is a path, the bytes of a file, or a torch.export.ExportedProgram.
 """

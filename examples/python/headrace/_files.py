@@ -32,11 +32,11 @@ def suffix_of(data: bytes) -> str:
         return ".pte"
     if data[:8] == b"headrace" or data[:2] == b"//":
         return ".hr"
-    raise ValueError("these bytes are no .pt2 archive, TOSA flatbuffer, .pte file or graph as text")
+    raise ValueError("these bytes are not a .pt2 archive, TOSA flatbuffer, .pte file or graph as text")
 
 
 def model_file(model: Model, folder: pathlib.Path, name: str = "model") -> pathlib.Path:
-    """The file of a model. One that is no file is written into the folder."""
+    """The file of a model. A model that is not a file is written into the folder."""
     if isinstance(model, (str, os.PathLike)):
         return pathlib.Path(model)
     if isinstance(model, (bytes, bytearray, memoryview)):
@@ -45,7 +45,7 @@ def model_file(model: Model, folder: pathlib.Path, name: str = "model") -> pathl
         path.write_bytes(data)
         return path
     if hasattr(model, "graph_signature") and hasattr(model, "graph_module"):
-        from torch.export import save  # only now: who has such a program has PyTorch
+        from torch.export import save  # only now: whoever has such a program has PyTorch
 
         path = folder / (name + ".pt2")
         save(model, path)
@@ -74,7 +74,7 @@ def array_files(arrays: Samples | Sequence[Samples], folder: pathlib.Path) -> li
 
 
 def option_list(options: dict[str, Option]) -> list[str]:
-    """int16_share=0.2 as --int16-share 0.2; True is an option without a value, False and None are none."""
+    """int16_share=0.2 as --int16-share 0.2; True is an option without a value, False and None leave it out."""
     found: list[str] = []
     for name, value in options.items():
         if value is None or value is False:

@@ -58,7 +58,7 @@ class Graph(str):
 
 
 class Lowered(bytes):
-    """A lowered model: the bytes of the file, and what the program said of it."""
+    """A lowered model: the bytes of the file, and what the program said about it."""
 
     io: dict[str, Any]
     """Name, dtype, shape and quantization of each input and output; empty for .pte files."""
@@ -82,10 +82,10 @@ def lower(
 ) -> Lowered:
     """A model as a TOSA flatbuffer, or with form="pte" as a program for ExecuTorch's runtime.
 
-    target    such as "TOSA-1.0+INT+u55"; without it FP, or INT for a quantized model
-    quantize  samples of a float model's inputs, one array or file for each: it is quantized first
-    io_layout "nhwc": images come and go with their channels last
-    delegate  of a .pte file: "tosa", or an Ethos-U such as "ethos-u55-128"
+    target    such as "TOSA-1.0+INT+u55"; by default FP, or INT for a quantized model
+    quantize  samples of a float model's inputs, one array or file for each: the model is quantized first
+    io_layout "nhwc": image inputs and outputs are channels-last
+    delegate  for a .pte file: "tosa", or an Ethos-U such as "ethos-u55-128"
     verify    the model is executed after each pass, and the first that changes the result is an error
     options   other options of `headrace lower`, such as observer="mse" or best=60
 
@@ -139,7 +139,7 @@ def run(
 ) -> list[numpy.ndarray[Any, Any]]:
     """The outputs of a model, executed on the CPU. Inputs are arrays or .npy files, in order.
 
-    io   what `lower` said of a quantized flatbuffer, Lowered.io: it then takes and gives floats
+    io   the description of a quantized flatbuffer, Lowered.io: the model then takes and gives floats
     """
     import numpy
 
@@ -211,7 +211,7 @@ def plan(model: Model, **options: Option) -> dict[str, Any]:
 
 
 def opt(model: Model, passes: str | Sequence[str], **options: Option) -> str:
-    """The graph after passes, by name, as text."""
+    """The graph after the named passes, as text."""
     names = passes if isinstance(passes, str) else ",".join(passes)
     with _folder() as name:
         file = model_file(model, pathlib.Path(name))

@@ -35,7 +35,7 @@ KINDS = {1: NotSupported, 2: UsageError, 3: MalformedFile}
 
 
 def program_path() -> pathlib.Path:
-    """The program: what the variable HEADRACE_PROGRAM names, or the one of the package."""
+    """The program: what the variable HEADRACE_PROGRAM names, or the one in the package."""
     named = os.environ.get("HEADRACE_PROGRAM")
     path = pathlib.Path(named) if named else pathlib.Path(__file__).resolve().parent / "bin" / "headrace"
     if not path.is_file():
@@ -44,7 +44,7 @@ def program_path() -> pathlib.Path:
 
 
 def call(*arguments: str | os.PathLike[str]) -> str:
-    """What the program prints, called with these arguments: call("show", "--pipeline").
+    """What the program prints when it is called with these arguments: call("show", "--pipeline").
 
     Raises NotSupported, UsageError or MalformedFile with the program's message.
     """
@@ -53,7 +53,7 @@ def call(*arguments: str | os.PathLike[str]) -> str:
     if done.returncode == 0:
         return done.stdout
     if done.returncode < 0:
-        raise HeadraceError(done.returncode, f"headrace was ended by signal {-done.returncode}")
+        raise HeadraceError(done.returncode, f"headrace was killed by signal {-done.returncode}")
     message = done.stderr.strip() or done.stdout.strip() or f"headrace: exit status {done.returncode}"
     raise KINDS.get(done.returncode, HeadraceError)(done.returncode, message)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::number_text.
+// Defines headrace::number_text and headrace::counted_text.
 #ifndef HEADRACE_BASE_TEXT_HPP
 #define HEADRACE_BASE_TEXT_HPP
 
@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory_resource>
 #include <string>
+#include <string_view>
 
 namespace headrace {
 
@@ -23,6 +24,10 @@ namespace headrace {
     char digits[16];  // sign, digits, point, and an exponent of five characters
     return {digits,
             std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
+}
+/// "1 input", "2 inputs".
+[[nodiscard]] std::pmr::string counted_text(std::integral auto number, std::string_view one) {
+    return (number_text(number) + ' ').append(one) + (number == 1 ? "" : "s");
 }
 
 }  // namespace headrace

@@ -90,7 +90,7 @@ private:
     const lowered_part part(source.model);
     BOOST_OUTCOME_TRY(plan, make_memory_plan(source.model, {}));
     return join_text(
-        "\n    // Lowered to TOSA; bytes of activations at the fullest moment, of constants, of the "
+        "\n    // Lowered to TOSA; bytes of activations at their peak, of constants, of the "
         "flatbuffer.\n    static constexpr auto target = *headrace::parse_target(",
         c_string_literal(target_text(source.model.target())), ");\n",
         number_member("peak_memory", plan.memories[0].bytes),

@@ -72,8 +72,7 @@ template <fixed_string Spelling>
 struct tosa_target {
 private:
     static constexpr auto parsed = parse_target(Spelling.view());
-    static_assert(parsed.has_value(),
-                  "target: its spelling is not understood; write TOSA-1.0+INT or the like");
+    static_assert(parsed.has_value(), "target: this is not a target; write one such as TOSA-1.0+INT");
 
 public:
     static constexpr target_spec target = parsed ? *parsed : target_spec{};

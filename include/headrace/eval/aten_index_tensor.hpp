@@ -143,7 +143,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     const indexed_positions from = positions_of(e, in, a.indices);
     if (e.failed()) return;
     if (from.shape != e.output_shape())
-        return e.fail("a mask selects another number of elements than inference says");
+        return e.fail("a mask selects a different number of elements than inference says");
     move_elements(e.output(), in, [&](auto move) {
         for (std::size_t i = 0; i != from.positions.size(); ++i) move(i, from.positions[i]);
     });

@@ -35,7 +35,7 @@ inline void evaluate(aten::as_strided, const args<aten::as_strided>& a, evaluati
     std::int64_t last = a.storage_offset.value_or(0);
     for (std::size_t d = 0; d != a.size.size(); ++d)
         last = saturating_add(last, saturating_mul(a.size[d] - 1, a.stride[d]));
-    if (last >= in.size()) return e.fail("reads outside of its operand");
+    if (last >= in.size()) return e.fail("reads outside its operand");
     extents strides(a.stride.begin(), a.stride.end());
     for (std::size_t d = 0; d != strides.size(); ++d) strides[d] = stepped(strides[d], 1, a.size[d]);
     copy_strided(e.output(), in, strides, a.storage_offset.value_or(0));

@@ -53,7 +53,7 @@ inline void set_outputs(evaluation& e, const std::vector<tensor>& results) {
     if (e.failed()) return;
     if (results.size() < e.output_count()) return e.fail("its graph has too few results");
     for (std::size_t i = 0; i != e.output_count(); ++i) {
-        if (results[i].shape() != e.output_shape(i)) return e.fail("its graph gives another shape");
+        if (results[i].shape() != e.output_shape(i)) return e.fail("its graph gives a different shape");
         e.set_output(i, results[i]);
     }
 }

@@ -68,13 +68,13 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
     return unsupported(message_prefix(n) + "evaluation has no kernel for this op" +
                        (is_ours ? ""
                                 : "; declare evaluate(Op, const args<Op>&, evaluation&) beside it, and "
-                                  "give the run operators_of its dialect"));
+                                  "pass operators_of its dialect to the run"));
 }
 
 /// Refuses operands without metadata, by which the rule judges them, and tensors that are not of it.
 [[nodiscard]] inline result<void> check_operands(const node& n, std::span<const tensor> operands) {
     if (operands.size() != n.operand_count)
-        return invalid(message_prefix(n) + "it was not given as many tensors as it has operands");
+        return invalid(message_prefix(n) + "it was not given one tensor for each operand");
     for (std::size_t i = 0; i != operands.size(); ++i) {
         const tensor_meta* meta = meta_of(n.operand(i));
         if (meta == nullptr)
@@ -97,7 +97,7 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
     if (result<void> done = rule(n.arguments, inferred); !done)
         return error{done.error().kind, message_prefix(n) + done.error().message};
     if (inferred.results().size() != n.result_count)
-        return invalid(message_prefix(n) + "it has another number of results than inference says");
+        return invalid(message_prefix(n) + "it has a different number of results than inference says");
     return boost::outcome_v2::success();
 }
 
@@ -145,7 +145,7 @@ struct result_metas {
         const std::size_t first = operands.size() - buffers.size();  // they are its last operands
         for (std::size_t i = 0; i != places.size(); ++i) {
             if (!operands[first + i].has_meta(metas[i]))
-                return invalid(message_prefix(n) + "its buffer is of another type or shape than its result");
+                return invalid(message_prefix(n) + "its buffer differs from its result in type or shape");
             places[i] = operands[first + i];
         }
     } else if (state.arena != nullptr && !is<builtin::constant>(n)) {

@@ -22,7 +22,7 @@ struct folding {
         for (std::size_t i = 0; i != n.result_count; ++i) {
             if (!n.results[i].meta || !results.value()[i].has_meta(*n.results[i].meta)) {
                 return invalid(message_prefix(n) +
-                               "evaluation gives another type or shape than the metadata");
+                               "evaluation gives a different type or shape than the metadata");
             }
         }
         return results;

@@ -49,7 +49,7 @@ inline void evaluate(tosa::slice, const args<tosa::slice>& a, evaluation& e) {
     if (start.size() != in.rank()) return e.fail("start has the wrong length");
     for (std::size_t d = 0; d != in.rank(); ++d) {
         if (start[d] < 0 || start[d] + e.output().dim(d) > in.dim(d))
-            return e.fail("reads outside of its operand");
+            return e.fail("reads outside its operand");
     }
     copy_by_axis(e.output(), in, [&](std::size_t d, std::int64_t i) { return start[d] + i; });
 }
@@ -185,7 +185,7 @@ inline void evaluate(tosa::variable_read, const args<tosa::variable_read>& a, ev
     const auto found = e.variables().find(a.variable_name);
     if (found == e.variables().end())
         return e.fail("variable " + std::string(a.variable_name) + " is not declared");
-    if (found->second.shape() != e.output_shape()) return e.fail("the variable has another shape");
+    if (found->second.shape() != e.output_shape()) return e.fail("the variable has a different shape");
     e.set_output(found->second);
 }
 

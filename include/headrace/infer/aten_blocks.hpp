@@ -63,7 +63,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         require_equal("the number of columns", self.shape.back(), saturating_mul(count[0], count[1])));
     shape_builder shape(sizes(self.shape).first(self.rank() - 1));
     if (shape.back() % elements != 0) {
-        return invalid("columns of " + number_text(shape.back()) + " elements are no blocks of " +
+        return invalid("columns of " + number_text(shape.back()) + " elements are not blocks of " +
                        number_text(elements));
     }
     shape.back() /= elements;

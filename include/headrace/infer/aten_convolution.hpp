@@ -70,7 +70,7 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
     const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
     if (!divisible || form.in_channels() != wanted) {
         return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
-                       " and groups " + number_text(form.groups) + " do not fit");
+                       " and groups " + number_text(form.groups) + " do not match");
     }
     return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }

@@ -83,7 +83,7 @@ inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::
         BOOST_OUTCOME_TRY(labels, einsum_labels(text.substr(arrow + 2)));
         for (std::size_t i = 0; i != labels.size(); ++i) {
             if (labels.find(labels[i], i + 1) == std::pmr::string::npos) continue;
-            return invalid(std::pmr::string("einsum label '") + labels[i] + "' is twice in the result");
+            return invalid(std::pmr::string("einsum label '") + labels[i] + "' appears twice in the result");
         }
         equation.result = labels;
     }
@@ -98,7 +98,7 @@ public:
         const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
         if (shape.size() > shape_builder::capacity) return invalid("rank is too large");
         if (ellipsis ? shape.size() < named : shape.size() != named) {
-            return invalid("einsum labels '" + std::pmr::string(labels) + "' do not fit " +
+            return invalid("einsum labels '" + std::pmr::string(labels) + "' do not match " +
                            shape_text(shape));
         }
         std::size_t axis = 0;
@@ -153,7 +153,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(equation, parse_einsum(a.equation));
     if (a.tensors.empty() || a.tensors.size() != equation.operands.size()) {
         return invalid("einsum equation '" + std::pmr::string(a.equation) + "' does not have " +
-                       number_text(a.tensors.size()) + " operands");
+                       counted_text(a.tensors.size(), "operand"));
     }
     einsum_sizes known;
     for (std::size_t i = 0; i != a.tensors.size(); ++i) {

@@ -323,7 +323,7 @@ template <one_of<ops<aten::diff>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    if (self.rank() == 0) return invalid("differences along an axis that a single number does not have");
+    if (self.rank() == 0) return invalid("a tensor of rank 0 has no axis to take differences along");
     shape_builder shape(self.shape);
     promotion type;
     type.add(self);

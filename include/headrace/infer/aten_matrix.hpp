@@ -74,7 +74,7 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
     const std::size_t rank = query.size();
     if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
         return invalid("query " + shape_text(query) + ", key " + shape_text(key) + " and value " +
-                       shape_text(value) + " do not fit");
+                       shape_text(value) + " do not match");
     }
     const std::size_t lead = rank - (grouped ? 3 : 2);
     if (grouped) {
@@ -106,7 +106,7 @@ inline result<shape_builder> infer_attention(inference& out, const attention_ope
     BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
     if (a.mask) {
         const tensor_meta& mask = inference::of(*a.mask);
-        if (a.is_causal) return invalid("attn_mask must not be given if is_causal is");
+        if (a.is_causal) return invalid("attn_mask must not be given together with is_causal");
         if (!is_boolean(mask.dtype)) {
             BOOST_OUTCOME_TRY(require_floating("attn_mask", mask.dtype));
         }

@@ -58,7 +58,7 @@ public:
     [[nodiscard]] result<void> check() const {
         if (failure_) return *failure_;
         if (given_ == inputs_.size()) return boost::outcome_v2::success();
-        return invalid("a region takes " + number_text(inputs_.size()) + " inputs, but is given " +
+        return invalid("a region takes " + counted_text(inputs_.size(), "input") + ", but is given " +
                        number_text(given_));
     }
 
@@ -107,7 +107,7 @@ inline result<std::int64_t> iterations_of(list<value> xs) {
     for (const value v : xs) {
         const sizes shape(inference::of(v).shape);
         if (shape.empty() || (count != -1 && shape[0] != count)) {
-            return invalid("tensors to iterate over must have the same first size");
+            return invalid("tensors to iterate over must have the same size along axis 0");
         }
         count = shape[0];
     }

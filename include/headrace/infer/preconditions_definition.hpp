@@ -41,7 +41,7 @@ HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_
 
 HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t given, std::size_t expected) {
     if (given == expected) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " has " + number_text(given) + " elements, but must have " +
+    return invalid(std::pmr::string(what) + " has " + counted_text(given, "element") + ", but must have " +
                    number_text(expected));
 }
 
@@ -59,8 +59,8 @@ HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::opt
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
     if (element_count(shape) == count) return boost::outcome_v2::success();
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " + number_text(count) +
-                   (count == 1 ? " element" : " elements"));
+    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " +
+                   counted_text(count, "element"));
 }
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::optional<value>& v,

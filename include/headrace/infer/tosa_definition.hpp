@@ -220,7 +220,7 @@ inline result<void> infer_results(tosa::slice, const args<tosa::slice>& a, infer
     for (std::size_t i = 0; i != input.rank(); ++i) {
         if (saturating_add((*start)[i], (*size)[i]) > input.shape[i]) {
             return tosa_rules::refuse("slice", "start " + shape_text(*start) + " with size " +
-                                                   shape_text(*size) + " leaves " + shape_text(input.shape));
+                                                   shape_text(*size) + " exceeds " + shape_text(input.shape));
         }
     }
     return add_result(out, input.dtype, *size);
@@ -305,7 +305,7 @@ inline result<void> infer_results(tosa::rescale, const args<tosa::rescale>& a, i
         }
     }
     if (inference::of(a.multiplier).dtype != (a.scale32 ? dtype::int32 : dtype::int16)) {
-        return tosa_rules::refuse(op, "multiplier must be of int32 with scale32, and of int16 without");
+        return tosa_rules::refuse(op, "multiplier must be int32 with scale32, and int16 without it");
     }
     if (a.scale32 && input.dtype == dtype::int48)
         return tosa_rules::refuse(op, "int48 does not go with scale32");

@@ -32,7 +32,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                 std::int64_t least) {
     if (items.size() != count) {
         return refuse(op, std::pmr::string(what) + " " + shape_text(items) + " must have " +
-                              number_text(count) + " items");
+                              counted_text(count, "item"));
     }
     for (const std::int64_t item : items) {
         if (item < least) {

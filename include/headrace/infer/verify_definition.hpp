@@ -69,14 +69,14 @@ private:
             if (n.previous != previous) return broken(n, "is not linked to the node before it");
             if (n.op->results != variadic_results &&
                 n.result_count != static_cast<std::uint32_t>(n.op->results)) {
-                return broken(n, "has " + number_text(n.result_count) + " results, its op " +
+                return broken(n, "has " + counted_text(n.result_count, "result") + ", its op " +
                                      number_text(n.op->results));
             }
             present_[n.id] = true;
             previous = &n;
         }
         if (count != graph_->size() || graph_->last() != previous) {
-            return invalid("the graph lists " + number_text(count) + " nodes but has " +
+            return invalid("the graph lists " + counted_text(count, "node") + " but has " +
                            number_text(graph_->size()));
         }
         return boost::outcome_v2::success();
@@ -87,7 +87,7 @@ private:
         for (const node& n : graph_->nodes()) ++counts[n.op];
         std::optional<error> failure;
         const auto disagree = [&](const op_info& op, std::size_t counted, std::size_t found) {
-            failure = invalid("the census counts " + number_text(counted) + " nodes of " +
+            failure = invalid("the census counts " + counted_text(counted, "node") + " of " +
                               std::pmr::string(op.name) + ", the graph has " + number_text(found));
         };
         graph_->census().for_each([&](const op_info& op, std::size_t counted) {
@@ -112,7 +112,7 @@ private:
         if (outputs != 1) {
             return invalid("the graph has " + number_text(outputs) + " output nodes instead of one");
         }
-        if (graph_->output() != graph_->last()) return broken(*graph_->last(), "lies behind the output node");
+        if (graph_->output() != graph_->last()) return broken(*graph_->last(), "comes after the output node");
         return boost::outcome_v2::success();
     }
 
@@ -157,8 +157,8 @@ private:
             }
         }
         if (used != operands) {
-            return invalid("the graph has " + number_text(operands) + " operands but lists " +
-                           number_text(used) + " uses");
+            return invalid("the graph has " + counted_text(operands, "operand") + " but lists " +
+                           counted_text(used, "use"));
         }
         return boost::outcome_v2::success();
     }
@@ -170,7 +170,7 @@ private:
                 if (seen[e.source->id]) continue;
                 // A cycle is worth a better message than the order that it makes impossible.
                 if (auto order = topological_order(*graph_); !order) return order.error();
-                return broken(n, "lies before its operand " + node_label(*e.source));
+                return broken(n, "comes before its operand " + node_label(*e.source));
             }
             seen[n.id] = true;
         }
@@ -188,7 +188,7 @@ private:
         const node& out = *graph_->output();
         const auto* exported = out.find_annotation<output_names>();
         if (exported != nullptr && exported->names.size() != out.operand_count) {
-            return invalid("the graph has " + number_text(out.operand_count) + " outputs but names for " +
+            return invalid("the graph has " + counted_text(out.operand_count, "output") + " but names for " +
                            number_text(exported->names.size()));
         }
         std::pmr::unordered_map<std::string_view, value> outputs;
@@ -231,7 +231,7 @@ private:
             return broken(n, "breaks the op's own rule: " + done.error().message);
         }
         if (inferred.results().size() != n.result_count) {
-            return broken(n, "has " + number_text(n.result_count) + " results, inference gives " +
+            return broken(n, "has " + counted_text(n.result_count, "result") + ", inference gives " +
                                  number_text(inferred.results().size()));
         }
         for (std::uint32_t i = 0; i != n.result_count; ++i) {

@@ -52,7 +52,7 @@ public:
     void read(simdjson::dom::element text, graph& g) {
         // A region takes its memory from the graph around it, half as much again with each level.
         constexpr int deepest = 12;
-        if (depth_ == deepest) fail_malformed("graphs are nested too deep");
+        if (depth_ == deepest) fail_malformed("graphs are nested too deeply");
         ++depth_;
         std::vector<value> outer = std::exchange(values_, {});
         graph* const outer_graph = std::exchange(graph_, &g);
@@ -79,7 +79,7 @@ private:
                                     cortex_m::dialect, higher_order::dialect, delegate::dialect,
                                     tosa::dialect, memory::dialect, out::dialect, builtin::dialect>(name);
         if (op == nullptr) fail_malformed("there is no such op");
-        if (graph_->output() != nullptr) fail_malformed("it lies behind the output");
+        if (graph_->output() != nullptr) fail_malformed("it comes after the output");
         const auto results = json_get<simdjson::dom::array>(text, "results");
         if (op->results != variadic_results && results.size() != static_cast<std::size_t>(op->results))
             fail_malformed("it has " + std::to_string(results.size()) + " results, not " +
@@ -116,7 +116,7 @@ private:
                 given.push_back(f);
                 visit_field(*f, arguments, [&]<class T>(const T& member) {
                     if (!read(content, const_cast<T&>(member)))
-                        fail_malformed("argument " + in_quotes(f->name) + " is of another kind");
+                        fail_malformed("argument " + in_quotes(f->name) + " is of the wrong kind");
                 });
             }
         }
@@ -134,7 +134,7 @@ private:
         const auto count = static_cast<std::uint64_t>(meta->elements());
         if (count > bytes.size() * 2 || storage_bytes(meta->dtype, count) != bytes.size() ||
             traits_of(meta->dtype).bits == 0)
-            fail_malformed("its elements are not as many bytes as its type and shape say");
+            fail_malformed("its elements do not have the number of bytes that its type and shape require");
         arguments.data.bytes = bytes.data();
     }
 
@@ -154,7 +154,7 @@ private:
         if (auto meta = read_meta(text, shape)) {
             if (read_integers(text["dim_order"], order)) meta->dim_order = list<std::int64_t>(order);
             if (!order.empty() && !is_permutation_of(order, shape.size()))
-                fail_malformed("a result's 'dim_order' is no order of its dimensions");
+                fail_malformed("a result's 'dim_order' is not a permutation of its dimensions");
             graph_->set_meta(v, *meta);
         }
         std::string_view name;
@@ -169,7 +169,7 @@ private:
         words.clear();
         if (is<builtin::output>(n) && text["names"].get(strings) == simdjson::SUCCESS) {
             if (!read_strings(strings, words) || words.size() != n.operand_count)
-                fail_malformed("its names are not as many as its values");
+                fail_malformed("it does not have one name for each value");
             for (std::string_view& word : words) word = graph_->own(word);
             graph_->annotate(n, output_names{graph_->own(list<std::string_view>(words))});
         }

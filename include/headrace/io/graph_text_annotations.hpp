@@ -32,7 +32,7 @@ public:
                 read_origin(n);
                 continue;
             }
-            at_.expect('=', "and a value behind an annotation");
+            at_.expect('=', "and a value after an annotation");
             if (key == "modules") {
                 n.owner->annotate(n, module_stack{n.owner->own(at_.quoted("modules"))});
             } else if (key == "source") {
@@ -48,14 +48,13 @@ public:
                 if (!applied && !at_.accept_word("asked")) at_.fail_here("expected 'asked' or 'applied'");
                 n.owner->annotate(n, channels_last_interface{applied});
             } else {
-                at_.fail(
-                    at,
-                    "there is no annotation " + in_quotes(key) +
-                        " of such a node; there are origin, modules, source and custom, and of inputs and "
-                        "outputs quantization and channels_last");
+                at_.fail(at,
+                         "there is no annotation " + in_quotes(key) +
+                             " for such a node; there are origin, modules, source and custom, and for inputs "
+                             "and outputs quantization and channels_last");
             }
         } while (at_.accept(','));
-        at_.expect('}', "or ',' behind an annotation");
+        at_.expect('}', "or ',' after an annotation");
     }
 
 private:
@@ -65,7 +64,7 @@ private:
         const std::string node_name = at_.quoted("the exported node's name");
         at_.expect(',', "and the exported op");
         const std::string op_name = at_.quoted("the exported op");
-        at_.expect(']', "behind the exported op");
+        at_.expect(']', "after the exported op");
         n.owner->annotate(n, provenance{n.owner->own(node_name), n.owner->own(op_name)});
     }
     interface_quantization read_quantization() {
@@ -79,7 +78,7 @@ private:
             const std::size_t here = at_.next();
             if (!number_in(at_.literal("an integer"), *number)) at_.fail(here, "expected an integer");
         }
-        at_.expect(']', "behind the highest integer");
+        at_.expect(']', "after the highest integer");
         return q;
     }
     void read_output_quantizations(node& n) {
@@ -88,8 +87,8 @@ private:
         at_.expect('[', "and a quantization for each output, or none");
         do all.push_back(at_.accept_word("none") ? interface_quantization{} : read_quantization());
         while (at_.accept(','));
-        at_.expect(']', "or ',' behind an output's quantization");
-        if (all.size() != n.operand_count) at_.fail(at, "the quantizations are not as many as the outputs");
+        at_.expect(']', "or ',' after an output's quantization");
+        if (all.size() != n.operand_count) at_.fail(at, "there is not one quantization for each output");
         n.owner->annotate(n, output_quantizations{n.owner->own(list<interface_quantization>(all))});
     }
 

@@ -48,7 +48,7 @@ using graph_json::enumerator_of;
         case field_kind::number:
             return "a number such as 1, 1.0 or true";
         case field_kind::text:
-            return "a text in quotes";
+            return "a string in quotes";
         case field_kind::element_type:
             return "a type such as float32";
         case field_kind::format:
@@ -85,12 +85,12 @@ public:
         std::memcpy(arguments, op.default_args, op.args_size);
         std::vector<bool> given(op.field_count);
         bool positional = true;
-        at_.expect('(', "and arguments behind an op");
+        at_.expect('(', "and arguments after an op");
         if (!at_.accept(')')) {
             std::size_t next = 0;
             do read_argument(op, arguments, given, positional, next);
             while (at_.accept(','));
-            at_.expect(')', "or ',' behind an argument");
+            at_.expect(')', "or ',' after an argument");
         }
         for (const field_info& f : op) {
             const bool is_elements = f.kind == field_kind::data && op.results != 0;
@@ -116,7 +116,7 @@ private:
                          std::string(op.name) + " has no argument " + in_quotes(*name) + fields_of(op));
             index = static_cast<std::size_t>(named - op.begin());
         } else if (!positional) {
-            at_.fail(begin, "an argument behind one with a name needs its name, as in dim=1");
+            at_.fail(begin, "an argument after a named one needs its name, as in dim=1");
         } else if (index >= op.field_count) {
             at_.fail(begin, std::string(op.name) + " has no more arguments" + fields_of(op));
         }
@@ -171,7 +171,7 @@ private:
     }
     bool read(std::string_view& member) {
         if (at_.peek() != '"') return false;
-        const std::string text = at_.quoted("a text");
+        const std::string text = at_.quoted("a string");
         member = {kept(text.data(), text.size()), text.size()};
         return true;
     }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <headrace/base/strings.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/io/graph_text_cursor.hpp>
 #include <headrace/io/graph_text_sources.hpp>
 #include <headrace/io/graph_text_storage.hpp>
@@ -51,12 +52,13 @@ public:
             data.strides = graph_.own(int_list(strides));
             if (strides.size() != shape.size()) at_.fail(at, "a stride for each dimension is needed");
             count = reached_elements(shape, data.strides);
-            if (!count) at_.fail(at, "a stride is below 0, or they reach too far");
+            if (!count) at_.fail(at, "a stride is negative, or the strides reach too far");
         }
         // Two elements of int4 share a byte: no type has more in one.
         if (*count > bytes.size() * std::uint64_t{2} || storage_bytes(type, *count) != bytes.size())
-            at_.fail(data_at, join_text("the constant has ", bytes.size(), " bytes, but its type takes ",
-                                        *count, " elements of ", name_of(type)));
+            at_.fail(data_at, join_text("the constant has ", counted_text(bytes.size(), "byte"),
+                                        ", but its type takes ", counted_text(*count, "element"), " of ",
+                                        name_of(type)));
         return data;
     }
 
@@ -74,9 +76,9 @@ private:
             const std::size_t at = at_.next();
             const std::string_view text = at_.literal("an element");
             if (!elements.add(text))
-                at_.fail(at, in_quotes(text) + " is no element of " + std::string(name_of(type)));
+                at_.fail(at, in_quotes(text) + " is not an element of " + std::string(name_of(type)));
         } while (at_.accept(','));
-        at_.expect(']', "or ',' behind an element");
+        at_.expect(']', "or ',' after an element");
         return elements.bytes();
     }
     std::vector<std::byte> read_hexadecimal() {

@@ -127,8 +127,7 @@ public:
             if (text_[at_] == '\n') break;
             out += text_[at_] == '\\' ? escaped() : text_[at_];
         }
-        if (!accept_here('"'))
-            fail(first, "the text in quotes does not end on its line; a line break is \\n");
+        if (!accept_here('"')) fail(first, "the string does not end on its line; write \\n for a line break");
         return out;
     }
     /// `[1, 2]`, with other brackets as well.
@@ -140,7 +139,7 @@ public:
             const std::size_t first = next();
             if (!number_in(literal("an integer"), items.emplace_back())) fail(first, "expected an integer");
         } while (accept(','));
-        expect(close, "or ',' behind an integer");
+        expect(close, "or ',' after an integer");
         return items;
     }
 
@@ -186,7 +185,7 @@ private:
         const std::string_view digits = text_.substr(std::min(at_ + 1, text_.size()), 2);
         const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
         if (c != 'x' || failed != std::errc() || end != digits.data() + 2)
-            fail(first, R"(there is no such escape; there are \", \\, \n, \t and \x41)");
+            fail(first, R"(unknown escape; write \", \\, \n, \t or \x41)");
         at_ += 2;
         return static_cast<char>(byte);
     }

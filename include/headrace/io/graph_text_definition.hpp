@@ -63,7 +63,7 @@ public:
         const zip_entry* const entry = archive_->find(key);
         if (entry == nullptr)
             return malformed(path_ + " has no constant " + in_quotes(key) +
-                             "; it is not the data file of this text, write both again");
+                             "; it is not the data file of this text; write both again");
         auto bytes = archive_->view(*entry);
         return bytes ? bytes : bytes.error().in(path_);
     }

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/text.hpp>
 #include <headrace/io/graph_text_annotations.hpp>
 #include <headrace/io/graph_text_arguments.hpp>
 #include <headrace/io/graph_text_constants.hpp>
@@ -45,7 +46,7 @@ public:
         if (p.user_outputs > outputs) at_.fail_here("there are fewer outputs than user_outputs says");
         for (const mutation& m : p.mutations) {
             if (m.position >= outputs)
-                at_.fail_here("what is written to '" + m.name + "' is from an output that is not there");
+                at_.fail_here("'" + m.name + "' is written from an output that does not exist");
         }
         return p;
     }
@@ -64,7 +65,7 @@ private:
 
     void read_header(program& p) {
         if (!at_.accept_word("headrace"))
-            at_.fail_here("expected 'headrace 1', with which the text of a graph begins");
+            at_.fail_here("expected 'headrace 1' at the beginning of a graph's text");
         const std::size_t version_at = at_.next();
         if (const auto version = at_.literal("the version of the text"); version != "1")
             at_.fail(version_at,
@@ -73,7 +74,7 @@ private:
             const std::size_t at = at_.next();
             if (at_.accept_word("target")) {
                 const auto target = parse_target(at_.quoted("a target"));
-                if (!target) at_.fail(at, "there is no such target; one is \"TOSA-1.0+INT+int16\"");
+                if (!target) at_.fail(at, "unknown target; write one such as \"TOSA-1.0+INT+int16\"");
                 p.graph->set_target(*target);
             } else if (at_.accept_word("torch")) {
                 p.torch_version = at_.quoted("PyTorch's version");
@@ -91,7 +92,7 @@ private:
         using kind = mutation::kind_type;
         mutation m;
         const std::size_t at = at_.next();
-        const std::string_view word = at_.word("what is written: buffer, parameter or input");
+        const std::string_view word = at_.word("buffer, parameter or input");
         if (word == "buffer") {
             m.kind = kind::buffer;
         } else if (word == "parameter") {
@@ -101,8 +102,9 @@ private:
         } else {
             at_.fail(at, in_quotes(word) + " cannot be written to; buffer, parameter and input can");
         }
-        m.name = at_.quoted("the name of what is written");
-        if (!at_.accept_word("from")) at_.fail_here("expected 'from', and which output is written, from 0");
+        m.name = at_.quoted("the name of the buffer, parameter or input");
+        if (!at_.accept_word("from"))
+            at_.fail_here("expected 'from' and the number of an output, counted from 0");
         m.position = read_count();
         if (at_.accept_word("tensor")) m.tensor = at_.quoted("the tensor's name in the graph");
         p.mutations.push_back(std::move(m));
@@ -110,7 +112,7 @@ private:
     std::size_t read_count() {
         const std::size_t at = at_.next();
         std::size_t count = 0;
-        if (!number_in(at_.literal("a number"), count)) at_.fail(at, "expected a number, from 0");
+        if (!number_in(at_.literal("a number"), count)) at_.fail(at, "expected a number of 0 or more");
         return count;
     }
 
@@ -121,20 +123,20 @@ private:
         // A region takes its memory from the graph around it, half as much again with each level.
         constexpr int deepest = 12;
         at_.expect('{', "and a graph");
-        if (++depth_ == deepest) at_.fail_here("graphs are nested too deep");
+        if (++depth_ == deepest) at_.fail_here("graphs are nested too deeply");
         graph& region = graph_->create_region();
         graph* const outer = std::exchange(graph_, &region);
         auto values = std::exchange(values_, {});
         while (at_.peek() != '}' && !at_.at_end()) read_node();
         finish_graph();
-        at_.expect('}', "behind a graph's output");
+        at_.expect('}', "after a graph's output");
         graph_ = outer;
         values_ = std::move(values);
         --depth_;
         return &region;
     }
     void finish_graph() {
-        if (graph_->output() == nullptr) at_.fail_here("expected 'output', with which a graph ends");
+        if (graph_->output() == nullptr) at_.fail_here("expected 'output' at the end of a graph");
     }
 
     void read_node() {
@@ -143,7 +145,7 @@ private:
         if (at_.peek() == '%') {
             do results.push_back(read_result());
             while (at_.accept(','));
-            at_.expect('=', "and an op behind the results");
+            at_.expect('=', "and an op after the results");
         }
         const std::size_t at = at_.next();
         node* made = nullptr;
@@ -168,7 +170,7 @@ private:
         result_text r;
         r.at = at_.next();
         std::tie(r.key, r.name) = read_value_name();
-        at_.expect(':', "and a type behind a result");
+        at_.expect(':', "and a type after a result");
         if (at_.accept('?')) return r;
         const std::size_t at = at_.next();
         const std::string_view word =
@@ -187,7 +189,7 @@ private:
         std::ranges::sort(sorted);
         for (std::size_t i = 0; i != sorted.size(); ++i) {
             if (sorted[i] != static_cast<std::int64_t>(i) || sorted.size() != r.shape.size())
-                at_.fail(at, "the numbers in braces are not an order of all dimensions, from 0");
+                at_.fail(at, "the numbers in braces are not a permutation of the dimensions, from 0");
         }
         return r;
     }
@@ -223,8 +225,8 @@ private:
     }
     void check_results(std::size_t at, const op_info& op, const std::vector<result_text>& results) {
         if (op.results == variadic_results || results.size() == static_cast<std::size_t>(op.results)) return;
-        at_.fail(at, join_text(op.name, " gives ", static_cast<int>(op.results), " results, not ",
-                               results.size()));
+        at_.fail(at, join_text(op.name, " gives ", counted_text(static_cast<int>(op.results), "result"),
+                               ", not ", results.size()));
     }
     tensor_data read_data(std::size_t at, const result_text& r) {
         if (!r.meta || traits_of(r.meta->dtype).bits == 0) at_.fail(r.at, "a constant needs a type");
@@ -236,10 +238,10 @@ private:
         if (op == nullptr)
             at_.fail(at, "there is no op " + in_quotes(name) +
                              " in the dialects of this program; builtin.opaque(target=\"…\", operands=[…]) "
-                             "stands for one that nothing need know");
+                             "stands for an op that no pass needs to know");
         check_results(at, *op, results);
         const auto data = [&] {
-            if (results.empty()) at_.fail_here("elements are of a result's type; this op gives none");
+            if (results.empty()) at_.fail_here("elements take the type of a result, but this op has none");
             return read_data(at, results[0]);
         };
         std::pmr::monotonic_buffer_resource memory;
@@ -252,8 +254,7 @@ private:
             const result_text& r = results[i];
             const value v = n.result(i);
             if (!values_.emplace(r.key, v).second)
-                at_.fail(r.at,
-                         shown(r.key) + " is defined twice; a second value of a name is called %name#1");
+                at_.fail(r.at, shown(r.key) + " is defined twice; call a second value of that name %name#1");
             if (!r.name.empty()) graph_->set_name(v, r.name);
             if (!r.meta) continue;
             graph_->set_meta(v, {r.meta->dtype, int_list(r.shape), list<std::int64_t>(r.dim_order)});
@@ -268,14 +269,13 @@ private:
                 if (at_.peek() != '%') {
                     const std::string name = at_.peek() == '"' ? at_.quoted("a name")
                                                                : std::string(at_.word("a value or its name"));
-                    at_.expect('=', "and a value behind an output's name");
+                    at_.expect('=', "and a value after an output's name");
                     names.push_back(graph_->own(name));
                 }
                 values.push_back(read_value());
             } while (at_.accept(','));
         }
-        if (!names.empty() && names.size() != values.size())
-            at_.fail(at, "either all outputs have names or none has");
+        if (!names.empty() && names.size() != values.size()) at_.fail(at, "name all outputs or none");
         node& made = graph_->create<builtin::output>({.values = values});
         if (!names.empty()) graph_->annotate(made, output_names{graph_->own(list<std::string_view>(names))});
         return made;

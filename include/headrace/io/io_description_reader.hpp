@@ -27,7 +27,8 @@ namespace detail {
     if (t.dtype == dtype::unknown) fail_malformed("TOSA has no dtype " + in_quotes(type));
     for (const simdjson::dom::element size : json_get<simdjson::dom::array>(json, "shape")) {
         std::int64_t extent = 0;
-        if (size.get(extent) || extent < 0) fail_malformed("a shape has a size that is not an extent");
+        if (size.get(extent) || extent < 0)
+            fail_malformed("a shape has a size that is not an integer of 0 or more");
         t.shape.push_back(extent);
     }
     simdjson::dom::element q;

@@ -132,7 +132,7 @@ struct npy_parts {
     const std::size_t begin = version == 1 ? 10 : 12;
     std::size_t size = byte_at(8) | byte_at(9) << 8U;
     if (version == 2) size |= byte_at(10) << 16U | byte_at(11) << 24U;
-    if (size > bytes.size() - begin) return malformed("ends in its header");
+    if (size > bytes.size() - begin) return malformed("ends within its header");
     return npy_parts{text.substr(begin, size), bytes.subspan(begin + size)};
 }
 
@@ -150,7 +150,7 @@ struct npy_parts {
     if (!shape || (!column_major && !order.starts_with("False")))
         return malformed("has a header that cannot be read");
     const auto size = npy_bytes(type, *shape);
-    if (!size || *size != parts.data.size()) return malformed("has not as much data as its shape tells");
+    if (!size || *size != parts.data.size()) return malformed("has more or less data than its shape says");
     std::vector<std::byte> data(parts.data.begin(), parts.data.end());
     if (column_major) npy_transpose(parts.data, data, traits_of(type).bits / 8U, *shape);
     return npy_array(type, std::move(*shape), std::move(data));

@@ -40,7 +40,7 @@ public:
         if (json_get<std::string_view>(all, "format") != package_format)
             fail_malformed("not the manifest of a package");
         if (json_get<std::int64_t>(all, "version") != package_version)
-            fail_malformed("the package is of another version");
+            fail_malformed("the package is of a version that cannot be read");
         for (const element name : json_get<simdjson::dom::array>(all, "files")) {
             auto opened = open_data(package_.directory_ /
                                     plain_name(value_of<std::string_view>(name, "a file's name")));
@@ -83,20 +83,22 @@ private:
     }
     [[nodiscard]] std::span<const std::byte> read_data(simdjson::dom::array entry) const {
         std::uint64_t numbers[3] = {};
-        if (entry.size() != std::size(numbers)) fail_malformed("an entry of 'data' has not three numbers");
+        if (entry.size() != std::size(numbers))
+            fail_malformed("an entry of 'data' does not have three numbers");
         for (std::size_t i = 0; i != std::size(numbers); ++i)
             numbers[i] = value_of<std::uint64_t>(entry.at(i).value(), "an entry of 'data'");
         if (numbers[0] >= package_.files_.size()) fail_malformed("data lies in a file that is not listed");
         const std::span<const std::byte> file = package_.files_[numbers[0]].bytes();
         if (numbers[1] > file.size() || numbers[2] > file.size() - numbers[1])
-            fail_malformed("data lies behind the end of its file");
+            fail_malformed("data lies past the end of its file");
         return file.subspan(static_cast<std::size_t>(numbers[1]), static_cast<std::size_t>(numbers[2]));
     }
     [[nodiscard]] std::vector<std::size_t> read_numbers(simdjson::dom::array items, std::size_t below) const {
         std::vector<std::size_t> numbers;
         for (const element item : items) {
             const auto number = value_of<std::uint64_t>(item, "a list of numbers");
-            if (number >= below) fail_malformed("it refers to what is not there: " + std::to_string(number));
+            if (number >= below)
+                fail_malformed("it refers to an entry that does not exist: " + std::to_string(number));
             numbers.push_back(static_cast<std::size_t>(number));
         }
         return numbers;
@@ -110,7 +112,8 @@ private:
         if (d.backend != "tosa") fail_malformed("there is no backend " + in_quotes(d.backend));
         const auto hash = json_get<std::string_view>(text, "hash");
         const auto [end, failed] = std::from_chars(hash.data(), hash.data() + hash.size(), d.hash, 16);
-        if (failed != std::errc() || end != hash.data() + hash.size()) fail_malformed("'hash' is no number");
+        if (failed != std::errc() || end != hash.data() + hash.size())
+            fail_malformed("'hash' is not a number");
         return d;
     }
     [[nodiscard]] package_method read_method(element text) const {
@@ -120,7 +123,7 @@ private:
         std::uint64_t number = 0;
         if (text["delegate"].get(number) == simdjson::SUCCESS) {
             if (number >= package_.delegates_.size())
-                fail_malformed("a method is a delegate that is not there");
+                fail_malformed("a method is a delegate that does not exist");
             m.delegate = static_cast<std::size_t>(number);
             return m;
         }
@@ -191,7 +194,7 @@ HEADRACE_INLINE result<std::vector<std::byte>> package::flatbuffer(std::size_t n
     auto whole = join_tosa(file.bytes(), constants);
     if (!whole) return in_file(std::string(whole.error().message));
     if (whole.value().size() != d.size || hash_of_bytes(whole.value()) != d.hash)
-        return in_file("it or its constants are not those that the manifest means");
+        return in_file("it or its constants are not those that the manifest describes");
     return whole;
 }
 
@@ -208,7 +211,7 @@ HEADRACE_INLINE result<void> package::read_host(const package_method& m, graph& 
         .delegate =
             [&](std::uint64_t number, graph& region) {
                 if (std::find(m.calls.begin(), m.calls.end(), number) == m.calls.end())
-                    fail_malformed("delegate " + std::to_string(number) + " is none of the method's");
+                    fail_malformed("delegate " + std::to_string(number) + " is not one of the method's");
                 auto bytes = flatbuffer(static_cast<std::size_t>(number));
                 if (!bytes) throw failure{bytes.error()};
                 if (bytes.value().size() > budget) fail_malformed("it calls delegates without end");

@@ -59,7 +59,7 @@ struct model_entry {
                            in_quotes(name));
         found = {&e, e.name.substr(0, at + 1), name};
     }
-    if (found.entry == nullptr) fail_malformed("is no torch.export archive: it has no models/*.json");
+    if (found.entry == nullptr) fail_malformed("is not a torch.export archive: it has no models/*.json");
     return found;
 }
 
@@ -184,9 +184,9 @@ inline void read_program(const zip_archive& archive, const size_choices& choices
     } catch (const failure& f) {
         return in_file(f.what);
     } catch (const std::bad_alloc&) {
-        return in_file(malformed("it takes more memory than there is"));
+        return in_file(malformed("not enough memory"));
     } catch (const std::length_error&) {
-        return in_file(malformed("it takes more memory than there is"));
+        return in_file(malformed("not enough memory"));
     }
     BOOST_OUTCOME_TRY(out.file.check());
     return out;

@@ -199,7 +199,7 @@ private:
     }
 
     [[nodiscard]] scalar term(int depth) {
-        if (depth == deepest) fail_malformed("the formula of a size is nested too deep");
+        if (depth == deepest) fail_malformed("the formula of a size is nested too deeply");
         const std::string_view word = name();
         if (word == "true" || word == "false") return word == "true";
         if (!take('(')) fail();

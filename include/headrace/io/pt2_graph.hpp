@@ -164,7 +164,7 @@ private:
     graph* read_region(graph& parent, std::string_view text) {
         // A region takes its memory from the graph around it, half as much again with each level.
         constexpr int deepest = 16;
-        if (depth_ == deepest) fail_malformed("graphs are nested too deep");
+        if (depth_ == deepest) fail_malformed("graphs are nested too deeply");
         ++depth_;
         graph& region = parent.create_region();
         json_cursor at(text);
@@ -209,7 +209,7 @@ private:
             std::size_t count = 0;
             for ([[maybe_unused]] const node& input : region->inputs()) ++count;
             if (count != inputs || region->outputs().size() != outputs) {
-                fail_malformed("a nested graph has not as many inputs or outputs as it is called with");
+                fail_malformed("a nested graph does not have as many inputs or outputs as it is called with");
             }
         };
         if (is<higher_order::cond>(n)) {
@@ -222,7 +222,7 @@ private:
             check(a.cond_graph, inputs, 1);
             check(a.body_graph, inputs, a.carried_inputs.size());
             if (n.result_count != a.carried_inputs.size())
-                fail_malformed("it has not as many results as it carries");
+                fail_malformed("it does not have as many results as it carries");
         } else if (is<higher_order::wrap_with_set_grad_enabled>(n)) {
             const auto& a = args_of<higher_order::wrap_with_set_grad_enabled>(n);
             check(a.wrapped_graph, a.operands.size(), n.result_count);

@@ -72,7 +72,8 @@ inline void store_number(std::span<std::byte> to, dtype type, const scalar& numb
         case dtype::float64:
             return store(to, number.to_double());
         default:
-            fail_unsupported("a Python number meets a tensor of " + std::string(name_of(type)));
+            fail_unsupported("a Python number cannot be combined with a tensor of " +
+                             std::string(name_of(type)));
     }
 }
 

@@ -117,7 +117,7 @@ struct tensor_layout {
     read.dtype = read_dtype(json_get<std::int64_t>(meta, "dtype"));
     read.sizes = read_sizes(meta, "sizes", "size", symbols);
     read.strides = read_sizes(meta, "strides", "stride", symbols);
-    if (read.sizes.count != read.strides.count) fail_malformed("it has not as many strides as sizes");
+    if (read.sizes.count != read.strides.count) fail_malformed("it does not have as many strides as sizes");
     simdjson::dom::element offset;
     if (meta["storage_offset"].get(offset)) fail_malformed("'storage_offset' is missing");
     read.offset = read_size(offset, "storage offset", symbols);

@@ -63,7 +63,7 @@ public:
         const simdjson::dom::object entry = json_.parse_object(found->second.text);
         bool pickled = false;
         if (entry["use_pickle"].get(pickled) == simdjson::SUCCESS && pickled) {
-            fail_malformed("its data is pickled, which only tensors of other classes than torch.Tensor are");
+            fail_malformed("its data is pickled, which is done only for classes other than torch.Tensor");
         }
         const auto meta = json_get<simdjson::dom::object>(entry, "tensor_meta");
         const std::string path =

@@ -93,7 +93,7 @@ public:
 
 private:
     [[nodiscard]] error wrong(const field_info& f) const {
-        return malformed(std::pmr::string(op_.name) + " is given a value of another kind as '" +
+        return malformed(std::pmr::string(op_.name) + " is given a value of the wrong kind as '" +
                          std::pmr::string(f.name) + "'");
     }
     template <class T>

@@ -68,7 +68,7 @@ private:
         flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
                                        std::numeric_limits<flatbuffers::uoffset_t>::max());
         if (!pte_fb::VerifyProgramBuffer(verifier))
-            return invalid("the program that was written is not sound");
+            return invalid("the program that was written is malformed");
         return boost::outcome_v2::success();
     }
 

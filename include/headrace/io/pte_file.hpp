@@ -31,7 +31,7 @@ public:
     /// multiple of 16, as those of mapped files do.
     [[nodiscard]] static result<pte_file> open(std::span<const std::byte> bytes) {
         using header = detail::pte::extended_header;
-        if (!is_pte(bytes)) return malformed("it is no ExecuTorch program: its identifier is not ET12");
+        if (!is_pte(bytes)) return malformed("it is not an ExecuTorch program: its identifier is not ET12");
         pte_file f;
         f.bytes_ = bytes;
         std::span<const std::byte> program = bytes;
@@ -48,7 +48,7 @@ public:
         }
         flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(program.data()), program.size());
         if (!pte_fb::VerifyProgramBuffer(verifier))
-            return malformed("its flatbuffer is not sound; the file may be damaged");
+            return malformed("its flatbuffer is malformed; the file may be damaged");
         f.program_bytes_ = program.size();
         f.program_ = pte_fb::GetProgram(program.data());
         if (f.program_->version() != 0) return unsupported("its schema is newer than version 0");
@@ -86,7 +86,7 @@ public:
         const pte_fb::Segment& s = *program_->segments()->Get(number);
         const std::uint64_t room = bytes_.size() - segment_base_;
         if (s.offset() > room || s.size() > room - s.offset())
-            return malformed("segment " + number_text(number) + " ends behind the file");
+            return malformed("segment " + number_text(number) + " ends past the end of the file");
         return bytes_.subspan(static_cast<std::size_t>(segment_base_ + s.offset()),
                               static_cast<std::size_t>(s.size()));
     }
@@ -132,7 +132,7 @@ private:
         BOOST_OUTCOME_TRY(bytes, segment(all->segment()));
         const std::uint64_t at = all->offsets()->Get(number);
         if (at > bytes.size() || size > bytes.size() - at)
-            return malformed("constant " + number_text(number) + " ends behind its segment");
+            return malformed("constant " + number_text(number) + " ends past the end of its segment");
         return bytes.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
     }
 

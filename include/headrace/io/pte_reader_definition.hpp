@@ -99,12 +99,12 @@ private:
 
     // A state holds from then on what is copied into it.
     result<void> add_copy(const flatbuffers::Vector<std::int32_t>& indices) {
-        if (indices.size() != 4) return malformed("aten::copy_ is given another number of arguments");
+        if (indices.size() != 4) return malformed("aten::copy_ is given the wrong number of arguments");
         BOOST_OUTCOME_TRY(to, tensors_->table_of(indices.Get(0)));
         BOOST_OUTCOME_TRY(from, tensors_->tensor(indices.Get(1)));
         std::vector<std::int64_t> sizes;
         BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
-        if (!(meta == *meta_of(from))) return unsupported("aten::copy_ to another type or shape");
+        if (!(meta == *meta_of(from))) return unsupported("aten::copy_ to a different type or shape");
         return tensors_->define(indices.Get(0), from);
     }
 
@@ -123,7 +123,7 @@ private:
         std::size_t taken = 0;
         for ([[maybe_unused]] const node& n : region.inputs()) ++taken;
         if (call.args()->size() != taken + region.outputs().size())
-            return malformed("a delegate is given another number of arguments than it takes and gives");
+            return malformed("a delegate is given the wrong number of arguments");
         std::vector<value> operands;
         std::vector<std::int64_t> results;
         for (const std::int32_t index : *call.args()) {
@@ -170,7 +170,7 @@ private:
         for (const field_info& f : op) given += !is_left_out(op, f);
         const std::size_t written = op.results == variadic_results ? 1 : static_cast<std::size_t>(op.results);
         if (indices.size() != given + written + 1)
-            return malformed(std::pmr::string(op.name) + " is given another number of arguments");
+            return malformed(std::pmr::string(op.name) + " is given the wrong number of arguments");
         argument_reader reader(*values_, op, [&](std::int64_t index) { return tensors_->tensor(index); });
         std::vector<std::int64_t> results;
         flatbuffers::uoffset_t next = static_cast<flatbuffers::uoffset_t>(given);

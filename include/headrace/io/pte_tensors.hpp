@@ -36,7 +36,7 @@ using place = std::pair<std::uint32_t, std::uint64_t>;
         if (t.sizes()->Get(i) < 0) return malformed("a tensor has a negative size");
         sizes.push_back(t.sizes()->Get(i));
         if (t.dim_order()->Get(i) != i)
-            return unsupported("a tensor that does not lie row by row; export the model contiguous");
+            return unsupported("a tensor that is not contiguous; export the model with contiguous tensors");
     }
     if (t.extra() != nullptr && t.extra()->location() != pte_fb::TensorLocation::SEGMENT)
         return unsupported("constants in another file (.ptd)");
@@ -69,14 +69,14 @@ public:
     result<const pte_fb::Tensor*> table_of(std::int64_t index) {
         BOOST_OUTCOME_TRY(v, values_.at(index));
         const pte_fb::Tensor* const t = v->kind_as_Tensor();
-        if (t == nullptr) return malformed("value " + number_text(index) + " is no tensor");
+        if (t == nullptr) return malformed("value " + number_text(index) + " is not a tensor");
         return t;
     }
     /// The tensor holds that from now on.
     result<void> define(std::int64_t index, value v) {
         BOOST_OUTCOME_TRY(t, table_of(index));
         if (t->data() != 0 && t->allocation() == nullptr)
-            return unsupported("tensor " + number_text(index) + " is a constant, and is written");
+            return unsupported("tensor " + number_text(index) + " is a constant, but is written");
         written_.insert(index);
         if (takes_place(*t)) {
             at_places_[place_of(*t->allocation())] = v;
@@ -110,7 +110,8 @@ public:
         const tensor_meta& written = *meta_of(held);
         if (written == meta) return held;
         if (written.dtype != meta.dtype || written.elements() != meta.elements())
-            return unsupported("tensor " + number_text(index) + " is read as another type than was written");
+            return unsupported("tensor " + number_text(index) +
+                               " is read as a different type from the one written");
         const value v = graph_.create<executorch::reshape>({held, meta.shape}).result();
         graph_.set_meta(v, meta);
         return v;

@@ -81,7 +81,7 @@ inline constexpr std::string_view tosa_blob_mark = "HRTOSA02";
         const std::uint64_t offset = in.number();
         const std::uint64_t size = in.number();
         if (in.failed || offset > constants.size() || size > constants.size() - offset)
-            return malformed("broken TOSA delegate: a constant lies outside of its segment");
+            return malformed("broken TOSA delegate: a constant lies outside its segment");
         cut.push_back(constants.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size)));
     }
     if (in.failed) return malformed("broken TOSA delegate: it is cut off");

@@ -83,7 +83,7 @@ namespace detail {
 inline bool read_scheme_member(op_scheme& scheme, std::string_view key, simdjson::dom::element value) {
     const auto text = [&] {
         std::string_view word;
-        if (value.get(word)) fail_malformed(in_quotes(key) + " is not a text");
+        if (value.get(word)) fail_malformed(in_quotes(key) + " is not a string");
         return word;
     };
     const auto take = [](const result<void>& done) {
@@ -124,7 +124,7 @@ inline bool read_scheme_member(op_scheme& scheme, std::string_view key, simdjson
         const bool names = key == "op" || key == "name" || key == "module";
         if (names) {
             std::string_view pattern;
-            if (value.get(pattern)) fail_malformed(in_quotes(key) + " is not a text");
+            if (value.get(pattern)) fail_malformed(in_quotes(key) + " is not a string");
             rule.subject = key == "op" ? subject::op : key == "name" ? subject::name : subject::module;
             rule.pattern = pattern;
             ++subjects;

@@ -135,8 +135,8 @@ protected:
             return unsupported("the data of tensor " + quoted(view(t.name())) + " is in another file");
         const auto bytes = storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
         if (bytes > (t.data() == nullptr ? 0 : t.data()->size())) {
-            return malformed("tensor " + quoted(view(t.name())) + " takes " + std::to_string(bytes) +
-                             " bytes of data, which are not there");
+            return malformed("tensor " + quoted(view(t.name())) + " needs " + std::to_string(bytes) +
+                             " bytes of data, but has fewer");
         }
         BOOST_OUTCOME_TRY(spend(bytes));
         const std::span<std::byte> copy = s.region->allocate_data(bytes);
@@ -150,7 +150,7 @@ protected:
         const tosa_fb::TosaShape& shape = *found->second;
         const std::size_t bytes = shape.data() == nullptr ? 0 : shape.data()->size();
         if (bytes != std::size_t{8} * shape.rank()) {
-            return malformed("shape " + quoted(name) + " has other than " + std::to_string(shape.rank()) +
+            return malformed("shape " + quoted(name) + " does not have " + std::to_string(shape.rank()) +
                              " elements");
         }
         BOOST_OUTCOME_TRY(spend(bytes));

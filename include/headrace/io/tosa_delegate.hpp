@@ -142,7 +142,7 @@ inline std::vector<std::span<const std::byte>> find_constants(std::span<const st
     flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), 64,
                                    std::numeric_limits<flatbuffers::uoffset_t>::max());
     if (file.size() < 8 || !tosa_fb::VerifyTosaGraphBuffer(verifier))
-        return malformed("not a sound TOSA flatbuffer");
+        return malformed("malformed TOSA flatbuffer");
     split_flatbuffer split{{}, format::find_constants(file)};
     for (const char c : format::mark) split.delegate.push_back(static_cast<std::byte>(c));
     format::put_number(split.delegate, file.size());

@@ -92,7 +92,7 @@ private:
         flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
                                        std::numeric_limits<flatbuffers::uoffset_t>::max());
         if (!tosa_fb::VerifyTosaGraphBuffer(verifier))
-            return invalid("the flatbuffer that was written is not sound");
+            return invalid("the flatbuffer that was written is malformed");
         return boost::outcome_v2::success();
     }
 
@@ -236,7 +236,7 @@ private:
         flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> bytes = no_data_;
         if (data != nullptr) {
             if (!data->strides.empty() && data->strides.size() != meta.rank()) {
-                return invalid(message_prefix(n) + "the constant has strides of another rank");
+                return invalid(message_prefix(n) + "the constant's strides do not have its rank");
             }
             const auto elements = static_cast<std::uint64_t>(meta.elements());
             if (data->bytes == nullptr && elements != 0)

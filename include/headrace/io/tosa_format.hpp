@@ -58,7 +58,7 @@ inline constexpr dtype element_types[] = {
     // A table that is not shared takes at least eight bytes with the offset to it; ours share a location.
     const auto max_tables = static_cast<flatbuffers::uoffset_t>(file.size() / 4);
     flatbuffers::Verifier verifier(bytes, file.size(), 64, max_tables);
-    if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return malformed("not a sound flatbuffer");
+    if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return malformed("malformed flatbuffer");
     const tosa_fb::TosaGraph* graph = tosa_fb::GetTosaGraph(bytes);
     const std::int32_t major = graph->version()->_major();
     if (major != 1) return unsupported("the file is of TOSA version " + number_text(major) + ", not of 1.0");

@@ -107,7 +107,7 @@ private:
         BOOST_OUTCOME_TRY(spend(1 + size_of(o.inputs()) + size_of(o.outputs())));
         const std::uint32_t number = tosa_format::number_of(o);
         if (number == 0 || number > tosa::dialect::size) {
-            return unsupported("operator number " + std::to_string(number) + " is not of TOSA 1.0");
+            return unsupported("operator number " + std::to_string(number) + " is not in TOSA 1.0");
         }
         const op_info& op = *op_table<tosa::dialect>[number - 1];
         if (&op == &info_of<tosa::variable>)

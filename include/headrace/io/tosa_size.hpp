@@ -34,7 +34,7 @@ inline constexpr std::size_t tosa_operator_bytes = 200;
 inline constexpr std::uint64_t largest_tosa_file = (std::uint64_t{1} << 31) - 1;
 
 [[nodiscard]] inline std::pmr::string too_large_text(std::string_view what, std::uint64_t bytes) {
-    return std::pmr::string(what) + number_text(bytes) + " bytes; it holds at most " +
+    return std::pmr::string(what) + number_text(bytes) + " bytes; a TOSA file holds at most " +
            number_text(largest_tosa_file) +
            ", as its offsets have 31 bits: quantize the weights, or split the model into several";
 }
@@ -97,7 +97,7 @@ inline std::pmr::vector<const graph*> tosa_regions_of(const graph& g) {
         }
     }
     if (bytes > largest_tosa_file)
-        return unsupported(too_large_text("the TOSA file would have up to ", bytes));
+        return unsupported(too_large_text("the TOSA file would take up to ", bytes));
     return static_cast<std::size_t>(bytes);
 }
 

@@ -110,7 +110,7 @@ public:
         const bool same_name = zip_error_code_zip(&failed) == ZIP_ER_EXISTS;
         const std::string why = same_name ? "two entries have the same name" : zip_error_strerror(&failed);
         zip_error_fini(&failed);
-        if (!made.archive_) return malformed("not a sound zip archive: " + why);
+        if (!made.archive_) return malformed("malformed zip archive: " + why);
         if (auto listed = made.list_entries(); !listed) return listed.error();
         return made;
     }

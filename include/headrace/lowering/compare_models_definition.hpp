@@ -13,6 +13,7 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/lowering/compare_models.hpp>
 #include <headrace/lowering/compared_layers.hpp>
@@ -84,7 +85,8 @@ namespace detail {
         ++i;
     }
     if (i == exported.size()) return boost::outcome_v2::success();
-    return malformed(join_text("the first model has ", exported.size(), " inputs, the second ", i));
+    return malformed(
+        join_text("the first model has ", counted_text(exported.size(), "input"), ", the second ", i));
 }
 
 /// Which layer lies before which, and how much noise comes in.
@@ -207,7 +209,7 @@ HEADRACE_INLINE result<void> annotate_interface(graph& g, const io_description& 
     }
     if (i != io.inputs.size()) return malformed("it describes more inputs than the model has");
     if (g.output() == nullptr || io.outputs.size() != g.outputs().size())
-        return malformed("it describes another number of outputs than the model has");
+        return malformed("it describes a different number of outputs than the model has");
     std::vector<interface_quantization> outputs;
     for (const io_tensor& t : io.outputs)
         outputs.push_back(t.quantization.value_or(interface_quantization{}));

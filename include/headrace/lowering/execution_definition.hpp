@@ -101,7 +101,7 @@ result<void> complete_metadata(graph& g) {
             if (const result<void> done = infer_node(n, inferred); !done)
                 return malformed(message_prefix(n) + done.error().message);
             if (inferred.results().size() != n.result_count)
-                return malformed(message_prefix(n) + "it has another number of results than its op");
+                return malformed(message_prefix(n) + "it has a different number of results than its op");
             for (std::uint32_t i = first; i != n.result_count; ++i) {
                 if (is_missing(i)) g.set_meta(n.result(i), inferred.results()[i]);
             }

@@ -22,7 +22,7 @@ result<run_statistics> run_executorch_pipeline(graph& g, pass_context& context, 
     if (statistics) {
         report_unlowered<detail::executorch_pipeline>(
             g, context, "unknown op; Headrace has no kernel for it",
-            "ExecuTorch's runtime has no kernel for this op, and no pass makes one of it");
+            "ExecuTorch's runtime has no kernel for this op, and no pass rewrites it to ops that have one");
     }
     return statistics;
 }

@@ -65,7 +65,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
         const auto* how = match<quantized_decomposed::dequantize_per_tensor>(*operand.slot);
         if (how == nullptr)
             return unsupported(message_prefix(*operand.source) +
-                               "this output is no dequantize: the model computes it with real numbers");
+                               "this output is not dequantized: the model computes it in floating point");
         given[operand.operand] = {how->scale, how->zero_point, how->quant_min, how->quant_max};
         node& last = *operand.source;
         g.set_operand(operand, how->input);

@@ -74,7 +74,7 @@ private:
         graph& g = *outcome_.model.graph;
         BOOST_OUTCOME_TRY(refuse_mutations(outcome_.model));
         if (const std::uint64_t bytes = least_constant_bytes(g); bytes > largest_tosa_file)
-            return unsupported(too_large_text("of its TOSA file the weights alone would have ", bytes));
+            return unsupported(too_large_text("the weights alone would take ", bytes));
         targets_ = options_.target ? std::vector{*options_.target} : default_targets(g);
         g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
         if (options_.channels_last) ask_for_channels_last(g);

@@ -20,6 +20,7 @@
 
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/eval/iterate.hpp>
 #include <headrace/infer/shape_builder.hpp>
@@ -96,8 +97,8 @@ namespace detail {
         is_floating(placeholder.results[0].meta->dtype) || quantization_at(placeholder) != nullptr;
     if (!has_wanted_scale)
         text +=
-            "; give the description that `lower --io` wrote, which has its scale and zero point, by --io, or "
-            "quantized values";
+            "; give with --io the description that `lower --io` wrote, which has its scale and zero point, "
+            "or give quantized values";
     return malformed(text);
 }
 
@@ -234,7 +235,7 @@ result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>&
             const std::uint64_t bytes = packed_bytes(*n.results[0].meta);
             if (bytes > max_computed_bytes)
                 return unsupported(join_text("input ", printable(n.name()), " has ", bytes,
-                                             " bytes; give it as a file, random numbers are for up to ",
+                                             " bytes; give it as a file: random inputs have at most ",
                                              max_computed_bytes));
             given.tensors.push_back(detail::random_tensor(*n.results[0].meta, engine));
         } else if (k < files.size()) {
@@ -244,7 +245,9 @@ result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>&
         ++k;
     }
     if (!files.empty() && files.size() != k) {
-        return malformed(join_text("the model has ", k, " inputs, ", files.size(), " were given"));
+        return malformed(join_text("the model has ", counted_text(k, "input"), ", but ",
+                                   counted_text(files.size(), "file"), files.size() == 1 ? " was" : " were",
+                                   " given"));
     }
     return given;
 }

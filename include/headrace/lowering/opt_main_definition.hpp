@@ -228,8 +228,8 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 [[nodiscard]] inline result<void> write_results(const std::vector<std::string>& files,
                                                 const std::vector<tensor>& outputs) {
     if (files.size() != outputs.size())
-        return error{error_kind::unwritable, "the graph has " + number_text(outputs.size()) +
-                                                 " outputs, but --out names " + number_text(files.size())};
+        return error{error_kind::unwritable, "the graph has " + counted_text(outputs.size(), "output") +
+                                                 ", but --out names " + number_text(files.size())};
     for (std::size_t i = 0; i != files.size(); ++i) {
         const tensor_meta meta{outputs[i].type(), int_list(outputs[i].shape()), {}};
         BOOST_OUTCOME_TRY(write_npy(files[i], meta, outputs[i].bytes()));
@@ -295,7 +295,7 @@ using refused_nodes = std::pmr::vector<diagnostic>;
         BOOST_OUTCOME_TRYV(own.passes.select(asked.passes));
     }
     if (asked.command != "lower" || pipeline_for(own, asked) != nullptr) return boost::outcome_v2::success();
-    if (own.pipelines.empty()) return invalid("the program has no pipeline to lower by");
+    if (own.pipelines.empty()) return invalid("the program has no pipeline to lower with");
     std::pmr::string text = "no pipeline is called '" + std::pmr::string(asked.pipeline) + "', but";
     for (const opt_pipeline& p : own.pipelines) text += " " + std::pmr::string(p.name);
     return invalid(std::move(text));

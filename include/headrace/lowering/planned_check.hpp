@@ -27,7 +27,8 @@ namespace headrace {
     BOOST_OUTCOME_TRY(got, execute_planned(g, plan, inputs, own));
     for (std::size_t i = 0; i != expected.size(); ++i) {
         if (!std::ranges::equal(expected[i].bytes(), got[i].bytes()))
-            return invalid("output " + number_text(i) + " is not the same when the model runs by the plan");
+            return invalid("output " + number_text(i) +
+                           " is not the same when the model runs in planned memory");
     }
     return boost::outcome_v2::success();
 }

@@ -14,6 +14,7 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/npy.hpp>
@@ -123,15 +124,15 @@ HEADRACE_INLINE result<sample_source> read_samples(const graph& g, const std::ve
         inputs->emplace_back(n);
         BOOST_OUTCOME_TRY(inputs->back().read(files[inputs->size() - 1]));
         if (inputs->back().size() != inputs->front().size()) {
-            return malformed(join_text(files[inputs->size() - 1], ": it has ", inputs->back().size(),
-                                       " samples, ", files[0], " has ", inputs->front().size(),
-                                       "; each input needs as many"));
+            return malformed(join_text(files[inputs->size() - 1], ": it has ",
+                                       counted_text(inputs->back().size(), "sample"), ", ", files[0], " has ",
+                                       inputs->front().size(), "; each input needs the same number"));
         }
     }
     if (inputs->size() != files.size())
-        return malformed(
-            join_text("the model has ", inputs->size(), " inputs, samples are given for ", files.size()));
-    if (inputs->empty()) return unsupported("the model has no inputs: there is nothing to give samples of");
+        return malformed(join_text("the model has ", counted_text(inputs->size(), "input"),
+                                   ", samples are given for ", files.size()));
+    if (inputs->empty()) return unsupported("the model has no inputs to give samples of");
     return sample_source{inputs->front().size(), [inputs](std::size_t i) -> result<std::vector<tensor>> {
                              std::vector<tensor> sample;
                              for (const detail::input_samples& input : *inputs) sample.push_back(input[i]);
@@ -168,7 +169,8 @@ HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quan
                              "): ", printable(d.reason, max_printed_message));
         return error{context.diagnostics().front().kind, std::move(all)};
     }
-    if (summary.points == 0) return unsupported("nothing of the model can be quantized: it has no float32");
+    if (summary.points == 0)
+        return unsupported("nothing in the model can be quantized: it has no float32 tensors");
     return model_quantization{std::move(summary), std::move(search)};
 }
 

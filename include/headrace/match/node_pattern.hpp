@@ -254,7 +254,7 @@ template <class P>
 struct match_rules {
     template <class F>
     constexpr rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
-        static_assert(std::is_empty_v<F>, "rule: its callable holds values; let it capture nothing");
+        static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
         return {};
     }
 };

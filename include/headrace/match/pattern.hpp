@@ -236,8 +236,9 @@ template <pattern_function F>
 class pattern {
     using facts = detail::pattern_facts<F>;
     using fault = typename facts::fault;
-    static_assert(calls_known_ops<fault>,
-                  "pattern: it calls what is not an op; see unknown_op<T>, call an op of a dialect");
+    static_assert(
+        calls_known_ops<fault>,
+        "pattern: it calls something that is not an op; see unknown_op<T>, call an op of a dialect");
     static_assert(arity_fits<fault>,
                   "pattern: a call has too many or too few arguments; see wrong_arity<Op, Given, Takes>");
     static_assert(arguments_fit<fault>,
@@ -245,7 +246,7 @@ class pattern {
     static_assert(placeholders_used<fault>,
                   "pattern: a placeholder is not used; see unused_placeholder<Index, Op>, drop it");
     static_assert(returns_calls<fault>,
-                  "pattern: it returns what no call makes; see no_call<Expression>, return a call");
+                  "pattern: it returns something that no call makes; see no_call<Expression>, return a call");
 
 public:
     using function = F;
@@ -265,7 +266,7 @@ public:
 template <pattern_function F>
 [[nodiscard]] std::unique_ptr<graph> make_pattern(const F& f) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
-                  "pattern: its expression is unsound; see the diagnosis, and pattern<F> for words to it");
+                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     auto g = std::make_unique<graph>();
     if constexpr (detail::pattern_facts<F>::sound) detail::write_expression(*g, f);
     return g;

@@ -111,15 +111,14 @@ private:
     using facts = detail::pattern_facts<Pattern>;
     using traits = detail::replacement_traits<Replacement, Pattern>;
     static_assert(sound_expression<typename facts::fault>,
-                  "pattern: its expression is unsound; see the diagnosis, and pattern<F> for words to it");
+                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     static_assert(
         can_replace<typename traits::fault>,
-        "replacement: it is no expression and emits nothing; see not_a_replacement<T>, make it callable");
-    static_assert(
-        replacement_fits<typename traits::fault>,
-        "replacement: it takes or returns other values than the pattern; give it the same signature");
+        "replacement: it is not an expression and emits nothing; see not_a_replacement<T>, make it callable");
+    static_assert(replacement_fits<typename traits::fault>,
+                  "replacement: its inputs or outputs differ from the pattern's; give it the same signature");
     static_assert(sound_replacement<typename traits::fault>,
-                  "replacement: its expression is unsound; see the diagnosis, mend that call");
+                  "replacement: its expression is ill-formed; see the diagnosis, fix that call");
     static constexpr bool sound = facts::sound && traits::sound;
     static constexpr bool always = [] {
         if constexpr (sound) {

@@ -218,9 +218,7 @@ using emitting_signature_of = emitting_signature<decltype(&F::operator())>;
 /// Matches callables that make the nodes of a replacement themselves: satisfied by a const call operator that
 /// takes `const subgraph_match&` and `emit<ops<...>>&`. It returns what a pass's handler does.
 template <class F>
-concept emitting_function = requires {
-    typename detail::emitting_signature_of<F>::produces;
-};
+concept emitting_function = requires { typename detail::emitting_signature_of<F>::produces; };
 
 /// Matches callables that give a replacement graph for each match.
 template <class F>
@@ -247,7 +245,7 @@ public:
         using expression = decltype(expression_of(f));
         using facts = detail::expression_facts<detail::expression_side::replacement, expression>;
         static_assert(sound_expression<typename facts::fault>,
-                      "replacement: its expression is unsound; see the diagnosis, mend that call");
+                      "replacement: its expression is ill-formed; see the diagnosis, fix that call");
         if constexpr (std::is_same_v<typename facts::fault, no_fault>) {
             auto g = std::make_shared<graph>();
             detail::write_expression(*g, f);

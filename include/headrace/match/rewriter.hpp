@@ -235,11 +235,11 @@ template <pattern_function F>
     graph& g, const F& f, const replacement& with, std::span<const match_filter> filters,
     pass_context& context, const rewrite_options& options = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
-                  "pattern: its expression is unsound; see the diagnosis, and pattern<F> for words to it");
+                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     if constexpr (detail::pattern_facts<F>::sound) {
         return detail::replace_written(g, f, with, filters, context, options);
     } else {
-        return invalid("unsound");
+        return invalid("ill-formed");
     }
 }
 template <pattern_function F>
@@ -247,11 +247,11 @@ template <pattern_function F>
     graph& g, const F& f, const replacement& with, pass_context& context,
     const rewrite_options& options = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
-                  "pattern: its expression is unsound; see the diagnosis, and pattern<F> for words to it");
+                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     if constexpr (detail::pattern_facts<F>::sound) {
         return detail::replace_written(g, f, with, {}, context, options);
     } else {
-        return invalid("unsound");
+        return invalid("ill-formed");
     }
 }
 
@@ -268,7 +268,7 @@ template <pattern_function F>
                                      std::pmr::vector<match_filter> filters = {},
                                      matcher_options matching = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
-                  "pattern: its expression is unsound; see the diagnosis, and pattern<F> for words to it");
+                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     auto written = std::make_shared<graph>();
     if constexpr (detail::pattern_facts<F>::sound) detail::write_expression(*written, f);
     return {std::move(name), std::move(written), std::move(with), std::move(filters), std::move(matching)};

@@ -51,7 +51,7 @@ struct memory_sizes {
 /// plan void.
 struct plan_memory : pass_base<plan_memory> {
     static constexpr std::string_view summary =
-        "give each tensor a place in memory, shared where lifetimes allow";
+        "gives each tensor a place in memory, shared where lifetimes allow";
     planning_options options{};
 
     result<std::size_t> call(graph& g, pass_context&) const {

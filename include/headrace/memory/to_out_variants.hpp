@@ -36,7 +36,8 @@ namespace headrace {
 /// and what they hold, which is their backend's; and ops that hold graphs, whose nodes are converted. Any
 /// other op without an out-variant is an error, which names all of them and comes before anything is changed.
 struct to_out_variants : pass_base<to_out_variants> {
-    static constexpr std::string_view summary = "replace ops by their out-variants, with storage to write to";
+    static constexpr std::string_view summary =
+        "replaces ops with their out-variants, with storage to write to";
     bool ignore_missing = false;  ///< leave ops that have no out-variant as they are, instead of the error
 
     result<std::size_t> call(graph& g, pass_context&) const {
@@ -89,7 +90,7 @@ private:
                of_tosa.contains(*n.op);
     }
     static error missing_variants(const std::vector<std::string_view>& missing) {
-        std::string text = "no out-variant is known of ";
+        std::string text = "no out-variant is known for ";
         for (const std::string_view name : missing) {
             if (name != missing.front()) text += ", ";
             text += name;

@@ -405,9 +405,9 @@ inline constexpr op_info info_of = [] {
                   "op: args must be trivially copyable; use headrace::list");
     static_assert(fields_are_members<field_fault<Op>>,
                   "op: its field names are not the members of args; write the same names in the same order");
-    static_assert(
-        members_are_arguments<member_fault<Op>>,
-        "op: a member of args is of no type for arguments; see no_argument_type, take one of kind_of");
+    static_assert(members_are_arguments<member_fault<Op>>,
+                  "op: a member of args has a type that no argument can have; see no_argument_type, use one "
+                  "of kind_of");
     const op_info* base = nullptr;
     if constexpr (op_variant<Op>) {
         static_assert(

@@ -68,10 +68,10 @@ public:
             return boost::outcome_v2::success();
         }
         if (!equal(buffers_[known->second.buffer]->bytes, data)) {
-            return invalid("named data '" + std::string(key) + "' is there already, with other content");
+            return invalid("named data '" + std::string(key) + "' already exists with different content");
         }
         if (known->second.tag != external_tag) {
-            return invalid("named data '" + std::string(key) + "' is there already, with another tag");
+            return invalid("named data '" + std::string(key) + "' already exists with a different tag");
         }
         align(known->second.buffer, alignment);
         return boost::outcome_v2::success();

@@ -23,7 +23,7 @@ namespace headrace::detail {
 /// the same shape unless that may change.
 inline result<void> check_replacements(const node& n, const value_list& with, bool shape_may_change) {
     if (with.size() != n.result_count) {
-        return invalid("the pass gave " + number_text(with.size()) + " results for " +
+        return invalid("the pass gave " + counted_text(with.size(), "result") + " for " +
                        number_text(n.result_count));
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -303,8 +303,9 @@ private:
         inference_.clear();
         if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;
         if (inference_.results().size() != n.result_count) {
-            return invalid(message_prefix(n) + "inference gives " + number_text(inference_.results().size()) +
-                           " results for " + number_text(n.result_count));
+            return invalid(message_prefix(n) + "inference gives " +
+                           counted_text(inference_.results().size(), "result") + " for " +
+                           number_text(n.result_count));
         }
         for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
             const auto& was = n.results[i].meta;

@@ -290,7 +290,7 @@ public:
         static_assert(results_are_inferred<inferred<Op>>,
                       "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         static_assert(members_fit<fit<Op, First, More...>>,
-                      "emit: an op does not have such members; see no_such_members<Op, Types...>, mend them");
+                      "emit: an op does not have such members; see no_such_members<Op, Types...>, fix them");
         if constexpr (std::is_same_v<First, args<Op>>) {
             return first_result(put<Op>(first));
         } else if constexpr (members_fit<fit<Op, First, More...>>) {

@@ -39,7 +39,7 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 [[gnu::noinline]] HEADRACE_INLINE bool emitter::may_unroll(std::int64_t steps) {
     if (steps <= max_unrolled_nodes) return !failed();
     unsupported("it would be unrolled into more than " + number_text(max_unrolled_nodes) +
-                " nodes; make the sizes smaller that ask for them, or leave it to the host with "
+                " nodes; reduce the sizes that cause this, or leave it to the host with "
                 "--partition");
     return false;
 }
@@ -65,7 +65,7 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
     inference_.clear();
     result<void> inferred = context_->infer(n, inference_);
     if (inferred && inference_.results().size() != results)
-        inferred = invalid("inference gives another number of results");
+        inferred = invalid("inference gives a different number of results");
     if (!inferred) {
         graph_->erase(n);
         cannot_make(op, inferred.error());

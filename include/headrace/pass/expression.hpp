@@ -280,7 +280,8 @@ struct branch_of<unchanged_type> {
 // What two expressions have in common, in either reading.
 template <class A, class B>
 struct joined_expressions {
-    static_assert(sizeof(A) == 0, "choose: a branch is no expression; return one from it, or `unchanged`");
+    static_assert(sizeof(A) == 0,
+                  "choose: a branch is not an expression; return one from it, or `unchanged`");
 };
 template <class A>
 struct joined_expressions<A, A> : std::type_identity<A> {};

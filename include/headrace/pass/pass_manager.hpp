@@ -103,11 +103,12 @@ inline constexpr pass_info info_of_pass = [] {
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<pass_fault<P>>,
                   "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
-    static_assert(handlers_fit<pass_fault<P>>,
-                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
-                  "args<Op>&, emit<…>&");
+    static_assert(
+        handlers_fit<pass_fault<P>>,
+        "pass: a handler has the wrong parameters; see wrong_handler<Pass, Op, Handler>, take const "
+        "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<pass_fault<P>>,
-                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
+                  "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
@@ -203,7 +204,7 @@ public:
     template <pass_type... Ps>
     explicit pass_registry(pass_list<Ps...>) {
         static_assert((std::is_default_constructible_v<Ps> && ...),
-                      "pass_registry: a pass of the list cannot be made without arguments; add an object");
+                      "pass_registry: a pass in the list cannot be default-constructed; add an object");
         const auto make = [this]<class P>() {
             if constexpr (detail::has_no_state<P>) {
                 add(any_pass(info_of_pass<P>));
@@ -316,7 +317,7 @@ private:
                 for (const std::string_view wanted : names) {
                     if (!provided(wanted, i)) {
                         return invalid("pass " + std::pmr::string(passes_[i].name()) + " requires " +
-                                       std::pmr::string(wanted) + ", which no pass of the list gives");
+                                       std::pmr::string(wanted) + ", which no pass in the list ensures");
                     }
                 }
             }

@@ -228,11 +228,12 @@ private:
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<typename checks::pass_fault>,
                   "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
-    static_assert(handlers_fit<typename checks::pass_fault>,
-                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
-                  "args<Op>&, emit<…>&");
+    static_assert(
+        handlers_fit<typename checks::pass_fault>,
+        "pass: a handler has the wrong parameters; see wrong_handler<Pass, Op, Handler>, take const "
+        "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<typename checks::pass_fault>,
-                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
+                  "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
         results_are_values<typename checks::faulty_handler>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
@@ -249,7 +250,7 @@ private:
         "pipeline: a required order is violated; see misordered<Pass, Dependency>, move one of them");
     static_assert(
         properties_hold<typename order::diagnosis>,
-        "pipeline: a property holds no longer; see invalidated<Pass, Property, By>, move one of them");
+        "pipeline: a property no longer holds; see invalidated<Pass, Property, By>, move one of them");
 
     // After another fault this would be a second error about it.
     static constexpr bool in_order_ = checks::sound && __is_same(typename order::diagnosis, no_fault);
@@ -436,11 +437,12 @@ template <class P>
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<pass_fault<P>>,
                   "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
-    static_assert(handlers_fit<pass_fault<P>>,
-                  "pass: a handler takes something else; see wrong_handler<Pass, Op, Handler>, take const "
-                  "args<Op>&, emit<…>&");
+    static_assert(
+        handlers_fit<pass_fault<P>>,
+        "pass: a handler has the wrong parameters; see wrong_handler<Pass, Op, Handler>, take const "
+        "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<pass_fault<P>>,
-                  "pass: it has handlers and no targets; see no_targets<Pass>, list them in `targeted_ops`");
+                  "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
     static_assert(
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");

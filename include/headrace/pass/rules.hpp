@@ -47,7 +47,7 @@ template <class... Ops>
 struct rules_for {
     template <class F>
     constexpr rule_list<rule<Ops, F>...> operator=(F) const {  // NOLINT: it makes a rule
-        static_assert(std::is_empty_v<F>, "rule: its callable holds values; let it capture nothing");
+        static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
         return {};
     }
 };

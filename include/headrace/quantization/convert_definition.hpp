@@ -151,7 +151,7 @@ private:
         if (saturated) {
             summary_.warnings.push_back(name_at(i) +
                                         ": the bias does not fit in int32 at the product of the scales of "
-                                        "its layer's input and weight; it was cut to what does");
+                                        "its layer's input and weight; it was saturated");
         }
         ++summary_.constants;
         graph_.inherit_annotations(*v.producer, *points_[i].source.producer);

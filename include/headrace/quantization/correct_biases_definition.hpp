@@ -103,7 +103,7 @@ HEADRACE_INLINE result<std::size_t> correct_biases(const graph& real, graph& qua
     const std::size_t count = std::min(samples.count, most_samples);
     const std::vector<node*> of_real = detail::layers_in(real);
     const std::vector<node*> of_quantized = detail::layers_in(quantized);
-    if (of_real.size() != of_quantized.size()) return invalid("the graphs have not the same layers");
+    if (of_real.size() != of_quantized.size()) return invalid("the graphs do not have the same layers");
     std::size_t corrected = 0;
     for (std::size_t k = 0; k != of_real.size(); ++k) {
         const auto bias = detail::bias_of(*of_quantized[k]);

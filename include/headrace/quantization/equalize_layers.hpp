@@ -23,7 +23,7 @@ namespace headrace {
 /// equalized in turn until nothing changes, so that chains with depthwise layers are, too.
 struct equalize_layers : pass {
     static constexpr std::string_view summary =
-        "channels between two layers scaled so that their weights are equally large in both";
+        "scales channels between two layers so that their weights are equally large in both";
     using produces = ops<>;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {

@@ -201,7 +201,7 @@ private:
                       const int_list& size) {
         const int_list in = e.shape(v);
         if (size.size() != 2 || size[0] < 1 || size[1] < 1 || in[2] < 1 || in[3] < 1)
-            return e.unsupported("pooling of or to no elements");
+            return e.unsupported("pooling from or to an empty tensor");
         if (!e.may_unroll(size[0] * size[1])) return {};
         const auto begin = [&](std::size_t axis, std::int64_t i) { return i * in[axis] / size[axis - 2]; };
         const auto end = [&](std::size_t axis, std::int64_t i) {

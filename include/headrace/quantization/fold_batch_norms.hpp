@@ -18,7 +18,7 @@ namespace headrace {
 /// keeps its norm: its other readers want its own values.
 struct fold_batch_norms : pass {
     static constexpr std::string_view summary =
-        "batch norms into the weights of the convolutions and linear layers before them";
+        "folds batch norms into the weights of the convolutions and linear layers before them";
 
     using targeted_ops = ops<aten::batch_norm, aten::_native_batch_norm_legit_no_training>;
     using layers = ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,

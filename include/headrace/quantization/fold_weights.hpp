@@ -22,8 +22,7 @@ namespace headrace {
 /// computed, so that they are quantized as weights, with a scale for each channel. Other constant parts of
 /// the model stay as they are.
 struct fold_weights : pass {
-    static constexpr std::string_view summary =
-        "weights and biases that are computed from constants, computed";
+    static constexpr std::string_view summary = "computes weights and biases that are derived from constants";
     using layers = joined<fold_batch_norms::layers, ops<aten::convolution>>;
     using produces = ops<builtin::constant>;
 

@@ -19,7 +19,7 @@ namespace headrace {
 /// out become 0 instead, and the scores keep their range.
 struct mask_softmax : pass {
     static constexpr std::string_view summary =
-        "softmax of masked scores by masked exponentials, before it is quantized";
+        "softmax of masked scores as masked exponentials, before it is quantized";
 
     using targeted_ops = ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax>;
     using produces = ops<aten::where_self, aten::logical_not, aten::amax, aten::sub_tensor, aten::exp,

@@ -198,7 +198,7 @@ inline void reshape_instead_of_view(graph& g) {
         if ((computed || is<builtin::placeholder>(source)) && !varies)
             summary.warnings.push_back(
                 join_text(origin_name(source), ": it is ", std::to_string(seen.seen().lowest),
-                          " throughout all samples, so that its range is a guess; give other samples"));
+                          " in all samples, so its range is a guess; give other samples"));
     }
     return parameters;
 }

@@ -75,7 +75,7 @@ namespace detail {
     const level_fault fault = level_fault_of(facts);
     if (!fault) return boost::outcome_v2::success();
     if (fault.limit == level_limit::empty_tensor) {
-        return unsupported(message_prefix(n) + "TOSA has no empty tensors, as of " +
+        return unsupported(message_prefix(n) + "TOSA has no empty tensors, such as " +
                            shape_text(fault.tensor->shape));
     }
     return unsupported(message_prefix(n) + std::pmr::string(name_of(fault.limit)) + ' ' +
@@ -92,7 +92,7 @@ namespace detail {
         return error{inferred.error().kind, message_prefix(n) + inferred.error().message};
     }
     if (out.results().size() != n.result_count) {
-        return invalid(message_prefix(n) + "has " + number_text(n.result_count) + " results instead of " +
+        return invalid(message_prefix(n) + "has " + counted_text(n.result_count, "result") + " instead of " +
                        number_text(out.results().size()));
     }
     for (std::size_t i = 0; i != n.result_count; ++i) {

@@ -27,15 +27,15 @@ namespace detail {
         case u55_limit::floats:
             return "of floating-point numbers";
         case u55_limit::other_than_int8:
-            return "of other than INT8";
+            return "of types other than INT8";
         case u55_limit::other_than_int32:
-            return "of other than INT32";
+            return "of types other than INT32";
         case u55_limit::int32:
             return "of INT32";
         case u55_limit::fewer_bits:
             return "to fewer bits";
         case u55_limit::int48_source:
-            return "of INT48 but behind a convolution";
+            return "of INT48 except after a convolution";
         case u55_limit::int16_without_rescale:
             return "of INT16 that no RESCALE follows";
         case u55_limit::computed_weight:
@@ -44,7 +44,7 @@ namespace detail {
             return "of more than 65536 channels";
         case u55_limit::kernel_window:
             return "with a window of " + number_text(kernel_of(f)[0]) + " x " + number_text(kernel_of(f)[1]) +
-                   ", but up to 64 rows and 4096 elements";
+                   " (at most 64 rows and 4096 elements)";
         case u55_limit::kernel_depth:
             return "with a window of more than one element in depth";
         case u55_limit::weight_sum:
@@ -55,20 +55,20 @@ namespace detail {
             return f.is<tosa::depthwise_conv2d>() ? "with a stride above 3"
                                                   : "with a stride above 3 together with padding or dilation";
         case u55_limit::transposed_stride:
-            return "with such strides: they are 1 or 2, the same on both axes";
+            return "with strides other than 1 and 2, equal on both axes";
         case u55_limit::pool_window:
             return "with a window of " + shape_text(a.kernel) + ", stride " + shape_text(a.stride) +
                    " and padding " + shape_text(a.pad);
         case u55_limit::axis_size:
             return "of an axis of more than 65536 elements";
         case u55_limit::argmax:
-            return "but of up to 127 channels of one image";
+            return "except of up to 127 channels of one image";
         case u55_limit::resize:
-            return "but to the nearest of one image, by 2, 4 or 8";
+            return "except to the nearest element of one image, by 2, 4 or 8";
         case u55_limit::transpose:
             return "of " + shape_text(f.operand(0).shape) + ", which it cannot address";
         case u55_limit::reverse_axis:
-            return "but of an image's height or width";
+            return "except along an image's height or width";
         case u55_limit::sum_extent:
             return "with more than 65536 elements before or after the axis";
         case u55_limit::shift_without_rounding:

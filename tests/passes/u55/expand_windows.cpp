@@ -171,7 +171,7 @@ TEST_CASE("averages of padded windows are taken apart at the rims") {
     CHECK(windowed(averaged({1, 20, 21, 2}, {10, 3}, {2, 2}, {5, 3, 1, 1})) == "");
     CHECK(windowed(averaged({1, 21, 20, 2}, {4, 5}, {4, 5}, {2, 1, 0, 0})) == "");
     const auto rims_only = for_u55_target(averaged({1, 10, 10, 2}, {10, 10}, {1, 1}, {9, 9, 9, 9}));
-    CHECK_THAT(rims_only, is_refused_by<expand_windows>("would need more than 256"));
+    CHECK_THAT(rims_only, is_refused_by<expand_windows>("would take more than 256"));
 }
 
 TEST_CASE("the padding of a pooling of long stride is a PAD that is never the largest") {

@@ -53,7 +53,7 @@ private:
         const bins h{e.shape(v)[2], e.result_meta().shape[2]};
         const bins w{e.shape(v)[3], e.result_meta().shape[3]};
         if (std::min({h.in, h.out, w.in, w.out}) < 1)
-            return e.unsupported("pooling of or to no elements: TOSA has no empty tensors");
+            return e.unsupported("pooling from or to an empty tensor: TOSA has no empty tensors");
         if (h.uniform() && w.uniform()) {
             return e.make<Pool>(
                 {.self = v, .kernel_size = {h.size(), w.size()}, .stride = {h.stride(), w.stride()}});

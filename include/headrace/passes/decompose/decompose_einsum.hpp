@@ -67,7 +67,7 @@ private:
                     return "einsum that takes a diagonal; TOSA has no such op";
                 std::int64_t& known = size[static_cast<unsigned char>(labels[i])];
                 if (known != 0 && known != e.shape(tensor)[i])
-                    return "einsum that repeats an axis of size 1; expand it before";
+                    return "einsum that repeats an axis of size 1; expand it first";
                 known = e.shape(tensor)[i];
             }
         }

@@ -17,7 +17,7 @@ struct decompose_grouped_convolution : pass {
     using runs_after = pass_list<canonical_convolutions>;
     using runs_before = pass_list<decompose_transposed_volumes>;
     static constexpr std::string_view summary =
-        "a convolution of groups as one for each group's channels, concatenated";
+        "a grouped convolution as one convolution for each group, concatenated";
 
     using targeted_ops = ops<aten::convolution>;
     using produces = ops<aten::convolution, aten::slice_tensor, aten::cat>;

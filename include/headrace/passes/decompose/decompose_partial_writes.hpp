@@ -45,7 +45,7 @@ struct decompose_partial_writes : pass {
     value operator()(const args<aten::index_fill_int_scalar>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed() || e.rank(a.self) == 0)
-            return e.unsupported("index_fill of a single number; use full");
+            return e.unsupported("index_fill of a tensor of rank 0; use full");
         std::pmr::vector<std::optional<value>> indices(axis + 1);
         indices[axis] = a.index;
         return e.make<aten::index_put>({.self = a.self,

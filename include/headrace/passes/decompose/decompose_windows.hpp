@@ -23,10 +23,10 @@ struct decompose_windows : pass {
     static auto rewrites() {
         return rules(on<aten::unfold> = [](auto x, const auto& a) {
             const std::size_t axis = x.axis(a.dimension);
-            const char* misfit = "windows must have elements, step on, and fit in the axis";
+            const char* misfit = "windows must not be empty, must step by at least 1, and fit in the axis";
             const bool fits = a.step >= 1 && a.size >= 1 && a.size <= x.size(a.dimension);
             return choose(
-                x.rank() == 0, [&] { return x.unsupported("unfold of a single number; use reshape"); },
+                x.rank() == 0, [&] { return x.unsupported("unfold of a tensor of rank 0; use reshape"); },
                 !fits, [&] { return x.unsupported(misfit); },
                 [&] { return windows_of(x, static_cast<std::int64_t>(axis), a); });
         });

@@ -20,7 +20,8 @@ namespace headrace {
 /// that infinity becomes the lowest number (measured with ExecuTorch 1.5.1).
 struct saturate_quantization : pass {
     using runs_after = pass_list<functional, canonical_variants>;
-    static constexpr std::string_view summary = "clamp before quantizing what may be infinite";
+    static constexpr std::string_view summary =
+        "clamps values that may be infinite before they are quantized";
     using unbounded =
         ops<aten::rsqrt, aten::reciprocal, aten::log, aten::log2, aten::log10, aten::log1p, aten::exp,
             aten::expm1, aten::cosh, aten::sinh, aten::tan, aten::div_tensor, aten::div_scalar,

@@ -80,7 +80,7 @@ namespace detail {
 /// runs before ops are decomposed, so that one kernel is not made into many, and after.
 struct select_kernels : pass {
     using runs_after = pass_list<functional, canonical_variants>;
-    static constexpr std::string_view summary = "ops by the kernels that ExecuTorch has for them";
+    static constexpr std::string_view summary = "ops as the kernels that ExecuTorch has for them";
     static constexpr bool repeatable = true;
     using views = ops_where<aten::dialect, trait::reshaping>;
     using targeted_ops = joined<executorch::kernel_ops, views>;
@@ -115,7 +115,7 @@ HEADRACE_COMPILED_PASS(select_kernels);
 
 /// The same at the end: a node of an op that has a kernel, but not for these types, is refused.
 struct require_kernels : select_kernels {
-    static constexpr std::string_view summary = "ops by ExecuTorch's kernels; refuses types that they lack";
+    static constexpr std::string_view summary = "ops as ExecuTorch's kernels; refuses types that they lack";
     using removes = targeted_ops;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {

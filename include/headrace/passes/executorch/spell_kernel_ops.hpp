@@ -27,7 +27,7 @@ namespace headrace {
 struct spell_kernel_ops : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
-    static constexpr std::string_view summary = "composite ops by the core ops that the runtime has";
+    static constexpr std::string_view summary = "composite ops as core ops that the runtime has";
     static constexpr bool repeatable = true;
     using softmaxes = ops<aten::softmax_int, aten::log_softmax_int>;
     using permutes = ops<aten::t, aten::movedim_int, aten::movedim_intlist>;
@@ -187,7 +187,8 @@ struct spell_kernel_ops : pass {
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         std::vector<std::optional<value>> indices(axis + 1);
-        if (e.rank(a.self) == 0) return e.unsupported("ExecuTorch's index_put writes no tensor without axes");
+        if (e.rank(a.self) == 0)
+            return e.unsupported("ExecuTorch's index_put does not write to a tensor of rank 0");
         indices[axis] = a.index;
         value values = a.source;
         bool adds = false;
@@ -254,7 +255,7 @@ private:
             const std::int64_t before = a.pad[i];
             const std::int64_t after = a.pad[i + 1];
             if (before < 0 || after < 0)
-                return e.unsupported("circular padding by less than nothing; slice the tensor instead");
+                return e.unsupported("circular padding by a negative size; slice the tensor instead");
             value_list parts;
             if (before > 0) parts.push_back(part(size - before, before));
             parts.push_back(v);

@@ -19,7 +19,7 @@ struct ensure_distinct_outputs : pass {
     using ensures = pass_list<distinct_outputs>;
     using invalidates = pass_list<nodes_sorted>;
     static constexpr std::string_view summary =
-        "copies outputs that are inputs, constants or listed twice, by IDENTITY";
+        "copies outputs that are inputs, constants or listed twice, with IDENTITY";
 
     using produces = ops<tosa::identity>;
 

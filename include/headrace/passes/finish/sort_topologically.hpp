@@ -17,7 +17,7 @@ namespace headrace {
 /// argument of a call is evaluated first, and compilers differ.
 struct sort_topologically : pass {
     using ensures = pass_list<nodes_sorted>;
-    static constexpr std::string_view summary = "puts nodes in an order that only depends on the edges";
+    static constexpr std::string_view summary = "puts nodes in an order that depends only on the edges";
     static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {

@@ -15,7 +15,8 @@ namespace headrace {
 /// a convolution that ends in one.
 struct fuse_clamps : pass {
     using runs_after = pass_list<tosa_only>;
-    static constexpr std::string_view summary = "a CLAMP of a CLAMP is one, where their ranges meet";
+    static constexpr std::string_view summary =
+        "fuses a CLAMP of a CLAMP into one where their ranges overlap";
     static constexpr bool in_execution_order = true;
 
     // clang-format off

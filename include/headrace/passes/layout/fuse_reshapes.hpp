@@ -12,7 +12,7 @@ namespace headrace {
 struct fuse_reshapes : pass {
     using runs_after = pass_list<tosa_only>;
     static constexpr std::string_view summary =
-        "a RESHAPE of a RESHAPE is one; one to the shape that the tensor has is none";
+        "fuses a RESHAPE of a RESHAPE into one; removes those that change nothing";
     static constexpr bool repeatable = true;
     static constexpr bool in_execution_order = true;
 

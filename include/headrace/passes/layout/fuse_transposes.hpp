@@ -14,7 +14,7 @@ namespace headrace {
 struct fuse_transposes : pass {
     using runs_after = pass_list<tosa_only>;
     using runs_before = pass_list<layouts_chosen>;
-    static constexpr std::string_view summary = "a TRANSPOSE of a TRANSPOSE is one, or none";
+    static constexpr std::string_view summary = "fuses a TRANSPOSE of a TRANSPOSE into one, or removes both";
     static constexpr bool repeatable = true;
 
     // clang-format off

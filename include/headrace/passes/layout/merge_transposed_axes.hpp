@@ -18,7 +18,7 @@ struct merge_transposed_axes : pass {
     using runs_after = pass_list<layouts_chosen>;
     using runs_before = pass_list<fuse_reshapes>;
     static constexpr std::string_view summary =
-        "split a TRANSPOSE of more than four axes into RESHAPEs and one of fewer";
+        "splits a TRANSPOSE of more than four axes into RESHAPEs and one of fewer";
     using targeted_ops = ops<tosa::transpose>;
     using produces = joined<build::reshape_ops, build::transpose_ops>;
 

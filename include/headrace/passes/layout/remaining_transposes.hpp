@@ -44,7 +44,7 @@ namespace detail {
         case layout_rules::kind::fixed:
             return op + " takes tensors as they are";
         case layout_rules::kind::axes:
-            return layout_rules::data_operands(n) > 1 ? op + " has operands that lie otherwise" : "";
+            return layout_rules::data_operands(n) > 1 ? op + " has operands in another layout" : "";
         case layout_rules::kind::move:
             return "";
     }

@@ -19,7 +19,7 @@ struct remove_noop_layout : pass {
     using runs_before = pass_list<layouts_chosen>;
     using invalidates = pass_list<distinct_outputs>;
     static constexpr std::string_view summary =
-        "remove SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
+        "removes SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
     using targeted_ops = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
     using produces = ops<>;
 

@@ -43,7 +43,7 @@ private:
     static bool allowed(emitter& e) {
         const bool has_extension = e.target().has(target_feature::control_flow);
         if (!has_extension)
-            e.unsupported("control flow needs the extension cf of the target: TOSA-1.0+FP+cf");
+            e.unsupported("control flow needs the extension cf in the target: TOSA-1.0+FP+cf");
         return has_extension;
     }
     // The body also returns the inputs that it does not carry; the loop's results for these are not read.

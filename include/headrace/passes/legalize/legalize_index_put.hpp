@@ -91,8 +91,7 @@ private:
         values = build::reshape(e, build::broadcast(e, values, at.selected), folded);
         value written;
         if (accumulate && at.repeats != false) {
-            if (is_boolean(e.dtype(self)))
-                return e.unsupported("bools do not add up in TOSA; use logical_or");
+            if (is_boolean(e.dtype(self))) return e.unsupported("TOSA does not add booleans; use logical_or");
             written = build::accumulate(e, at.values, build::reshape(e, at.rows, shape_builder{1, count, 1}),
                                         values);
         } else {

@@ -23,7 +23,7 @@ struct legalize_matmul : pass {
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
         if (!is_floating(type))
-            return e.unsupported("products of integer matrices; TOSA has them quantized only");
+            return e.unsupported("products of integer matrices; TOSA has only quantized ones");
         // bfloat16 accumulates in float32 and is rounded only then (spec 2.2.7).
         const dtype wide = type == dtype::bfloat16 ? dtype::float32 : type;
         const value made = e.make<tosa::matmul>({.a = a.self,

@@ -17,7 +17,7 @@ struct legalize_one_hot : pass {
     using produces = joined<build::reshape_ops, build::widen_ops, ops<tosa::equal>>;
 
     value operator()(const args<aten::one_hot>& a, emit<produces>& e) const {
-        if (a.num_classes < 1) return e.unsupported("num_classes depends on data; give it");
+        if (a.num_classes < 1) return e.unsupported("num_classes depends on data; give it as a number");
         const dtype key = build::number_for_bool(e);
         shape_builder shape(e.shape(a.self));
         shape.push_back(1);

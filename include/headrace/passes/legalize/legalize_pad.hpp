@@ -58,7 +58,8 @@ private:
         return left > 0 ? build::slice(e, v, axis, start, left) : refuse_empty(e);
     }
     static value refuse_empty(emitter& e) {
-        return e.unsupported("a padding of or to nothing: TOSA has no empty tensors; drop it from the model");
+        return e.unsupported(
+            "padding from or to an empty tensor: TOSA has no empty tensors; drop it from the model");
     }
 
     /// Calls `pad(e, v, axis, amounts)` for each axis; the list has the last axis first.

@@ -15,7 +15,7 @@ namespace headrace {
 struct canonicalize_arithmetic : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_arithmetic>;
-    static constexpr std::string_view summary = "rsub, square and remainder of a number by other ops";
+    static constexpr std::string_view summary = "rsub, square and remainder of a number as other ops";
 
     // clang-format off
     static auto rewrites() {

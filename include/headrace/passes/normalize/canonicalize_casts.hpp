@@ -21,7 +21,7 @@ namespace headrace {
 struct canonicalize_casts : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_casts>;
-    static constexpr std::string_view summary = "write every cast as _to_copy with a dtype alone";
+    static constexpr std::string_view summary = "writes every cast as _to_copy with a dtype alone";
     using casts = joined<ops_where<aten::dialect, trait::casting>, ops<dim_order_ops::_to_dim_order_copy>>;
     using reductions = ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum>;
     using targeted_ops = reductions;

@@ -18,7 +18,7 @@ namespace headrace {
 struct canonicalize_convolutions : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_convolutions>;
-    static constexpr std::string_view summary = "every convolution by aten.convolution over a batch";
+    static constexpr std::string_view summary = "every convolution as aten.convolution over a batch";
     using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
     using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
     using transposed =

@@ -20,7 +20,7 @@ namespace headrace {
 struct canonicalize_fills : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     using ensures = pass_list<canonical_fills>;
-    static constexpr std::string_view summary = "write every tensor of equal elements as full or expand";
+    static constexpr std::string_view summary = "writes every tensor of equal elements as full or expand";
     using zero_ops =
         joined<ops_where<aten::dialect, trait::gives_zeros>, ops<dim_order_ops::_empty_dim_order>>;
     using one_ops = ops_where<aten::dialect, trait::gives_ones>;

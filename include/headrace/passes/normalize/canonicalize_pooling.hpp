@@ -16,7 +16,7 @@ struct canonicalize_pooling : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_pooling>;
     static constexpr std::string_view summary =
-        "poolings over one axis or without a batch by those over [N, C, H, W]";
+        "poolings over one axis or without a batch as poolings over [N, C, H, W]";
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
     using targeted_ops = joined<one_dimensional, unbatched,

@@ -19,7 +19,7 @@ struct canonicalize_variants : pass {
     using runs_after = pass_list<functional>;
     using ensures = pass_list<canonical_variants>;
     static constexpr std::string_view summary =
-        "rename in-place ops, `_copy` variants and synonyms to one form each";
+        "renames in-place ops, `_copy` variants and synonyms to one form each";
     using variants = ops_where<aten::dialect, trait::variant>;
     /// Ops that read nothing but the shape of their second operand.
     using shape_table = op_map<becomes<aten::expand_as, aten::expand>,

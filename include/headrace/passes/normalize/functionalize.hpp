@@ -72,7 +72,7 @@ public:
             const bool writing = writes_in_place(*n->op);
             if (is<aten::squeeze_inplace_dim>(*n) && is_read_after(self, *n))
                 context_.report(*n,
-                                "in place: what it gives another shape is read again; squeeze a view of it");
+                                "in place: its operand is read again later; squeeze a view of it instead");
             if (!roots_.empty()) {
                 for (edge& e : std::span(n->operands, n->operand_count)) refresh(e);
             }
@@ -302,7 +302,7 @@ private:
 
     void refuse(const node& at, const view& w) {
         context_.report(at, "in place: memory shared through " + std::pmr::string(w.made_by->op->name) +
-                                " is written, and that cannot be expressed; clone the tensor first");
+                                " is written, which cannot be expressed; clone the tensor first");
     }
 
     graph& graph_;
@@ -322,7 +322,7 @@ struct functionalize : pass {
     using runs_after = pass_list<regions_inlined>;
     using ensures = pass_list<functional>;
     static constexpr std::string_view summary =
-        "give later readers what in-place ops write, through views as well";
+        "makes in-place ops functional: later readers get what was written, through views as well";
     using targeted_ops = ops_where<aten::dialect, trait::in_place>;
     using produces = ops<aten::view, aten::permute, aten::select_scatter, aten::slice_scatter>;
 

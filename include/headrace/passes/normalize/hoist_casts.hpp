@@ -21,7 +21,7 @@ struct hoist_casts : pass {
     using runs_after = pass_list<canonical_casts, canonical_fills>;
     using runs_before = pass_list<functions_tabulated, narrow_types>;
     static constexpr std::string_view summary =
-        "casts from integers to floats before the ops that only move elements";
+        "moves casts from integers to floats ahead of ops that only move elements";
     using movements =
         ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
             aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,

@@ -20,7 +20,7 @@ namespace headrace {
 struct inline_regions : pass {
     using ensures = pass_list<regions_inlined>;
     static constexpr std::string_view summary =
-        "the graphs of wrap_with_set_grad_enabled and wrap_with_autocast in place of the calls";
+        "inlines the graphs of wrap_with_set_grad_enabled and wrap_with_autocast";
     using targeted_ops = ops<higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast>;
     using removes = targeted_ops;
 

@@ -18,7 +18,7 @@ struct move_constants_into_regions : pass {
     using runs_after = pass_list<regions_inlined>;
     using ensures = pass_list<constants_in_regions>;
     static constexpr std::string_view summary =
-        "constants that are operands of cond and while_loop as constants of the regions";
+        "moves constants that are operands of cond and while_loop into their regions";
     using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
     using produces = targeted_ops;
 

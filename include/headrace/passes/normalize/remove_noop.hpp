@@ -18,7 +18,7 @@ struct remove_noop : pass {
     using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
     using ensures = pass_list<noops_removed>;
     static constexpr std::string_view summary =
-        "remove copies, inference-time dropout and other ops that return their operand";
+        "removes copies, inference-time dropout and other ops that return their operand";
     using copy_ops = joined<ops_where<aten::dialect, trait::forwarding>,
                             ops<aten::clone, dim_order_ops::_clone_dim_order>>;
     using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;

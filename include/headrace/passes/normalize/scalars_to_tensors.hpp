@@ -17,7 +17,7 @@ struct scalars_to_tensors : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<tensor_operands>;
     static constexpr std::string_view summary =
-        "numbers beside tensors as constants: Scalar overloads by Tensor overloads";
+        "numbers beside tensors as constants: Scalar overloads as Tensor overloads";
 
     // clang-format off
     static auto rewrites() {

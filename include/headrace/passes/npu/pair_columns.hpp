@@ -16,7 +16,7 @@ namespace headrace {
 struct pair_columns : pass {
     using phase = tuning;
     static constexpr std::string_view summary =
-        "a CONV2D of stride 2 with few channels reads pairs of columns as one";
+        "lets a CONV2D of stride 2 with few channels read pairs of columns as one";
 
     using targeted_ops = ops<tosa::conv2d>;
     using produces = joined<build::reshape_ops, ops<tosa::conv2d>>;

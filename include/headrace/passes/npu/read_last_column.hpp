@@ -18,7 +18,7 @@ namespace headrace {
 struct read_last_column : pass {
     using phase = tuning;
     static constexpr std::string_view summary =
-        "a CONV2D of an image without its last column reads that with a weight of zero";
+        "lets a CONV2D of an image without its last column read that column with weights of zero";
 
     using targeted_ops = ops<tosa::conv2d>;
     using produces = joined<build::slice_ops, ops<tosa::conv2d>>;

@@ -20,7 +20,7 @@ namespace headrace {
 struct canonicalize_quantization : pass {
     using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
     using ensures = pass_list<canonical_quantization>;
-    static constexpr std::string_view summary = "parameters as numbers, uint8 as int8";
+    static constexpr std::string_view summary = "quantization parameters as numbers, uint8 as int8";
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;
     using dequantize_by_tensor = ops<quantized_decomposed::dequantize_per_tensor_tensor,

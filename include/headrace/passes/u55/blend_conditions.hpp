@@ -23,7 +23,7 @@ struct blend_conditions : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<number_booleans>;
     static constexpr std::string_view summary =
-        "runs both branches of a COND_IF and selects each result from theirs";
+        "runs both branches of a COND_IF and selects each result from one of them";
 
     using targeted_ops = ops<tosa::cond_if>;
     using produces = joined<build::reshape_ops, ops<tosa::select>>;

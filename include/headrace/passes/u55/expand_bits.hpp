@@ -24,7 +24,7 @@ struct expand_bits : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<expand_resize, rescale_before_moving>;
     static constexpr std::string_view summary =
-        "lowers bitwise logic, shifts and casts to fewer bits to arithmetic and tables";
+        "lowers bitwise logic, shifts and narrowing casts to arithmetic and tables";
 
     using logic = ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor>;
     using targeted_ops = joined<logic, ops<tosa::bitwise_not, tosa::arithmetic_right_shift,

@@ -28,7 +28,7 @@ struct expand_extrema : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<number_booleans, expand_bits, expand_moves>;
     static constexpr std::string_view summary =
-        "lowers REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX but of up to 127 INT8 channels";
+        "lowers REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX except of up to 127 INT8 channels";
 
     using targeted_ops = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
     using produces =

@@ -50,7 +50,7 @@ struct expand_gather : pass, for_u55 {
 
 private:
     static constexpr std::size_t max_slices = 1024;
-    static constexpr const char* too_many_slices = "these rows would be more than 1024 slices";
+    static constexpr const char* too_many_slices = "these rows would take more than 1024 slices";
 
     // The rows that constant indices name, if they are the same in all batches.
     static std::optional<std::pmr::vector<std::int64_t>> known_rows(value indices) {
@@ -70,7 +70,7 @@ private:
     static bool is_small(emit<produces>& e, value values, value indices) {
         constexpr std::int64_t max_products = std::int64_t{1} << 26;
         if (element_count(e.shape(values)) * e.shape(indices)[1] <= max_products) return true;
-        refuse(e, "the products that stand for it would be more than 2^26");
+        refuse(e, "it would take more than 2^26 products");
         return false;
     }
 

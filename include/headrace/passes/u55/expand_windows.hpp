@@ -133,8 +133,8 @@ struct expand_windows : pass, for_u55 {
         constexpr std::size_t max_parts = 256;
         if (rows.size() * columns.size() > max_parts) {
             return e.unsupported(
-                "Ethos-U55 has no such window with padding, and without it would need more than 256; drop "
-                "u55 from the target, or pool with less padding");
+                "Ethos-U55 has no such window with padding, and without padding it would take more than 256 "
+                "windows; drop u55 from the target, or pool with less padding");
         }
         std::pmr::vector<value> strips;
         for (const part& row : rows) {

@@ -28,7 +28,7 @@ struct number_booleans : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<expand_bits>;
     static constexpr std::string_view summary =
-        "represents booleans by 0 and 1, and lowers comparisons and choices to arithmetic";
+        "represents booleans as 0 and 1, and lowers comparisons and choices to arithmetic";
 
     using produces =
         joined<u55::compare_ops,
