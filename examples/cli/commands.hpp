@@ -72,6 +72,8 @@ struct show_options {
     bool pipeline = false;
     std::string op;    ///< of the pipeline, what becomes of this op; empty: everything
     std::string pass;  ///< of the pipeline, this pass; empty: everything
+    bool support = false;
+    std::string target;  ///< of `support`, as for `lower`
     bool dot = false;
     std::string html;          ///< page to write; empty: none
     std::string vela_csv;      ///< of the page: Vela's figures by layer; empty: none
@@ -85,6 +87,8 @@ struct show_options {
 [[nodiscard]] int show(const show_options& options);
 /// The part of `show` that is about the static pipeline.
 [[nodiscard]] int show_pipeline(const show_options& options);
+/// The part that finds out what becomes of each op.
+[[nodiscard]] int show_support(const show_options& options);
 
 struct opt_options {
     std::string model;

@@ -61,7 +61,8 @@ constexpr const char* show_examples =
   headrace show model.pt2 --around conv2d_3 --depth 2
   headrace show model.pt2 -o model.hr
   headrace show model.pt2 --dot | dot -Tsvg > model.svg
-  headrace show --pipeline --op silu)";
+  headrace show --pipeline --op silu
+  headrace show --support --op aten.cumsum.default)";
 constexpr const char* opt_examples =
     R"(Examples:
   headrace opt --passes help
@@ -294,8 +295,14 @@ void add_show(CLI::App& app, show_options& o, int& status) {
     add_sizes(*show, o.sizes);
     show->add_flag("--pipeline", o.pipeline,
                    "The passes, what each targets and produces, and which can meet which ops");
-    show->add_option("--op", o.op,
-                     "With --pipeline: the passes that can meet this op, and what becomes of it");
+    CLI::Option* support = show->add_flag(
+        "--support", o.support,
+        "Which elements and ranks of each op can be lowered, found out by lowering programs of one op");
+    show->add_option(
+        "--op", o.op,
+        "With --pipeline: the passes that can meet this op, and what becomes of it; with --support: "
+        "why what is refused is");
+    show->add_option("--target", o.target, target_help)->needs(support);
     show->add_option("--pass", o.pass,
                      "With --pipeline: this pass, the ops that it gets from other passes, and those that it "
                      "makes for them");
@@ -317,9 +324,10 @@ void add_show(CLI::App& app, show_options& o, int& status) {
     show->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
     CLI::Option* html = show->add_option("--html", o.html, html_help)->type_name("FILE");
     show->add_option("--vela-csv", o.vela_csv, vela_csv_help)->needs(html)->type_name("FILE");
-    for (const char* other : {"--pipeline", "--dot"}) {
+    for (const char* other : {"--pipeline", "--support", "--dot"}) {
         for (CLI::Option* one : {output, html, summary, around, full}) one->excludes(show->get_option(other));
     }
+    support->excludes("--pipeline")->excludes("--pass");
     summary->excludes(around)->excludes(full);
     for (CLI::Option* one : {summary, around, full, html}) output->excludes(one);
     for (CLI::Option* one : {summary, around, full}) html->excludes(one);

@@ -173,9 +173,10 @@ int draw(const show_options& options) {
 
 int show(const show_options& options) {
     if (options.pipeline) return show_pipeline(options);
+    if (options.support) return show_support(options);
     if (!options.op.empty() || !options.pass.empty())
-        return report_usage("--op and --pass ask about the pipeline: add --pipeline");
-    if (options.model.empty()) return report_usage("show needs a model, or --pipeline");
+        return report_usage("--op and --pass ask about the pipeline: add --pipeline, or --support for an op");
+    if (options.model.empty()) return report_usage("show needs a model, --pipeline or --support");
     if (!options.output.empty()) return write_to_file(options);
     if (!options.html.empty()) return write_graph_page(options);
     const bool is_package = package::is_package(options.model);

@@ -30,11 +30,10 @@
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/lowering/execution.hpp>
-
-#include "../support/op_arguments.hpp"
+#include <headrace/lowering/sample_arguments.hpp>
 
 using namespace headrace;
-using namespace headrace::testing;
+using namespace headrace::samples;
 
 namespace {
 

@@ -27,14 +27,13 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/interface_tensors.hpp>
+#include <headrace/lowering/sample_arguments.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/emit.hpp>
 
-#include "../support/op_arguments.hpp"
-
 using namespace headrace;
-using namespace headrace::testing;
+using namespace headrace::samples;
 
 namespace {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Defines arguments of any op as data, for tests of all ops: headrace::testing::small_arguments draws some
-// that inference rules often take, and headrace::testing::argument_struct makes of them what graph::create
-// takes.
-#ifndef HEADRACE_TESTS_SUPPORT_OP_ARGUMENTS_HPP
-#define HEADRACE_TESTS_SUPPORT_OP_ARGUMENTS_HPP
+// Defines arguments of any op as data: headrace::samples::small_arguments draws some that inference rules
+// often accept, and headrace::samples::argument_struct makes of them what graph::create takes.
+#ifndef HEADRACE_LOWERING_SAMPLE_ARGUMENTS_HPP
+#define HEADRACE_LOWERING_SAMPLE_ARGUMENTS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +20,7 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/op/op.hpp>
 
-namespace headrace::testing {
+namespace headrace::samples {
 
 using integers = std::vector<std::int64_t>;
 
@@ -147,7 +146,7 @@ inline const std::vector<std::pair<std::string_view, shape_lists>> fitting_shape
 inline const std::pair<std::string_view, std::vector<integers>> fitting_integers[] = {
     {"aten.col2im.default", {{3, 4}, {2, 2}, {1, 1}, {0, 0}, {1, 1}}}};
 
-/// Draws arguments that rules often take: small shapes that have much to do with each other.
+/// Draws arguments that rules often accept: small shapes that are related to each other.
 class small_arguments {
 public:
     explicit small_arguments(std::mt19937& random) : random_(random) {}
@@ -184,7 +183,7 @@ public:
             if (!takes_tensors || fitting == nullptr) continue;
             all.back().tensors.clear();
             for (const integers& shape : (*fitting)[next])
-                all.back().tensors.push_back(operand{dtype::float32, shape});
+                all.back().tensors.push_back(operand{is_floating(type) ? type : dtype::float32, shape});
             ++next;
         }
         return all;
@@ -254,6 +253,6 @@ private:
     dtype type_ = dtype::float32;
 };
 
-}  // namespace headrace::testing
+}  // namespace headrace::samples
 
 #endif

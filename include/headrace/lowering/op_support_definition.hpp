@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// Defines the functions of lowering/op_support.hpp. Include it in exactly one translation unit of a program.
+#ifndef HEADRACE_LOWERING_OP_SUPPORT_DEFINITION_HPP
+#define HEADRACE_LOWERING_OP_SUPPORT_DEFINITION_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/eval/tensor.hpp>
+#include <headrace/infer/inference.hpp>
+#include <headrace/io/node_text.hpp>
+#include <headrace/io/pt2_program.hpp>
+#include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/layer_values.hpp>
+#include <headrace/lowering/lower.hpp>
+#include <headrace/lowering/models.hpp>
+#include <headrace/lowering/op_support.hpp>
+#include <headrace/lowering/sample_arguments.hpp>
+#include <headrace/quantization/quantize_graph.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// Programs of one op.
+class op_probe {
+public:
+    op_probe(const op_info& op, const std::optional<target_spec>& target) : op_(op), target_(target) {}
+
+    [[nodiscard]] op_support_table run() {
+        op_support_table table;
+        for (std::size_t c = 0; c != element_classes.size(); ++c) {
+            for (std::size_t rank = 0; rank != probed_ranks; ++rank)
+                table[c][rank] = probe(element_classes[c], rank);
+        }
+        return table;
+    }
+
+private:
+    static constexpr int draws = 150;
+    static constexpr std::size_t enough = 3;
+    static constexpr std::int64_t max_elements = 4096;
+
+    [[nodiscard]] op_support probe(const element_class& elements, std::size_t rank) {
+        std::mt19937 random(static_cast<std::uint32_t>(rank));
+        samples::small_arguments small(random);
+        op_support found;
+        for (int i = 0; i != draws && found.lowered + found.refused != enough; ++i) {
+            samples::integers shape(rank);
+            for (std::int64_t& size : shape) size = 1 + static_cast<std::int64_t>(random() % 4);
+            const samples::arguments all = small.draw(op_, elements.type, shape);
+            if (const auto p = program_of(all); p.graph != nullptr && is_meant(p, elements.type, rank))
+                try_one(all, elements, found);
+        }
+        return found;
+    }
+
+    void try_one(const samples::arguments& all, const element_class& elements, op_support& found) const {
+        if (elements.is_quantized && !quantized(all)) return;
+        const lowering_outcome outcome = try_lowering(
+            [&]() -> result<program> { return elements.is_quantized ? *quantized(all) : program_of(all); },
+            {.target = elements.is_quantized
+                           ? target_.value_or(target_spec{}.with(target_feature::profile_int))
+                           : target_});
+        if (!outcome.failure && outcome.refusals.empty()) {
+            ++found.lowered;
+            return;
+        }
+        ++found.refused;
+        if (found.reason.empty())
+            found.reason = outcome.failure ? outcome.failure->message : outcome.refusals[0].reason;
+    }
+
+    // A program that computes the op, or none if its rule refuses the arguments or something is large.
+    [[nodiscard]] program program_of(const samples::arguments& all) const {
+        program p;
+        p.graph = std::make_unique<graph>();
+        graph& g = *p.graph;
+        const samples::argument_struct given(op_, all,
+                                             [&](const samples::operand& o) { return input(g, o); });
+        node* n = &g.create(op_, given.data(), op_.results == variadic_results ? 1U : result_count());
+        inference inferred(g.arena());
+        if (!infer_node(*n, inferred)) return {};
+        if (op_.results == variadic_results) {
+            g.erase(*n);
+            n = &g.create(op_, given.data(), inferred.results().size());
+        }
+        if (inferred.results().size() != n->result_count) return {};
+        std::vector<value> results;
+        for (std::uint32_t i = 0; i != n->result_count; ++i) {
+            const tensor_meta& meta = inferred.results()[i];
+            if (meta.checked_elements().value_or(max_elements + 1) > max_elements) return {};
+            g.set_meta(n->result(i), meta);
+            results.push_back(n->result(i));
+        }
+        g.annotate(*n, provenance{op_.name, op_.name});
+        make_constants(g, *n);
+        p.user_outputs = results.size();
+        g.create<builtin::output>({.values = list<value>(results)});
+        return p;
+    }
+    [[nodiscard]] unsigned result_count() const { return static_cast<unsigned>(op_.results); }
+
+    static value input(graph& g, const samples::operand& o) {
+        const value v = g.create<builtin::placeholder>({}).result();
+        g.set_meta(v, {o.type, int_list(o.shape), {}});
+        g.set_name(v, join_text("x", g.size()));
+        return v;
+    }
+
+    // What models learn is a constant in their exports.
+    static void make_constants(graph& g, node& n) {
+        static constexpr std::array<std::string_view, 9> learnt{
+            "weight", "bias", "running_mean", "running_var", "params", "w_ih", "w_hh", "b_ih", "b_hh"};
+        const std::vector<std::string_view> fields = operand_fields(n);
+        std::mt19937 random(1);
+        for (std::size_t i = 0; i != n.operand_count; ++i) {
+            if (std::ranges::find(learnt, fields[i]) == learnt.end()) continue;
+            node& placeholder = *n.operand(i).producer;
+            if (!is<builtin::placeholder>(placeholder)) continue;
+            const tensor_meta meta = *meta_of(placeholder.result());
+            std::vector<double> numbers(static_cast<std::size_t>(meta.elements()), 1.0);
+            if (fields[i] != "running_var")
+                for (double& x : numbers) x = static_cast<double>(random() % 9) / 4 - 1;
+            const tensor data = tensor::of(meta.dtype, {meta.shape.begin(), meta.shape.end()}, numbers);
+            const value made = create_constant(g, meta, &placeholder, [&](std::span<std::byte> bytes) {
+                std::ranges::copy(data.bytes(), bytes.begin());
+            });
+            g.replace_all_uses(placeholder.result(), made);
+            g.erase(placeholder);
+        }
+    }
+
+    [[nodiscard]] static bool is_meant(const program& p, dtype type, std::size_t rank) {
+        const node* n = nullptr;
+        for (const node& each : p.graph->nodes()) {
+            if (!is_of_dialect<builtin::dialect>(each)) n = &each;
+        }
+        if (n->result_count == 0) return false;
+        const value first = n->operand_count != 0 ? n->operand(0) : value{const_cast<node*>(n), 0};
+        const tensor_meta* meta = meta_of(first);
+        return meta != nullptr && meta->dtype == type && meta->rank() == rank && meta->elements() != 0;
+    }
+
+    // Quantized by one random sample; none if nothing in it is.
+    [[nodiscard]] std::optional<program> quantized(const samples::arguments& all) const {
+        program p = program_of(all);
+        pass_context context(&infer_node);
+        auto inputs = model_inputs(*p.graph, {});
+        if (!inputs) return std::nullopt;
+        const sample_source one{1,
+                                [&](std::size_t) -> result<std::vector<tensor>> { return inputs.value(); }};
+        const auto done = quantize_graph(*p.graph, context, {}, one);
+        if (!done || !is_quantized_program(*p.graph)) return std::nullopt;
+        return p;
+    }
+
+    const op_info& op_;
+    const std::optional<target_spec>& target_;
+};
+
+}  // namespace detail
+
+op_support_table support_of(const op_info& op, const std::optional<target_spec>& target) {
+    return detail::op_probe(op, target).run();
+}
+
+std::vector<const op_info*> probed_ops() {
+    std::vector<const op_info*> ops;
+    const auto add = [&](const op_info* op) {
+        constexpr trait left_out = trait::in_place | trait::writes_out | trait::host_number;
+        if (!op->has(left_out) && op->results != 0) ops.push_back(op);
+    };
+    std::ranges::for_each(op_table<aten::dialect>, add);
+    std::ranges::for_each(op_table<dim_order_ops::dialect>, add);
+    std::ranges::sort(ops, {}, &op_info::name);
+    return ops;
+}
+
+}  // namespace headrace
+
+#endif
