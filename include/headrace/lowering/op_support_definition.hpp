@@ -62,18 +62,46 @@ private:
 
     void try_one(const samples::arguments& all, const element_class& elements, op_support& found) const {
         if (elements.is_quantized && !quantized(all)) return;
-        const lowering_outcome outcome = try_lowering(
-            [&]() -> result<program> { return elements.is_quantized ? *quantized(all) : program_of(all); },
-            {.target = elements.is_quantized
-                           ? target_.value_or(target_spec{}.with(target_feature::profile_int))
-                           : target_});
-        if (!outcome.failure && outcome.refusals.empty()) {
+        const auto reason = refusal(all, elements, false);
+        if (!reason) {
             ++found.lowered;
             return;
         }
+        if (found.reason.empty()) found.reason = *reason;
+        // Models often read the first result alone: indices and statistics are for training.
+        if (op_.results != 1 && !refusal(all, elements, true)) ++found.lowered;
         ++found.refused;
-        if (found.reason.empty())
-            found.reason = outcome.failure ? outcome.failure->message : outcome.refusals[0].reason;
+    }
+
+    // Why the program is refused, or nothing if it is lowered.
+    [[nodiscard]] std::optional<std::pmr::string> refusal(const samples::arguments& all,
+                                                          const element_class& elements,
+                                                          bool first_result) const {
+        const lowering_outcome outcome = try_lowering(
+            [&]() -> result<program> {
+                program p = elements.is_quantized ? *quantized(all) : program_of(all);
+                if (first_result) keep_first_result(p);
+                return p;
+            },
+            {.target = target_ ? target_ : target_for(elements)});
+        if (outcome.failure) return outcome.failure->message;
+        if (!outcome.refusals.empty()) return outcome.refusals[0].reason;
+        return std::nullopt;
+    }
+    static void keep_first_result(program& p) {
+        graph& g = *p.graph;
+        const value first = g.outputs()[0];
+        g.erase(*g.output());
+        g.create<builtin::output>({.values = list<value>(&first, 1)});
+        p.user_outputs = 1;
+    }
+    // What `headrace lower` chooses, but for quantized ops integers alone, and bfloat16 where it is meant.
+    [[nodiscard]] static std::optional<target_spec> target_for(const element_class& elements) {
+        const target_spec bare;
+        if (elements.is_quantized) return bare.with(target_feature::profile_int);
+        if (elements.type == dtype::bfloat16)
+            return bare.with(target_feature::profile_fp).with(target_feature::bf16);
+        return std::nullopt;
     }
 
     // A program that computes the op, or none if its rule refuses the arguments or something is large.
@@ -94,15 +122,23 @@ private:
         std::vector<value> results;
         for (std::uint32_t i = 0; i != n->result_count; ++i) {
             const tensor_meta& meta = inferred.results()[i];
-            if (meta.checked_elements().value_or(max_elements + 1) > max_elements) return {};
+            if (!is_usual(meta)) return {};
             g.set_meta(n->result(i), meta);
             results.push_back(n->result(i));
         }
         g.annotate(*n, provenance{op_.name, op_.name});
+        for (const node& input : g.inputs()) {
+            if (!is_usual(*input.results[0].meta)) return {};
+        }
         make_constants(g, *n);
         p.user_outputs = results.size();
         g.create<builtin::output>({.values = list<value>(results)});
         return p;
+    }
+    // TOSA has no empty tensors, and no rank above 6: that is no matter of the op.
+    [[nodiscard]] static bool is_usual(const tensor_meta& meta) {
+        const std::int64_t elements = meta.checked_elements().value_or(0);
+        return elements > 0 && elements <= max_elements && meta.rank() < probed_ranks;
     }
     [[nodiscard]] unsigned result_count() const { return static_cast<unsigned>(op_.results); }
 
@@ -144,7 +180,7 @@ private:
         if (n->result_count == 0) return false;
         const value first = n->operand_count != 0 ? n->operand(0) : value{const_cast<node*>(n), 0};
         const tensor_meta* meta = meta_of(first);
-        return meta != nullptr && meta->dtype == type && meta->rank() == rank && meta->elements() != 0;
+        return meta != nullptr && meta->dtype == type && meta->rank() == rank;
     }
 
     // Quantized by one random sample; none if nothing in it is.

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_LOWERING_TARGET_CHOICE_HPP
 #define HEADRACE_LOWERING_TARGET_CHOICE_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,14 +24,18 @@ namespace headrace {
     return found;
 }
 
-/// Does an op of the graph, or of one that it holds, give integers, such as positions or a loop's count?
+/// Does an op of the graph, or of one that it holds, give or take integers, such as positions or a loop's count?
 [[nodiscard]] inline bool computes_integers(const graph& g) {
-    for (const node& n : g.nodes()) {
+    const auto is_integer = [](const tensor_meta* meta) {
+        return meta != nullptr && !is_floating(meta->dtype) && !is_boolean(meta->dtype);
+    };
+    for (node& n : g.nodes()) {
         if (is_of_dialect<builtin::dialect>(n)) continue;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            const auto& meta = n.results[i].meta;
-            if (meta && !is_floating(meta->dtype) && !is_boolean(meta->dtype)) return true;
+            if (is_integer(meta_of(n.result(i)))) return true;
         }
+        if (std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return is_integer(meta_of(*e.slot)); }))
+            return true;
         bool found = false;
         for_each_region(n, [&](const field_info&, const graph* region) {
             found = found || (region != nullptr && computes_integers(*region));
