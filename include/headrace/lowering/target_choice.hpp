@@ -24,7 +24,8 @@ namespace headrace {
     return found;
 }
 
-/// Does an op of the graph, or of one that it holds, give or take integers, such as positions or a loop's count?
+/// Does an op of the graph, or of one that it holds, give or take integers, such as positions or a loop's
+/// count?
 [[nodiscard]] inline bool computes_integers(const graph& g) {
     const auto is_integer = [](const tensor_meta* meta) {
         return meta != nullptr && !is_floating(meta->dtype) && !is_boolean(meta->dtype);
@@ -34,7 +35,8 @@ namespace headrace {
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             if (is_integer(meta_of(n.result(i)))) return true;
         }
-        if (std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return is_integer(meta_of(*e.slot)); }))
+        if (std::ranges::any_of(n.operand_edges(),
+                                [&](const edge& e) { return is_integer(meta_of(*e.slot)); }))
             return true;
         bool found = false;
         for_each_region(n, [&](const field_info&, const graph* region) {
