@@ -30,7 +30,7 @@ STAGE = re.compile(r"^\| (`[^|]*`) \| \[\w+/\]", re.M)
 # A row of another compiler's table: a pass there, passes here or none, remarks.
 ROW = re.compile(r"^\| ([A-Z]\w+) \| ([^|]*) \|(.*)\|$", re.M)
 NONE = "–"
-REASONS = ("Not needed", "Not done", "Better way", "Outside the target")
+REASONS = ("Not needed", "Not done", "Better way", "Out of scope")
 # A list of more ops than LONG is cut.
 LONG, SHOWN = 8, 6
 # Builders' lists of at least so many ops go by their names.
