@@ -41,6 +41,9 @@ struct target_preferences {
     /// The most channels of which a convolution with weights of 0 and 1 selects shuffled ones; 0 where they
     /// are moved.
     std::int64_t selected_channels = 0;
+    /// Products that a convolution computes while one element is moved; 0 where groups of channels stay
+    /// apart.
+    std::int64_t products_per_move = 0;
     /// Channels of an image that a convolution with stride 2 reads as twice as many, of half the width.
     std::int64_t paired_channels = 0;
     /// Does only an image that is computed, or copied to the chip, gain by that? One that is given is read
@@ -68,6 +71,7 @@ inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
                                                     .sums_at_unit_scale = true,
                                                     .rescales_first = true,
                                                     .selected_channels = 512,
+                                                    .products_per_move = 128,
                                                     .paired_channels = 4};
 
 // Measured by the estimates of Vela 5.1 for ethos-u85-256.
@@ -81,6 +85,7 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
                                                     .rescales_first = true,
                                                     .reads_last_column = true,
                                                     .selected_channels = 512,
+                                                    .products_per_move = 128,
                                                     .paired_channels = 4,
                                                     .pairs_on_chip_alone = true,
                                                     .taps_at_once = 4,

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <headrace/base/sizes.hpp>
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/target/preferences.hpp>
 
 namespace headrace {
@@ -40,18 +42,21 @@ public:
         std::int64_t steps = convolution_steps(target_, kernel);
         const bool may_pair = a.stride[1] == 2 && image[2] % 2 == 0 && image[3] <= target_.paired_channels;
         if (may_pair) steps = std::min(steps, convolution_steps(target_, paired_kernel(kernel, a.pad[2])));
-        computing_ = pixels * result[3] * steps / results_per_step;
+        // As real numbers, as products of what a program says may be too large for integers.
+        const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+        computing_ = real(pixels * result[3]) * real(steps) / results_per_step;
         const std::int64_t blocks = whole(pixels, block_rows * block_columns) * whole(result[3], block_depth);
-        const std::int64_t window =
-            ((block_rows - 1) * a.stride[0] + kernel[1]) * ((block_columns - 1) * a.stride[1] + kernel[2]);
-        reading_ = blocks * window * image[3] * target_.slow_read / 100;
+        const double window = real((block_rows - 1) * a.stride[0] + kernel[1]) *
+                              real((block_columns - 1) * a.stride[1] + kernel[2]);
+        reading_ = real(blocks) * window * real(image[3]) * real(target_.slow_read) / 100;
+        writing_ = real(result_bytes_) * real(target_.slow_result) / 100;
     }
 
     /// Does it take fewer cycles in all if the image stays on the chip, and the result leaves it?
     [[nodiscard]] bool gains_on_chip() const {
         const bool both_fit = image_bytes_ + result_bytes_ <= target_.on_chip_bytes;
         if (!reads_few_ || both_fit || image_bytes_ > target_.on_chip_bytes) return false;
-        return std::max(computing_, reading_) > computing_ + result_bytes_ * target_.slow_result / 100;
+        return std::max(computing_, reading_) > computing_ + writing_;
     }
 
 private:
@@ -61,7 +66,8 @@ private:
     static constexpr std::int64_t block_rows = 4, block_columns = 16, block_depth = 32;
 
     const target_preferences& target_;
-    std::int64_t image_bytes_, result_bytes_, computing_, reading_;
+    std::int64_t image_bytes_, result_bytes_;
+    double computing_, reading_, writing_;
     bool reads_few_;
 };
 

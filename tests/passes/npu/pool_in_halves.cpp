@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Tests that poolings behind the first convolution of an image are computed in halves, to the last bit.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/npu/pool_in_halves.hpp>
+
+#include "../../support/npu_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+static_assert(effects_of<pool_in_halves>::sound);
+
+/// A network's beginning. The image is computed by an elementwise op, or given.
+struct beginning {
+    std::int64_t height = 192, width = 192, channels = 3, results = 20, window = 3;
+    bool is_given = false, is_cropped = false, is_clamped = true, is_read_twice = false;
+    int_list kernel{3, 3}, stride{2, 2}, pad{1, 0, 1, 0};
+    std::int64_t input_zero = 5, output_zero = -7, shift = 38;
+};
+npu_builder pooled(const beginning& b) {
+    return for_target(u85_npu, [=](program& p) {
+        value image = p.input(dtype::int8, {1, b.height, b.width, b.channels});
+        if (!b.is_given) image = p.make<tosa::clamp>({.input = image, .min_val = -100, .max_val = 100});
+        std::int64_t height = b.height, width = b.width;
+        if (b.is_cropped) {
+            image = p.make<tosa::slice>(
+                {.input1 = image,
+                 .start = p.make<tosa::const_shape>({.values = {0, 1, 0, 0}}),
+                 .size = p.make<tosa::const_shape>({.values = {1, --height, --width, b.channels}})});
+        }
+        // The window ends at the last row and column.
+        const std::int64_t after = b.is_cropped ? b.window / 2 : b.window / 2 - 1;
+        const value sums = convolved_by(p, image,
+                                        {.image = {1, height, width, b.channels},
+                                         .weight = {b.results, b.window, b.window, b.channels},
+                                         .pad = {b.window / 2, after, b.window / 2, after},
+                                         .stride = {2, 2},
+                                         .input_zero = b.input_zero});
+        value v = rescaled_by(p, sums, {.shift = b.shift, .output_zero = b.output_zero, .to = dtype::int8});
+        if (b.is_clamped) v = p.make<tosa::clamp>({.input = v, .min_val = -90, .max_val = 110});
+        if (b.is_read_twice) p.output(v);
+        return p.make<tosa::max_pool2d>({.input = v, .kernel = b.kernel, .stride = b.stride, .pad = b.pad});
+    });
+}
+
+}  // namespace
+
+TEST_CASE("poolings of any window behind a first layer") {
+    for (const beginning& b :
+         {beginning{}, beginning{.is_clamped = false, .pad = {0, 1, 0, 1}}, beginning{.is_given = true},
+          beginning{.is_given = true, .is_cropped = true, .is_clamped = false},
+          beginning{.channels = 2, .results = 24, .kernel = {2, 2}, .pad = {0, 0, 0, 0}},
+          beginning{.kernel = {4, 3}, .stride = {1, 1}, .pad = {2, 1, 0, 0}, .input_zero = -128}}) {
+        const npu_builder build = pooled(b);
+        CHECK_THAT(build, computes_the_same<pool_in_halves>().within(0));
+        CHECK(count_after<tosa::max_pool2d, pool_in_halves>(build) == (b.is_given ? 3U : 2U));
+    }
+}
+
+TEST_CASE("first layers of any size and scale") {
+    for (unsigned seed = 0; seed != 4; ++seed) {
+        random_numbers any(seed);
+        INFO(seed);
+        CHECK_THAT(pooled({.height = 16 * any(12, 13),
+                           .width = 2 * any(96, 104),
+                           .results = any(17, 32),
+                           .is_given = any(0, 1) == 1,
+                           .input_zero = any(-128, 127),
+                           .output_zero = any(-128, 127),
+                           .shift = any(36, 39)}),
+                   computes_the_same<pool_in_halves>().within(0));
+    }
+}
+
+TEST_CASE("small and large images, many channels, other users and lines that make no bursts stay") {
+    REQUIRE(count_after<tosa::max_pool2d, pool_in_halves>(pooled({})) == 2);
+    for (const npu_builder& build :
+         {pooled({.height = 32, .width = 32}), pooled({.height = 512, .width = 512, .results = 1}),
+          pooled({.height = 128, .width = 128, .channels = 16}), pooled({.is_read_twice = true}),
+          pooled({.height = 190, .width = 190, .is_given = true, .pad = {0, 1, 0, 1}})}) {
+        CHECK_THAT(build, is_left_alone_by<pool_in_halves>());
+    }
+}
+
+TEST_CASE("it is for targets with little memory on the chip") {
+    CHECK(runs_for<pool_in_halves>(u85_npu));
+    CHECK_FALSE(runs_for<pool_in_halves>(u55_npu));
+    CHECK_FALSE(runs_for<pool_in_halves>(integer_target));
+}
