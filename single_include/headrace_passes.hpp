@@ -11520,8 +11520,7 @@ struct halve_windows : pass {
     using phase = tuning;
     using runs_before = pass_list<pair_columns>;
     static constexpr std::string_view summary =
-        "computes a MAX_POOL2D or DEPTHWISE_CONV2D in two halves where the image before it then stays on the "
-        "chip";
+        "halves MAX_POOL2D and DEPTHWISE_CONV2D where the image before them then stays on chip";
 
     using targeted_ops = ops<tosa::max_pool2d, tosa::clamp>;
     using produces =

@@ -71,7 +71,12 @@ TEST_CASE("poolings of any window behind a first layer") {
     for (const beginning& b :
          {beginning{}, beginning{.is_clamped = false, .pad = {0, 1, 0, 1}}, beginning{.is_given = true},
           beginning{.is_given = true, .is_cropped = true, .is_clamped = false},
-          beginning{.channels = 2, .results = 24, .kernel = {2, 2}, .pad = {0, 0, 0, 0}},
+          beginning{.height = 200,
+          .width = 200,
+          .channels = 2,
+          .results = 24,
+          .kernel = {2, 2},
+          .pad = {0, 0, 0, 0}},
           beginning{.kernel = {4, 3}, .stride = {1, 1}, .pad = {2, 1, 0, 0}, .input_zero = -128}}) {
         const npu_builder build = pooled(b);
         CHECK_THAT(build, computes_the_same<halve_windows>().within(0));
@@ -96,7 +101,7 @@ TEST_CASE("first layers of any size and scale") {
         random_numbers any(seed);
         INFO(seed);
         CHECK_THAT(pooled({.height = 16 * any(12, 13),
-                           .width = 2 * any(96, 104),
+                           .width = 4 * any(48, 52),
                            .results = any(17, 32),
                            .is_given = any(0, 1) == 1,
                            .input_zero = any(-128, 127),
@@ -111,7 +116,7 @@ TEST_CASE("small and large images, many channels, other users and lines that mak
     for (const npu_builder& build :
          {pooled({.height = 32, .width = 32}), pooled({.height = 512, .width = 512, .results = 1}),
           pooled({.height = 128, .width = 128, .channels = 16}), pooled({.is_read_twice = true}),
-          pooled({.height = 190, .width = 190, .is_given = true, .pad = {0, 1, 0, 1}})}) {
+          pooled({.height = 190, .width = 190, .is_given = true, .pad = {0, 0, 0, 0}})}) {
         CHECK_THAT(build, is_left_alone_by<halve_windows>());
     }
 }

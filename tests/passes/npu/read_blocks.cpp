@@ -42,6 +42,15 @@ npu_builder convolved_blocks(const unshuffling& s) {
     });
 }
 
+bool reads_them(const npu_builder& build) {
+    program p;
+    const graph& g = lowered<read_blocks>(p, build);
+    for (const node& n : g.nodes_of(info_of<tosa::conv2d>)) {
+        if (args_of<tosa::conv2d>(n).stride[0] == 1) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 TEST_CASE("blocks of any size") {
@@ -58,7 +67,7 @@ TEST_CASE("blocks of any size") {
                                                     .weight_zero = any(-9, 9)});
         INFO(seed);
         CHECK_THAT(build, computes_the_same<read_blocks>().within(0));
-        CHECK(count_after<tosa::transpose, read_blocks>(build) == 2);  // of the image and of the weight
+        CHECK(reads_them(build));
     }
 }
 
