@@ -32,10 +32,10 @@ struct independence {
 constexpr std::array independent{
     independence{"decompose_comparisons", "the conditions that formulas make are boolean already"},
     independence{"decompose_dilated_pooling", "adaptive poolings have no dilation"},
+    independence{"join_groups", "a weight that takes a batch norm in is not quantized"},
     independence{"fuse_reshapes", "both runs are the same pass"},
     independence{"merge_selections", "what moves planes reads a window of several elements"},
     independence{"join_patches", "no convolution that is made has a stride"},
-    independence{"pair_columns", "no convolution that is made has a stride along its columns"},
     independence{"read_last_column", "no convolution that is made has a stride along its columns"},
     independence{"add_at_unit_scale", "no sum is made"},
 };

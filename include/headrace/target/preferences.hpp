@@ -41,8 +41,22 @@ struct target_preferences {
     /// The most channels of which a convolution with weights of 0 and 1 selects shuffled ones; 0 where they
     /// are moved.
     std::int64_t selected_channels = 0;
+    /// Products that a convolution computes while one element is moved; 0 where groups of channels stay
+    /// apart.
+    std::int64_t products_per_move = 0;
     /// Channels of an image that a convolution with stride 2 reads as twice as many, of half the width.
     std::int64_t paired_channels = 0;
+    /// Does only an image that is computed, or copied to the chip, gain by that? One that is given is read
+    /// from slow memory in bursts, of which it then uses less.
+    bool pairs_on_chip_alone = false;
+    /// Taps and channels of a convolution that are multiplied at a time, and as how many such steps what a
+    /// result takes to be written counts at least.
+    std::int64_t taps_at_once = 1, channels_at_once = 8, output_steps = 0;
+    /// On-chip memory, in bytes, where other memory is slow; 0 where that makes no difference.
+    std::int64_t on_chip_bytes = 0;
+    /// Hundredths of a cycle for a byte in slow memory: of an image with few channels, and of a large result
+    /// that is written there and read again.
+    std::int64_t slow_read = 0, slow_result = 0;
 };
 
 namespace detail {
@@ -57,6 +71,7 @@ inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
                                                     .sums_at_unit_scale = true,
                                                     .rescales_first = true,
                                                     .selected_channels = 512,
+                                                    .products_per_move = 128,
                                                     .paired_channels = 4};
 
 // Measured by the estimates of Vela 5.1 for ethos-u85-256.
@@ -69,7 +84,15 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
                                                     .sums_at_unit_scale = true,
                                                     .rescales_first = true,
                                                     .reads_last_column = true,
-                                                    .selected_channels = 512};
+                                                    .selected_channels = 512,
+                                                    .products_per_move = 128,
+                                                    .paired_channels = 4,
+                                                    .pairs_on_chip_alone = true,
+                                                    .taps_at_once = 4,
+                                                    .output_steps = 3,
+                                                    .on_chip_bytes = 384 * 1024,
+                                                    .slow_read = 244,
+                                                    .slow_result = 21};
 
 }  // namespace detail
 

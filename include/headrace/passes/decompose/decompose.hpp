@@ -47,13 +47,14 @@
 #include <headrace/passes/decompose/decompose_var.hpp>
 #include <headrace/passes/decompose/decompose_volumes.hpp>
 #include <headrace/passes/decompose/decompose_windows.hpp>
+#include <headrace/passes/npu/join_groups.hpp>
 
 namespace headrace {
 
 using decompose_passes =
     pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent, decompose_attention,
               decompose_einsum, decompose_bicubic, decompose_sampling, decompose_matmul, decompose_batch_norm,
-              decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
+              join_groups, decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
               decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
               decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes,
               decompose_windows, decompose_as_strided, decompose_topk, decompose_cumprod, decompose_var,

@@ -15,6 +15,7 @@
 #include <headrace/passes/layout/merge_transposed_axes.hpp>
 #include <headrace/passes/layout/remove_noop_layout.hpp>
 #include <headrace/passes/layout/transpose_by_convolution.hpp>
+#include <headrace/passes/npu/read_blocks.hpp>
 #include <headrace/passes/npu/select_by_convolution.hpp>
 
 namespace headrace {
@@ -23,8 +24,8 @@ namespace headrace {
 template <class Evaluator>
 using layout_passes =
     pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps, fuse_reshapes,
-              fuse_transposes, select_by_convolution, remove_dead_code, fold_constants<Evaluator>,
-              choose_layouts, transpose_by_convolution, merge_transposed_axes>;
+              fuse_transposes, read_blocks, select_by_convolution, remove_dead_code,
+              fold_constants<Evaluator>, choose_layouts, transpose_by_convolution, merge_transposed_axes>;
 
 /// Weights are constants again, when they have been transposed or rearranged.
 template <class Evaluator>

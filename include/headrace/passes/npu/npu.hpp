@@ -5,6 +5,7 @@
 
 #include <headrace/passes/npu/add_at_unit_scale.hpp>
 #include <headrace/passes/npu/convolve_sums.hpp>
+#include <headrace/passes/npu/halve_windows.hpp>
 #include <headrace/passes/npu/join_patches.hpp>
 #include <headrace/passes/npu/merge_selections.hpp>
 #include <headrace/passes/npu/pair_columns.hpp>
@@ -14,8 +15,8 @@
 namespace headrace {
 
 /// In any order. Targets that prefer nothing skip them all (target/preferences.hpp).
-using npu_passes = pass_list<merge_selections, join_patches, pair_columns, read_last_column, convolve_sums,
-                             pool_maxima, add_at_unit_scale>;
+using npu_passes = pass_list<merge_selections, join_patches, halve_windows, pair_columns, read_last_column,
+                             convolve_sums, pool_maxima, add_at_unit_scale>;
 
 }  // namespace headrace
 

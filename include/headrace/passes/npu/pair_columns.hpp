@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include <headrace/passes/npu/image_cost.hpp>
 #include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/constants.hpp>
@@ -33,18 +34,23 @@ struct pair_columns : pass {
             image[3] > preferences_of(e.target()).paired_channels || e.dtype(a.weight) != dtype::int8) {
             return std::nullopt;
         }
+        const target_preferences& target = preferences_of(e.target());
+        const shape_builder fewer = paired_kernel(kernel, a.pad[2]);
+        if (convolution_steps(target, fewer) >= convolution_steps(target, kernel) ||
+            (target.pairs_on_chip_alone && is_given(a.input))) {
+            return std::nullopt;
+        }
         const auto weight = constant_integers(a.weight);
         if (!weight) return std::nullopt;
         // The first window begins in the middle of a pair if the padding before it is odd.
         const std::int64_t skipped = a.pad[2] % 2;
-        const std::int64_t taps = (skipped + kernel[2] + 1) / 2;
+        const std::int64_t taps = fewer[2];
         const std::int64_t before = (a.pad[2] + skipped) / 2;
         const std::int64_t after = e.result_meta().shape[2] - 1 + taps - before - image[2] / 2;
         args<tosa::conv2d> paired = a;
         paired.input =
             build::reshape(e, a.input, shape_builder{image[0], image[1], image[2] / 2, 2 * image[3]});
-        const shape_builder paired_kernel{kernel[0], kernel[1], taps, 2 * kernel[3]};
-        paired.weight = e.constant_of(dtype::int8, paired_kernel, [&](std::size_t i) {
+        paired.weight = e.constant_of(dtype::int8, fewer, [&](std::size_t i) {
             const auto at = static_cast<std::int64_t>(i);
             const std::int64_t element = at % kernel[3];
             const std::int64_t column = at / kernel[3] % (2 * taps) - skipped;
@@ -55,6 +61,12 @@ struct pair_columns : pass {
         paired.pad = {a.pad[0], a.pad[1], before, after};
         paired.stride = {a.stride[0], 1};
         return e.make<tosa::conv2d>(paired);
+    }
+
+private:
+    static bool is_given(value v) {
+        while (const auto* reshaped = match<tosa::reshape>(v)) v = reshaped->input1;
+        return is<builtin::placeholder>(*v.producer);
     }
 };
 HEADRACE_COMPILED_PASS(pair_columns);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::join_groups.
+#ifndef HEADRACE_PASSES_NPU_JOIN_GROUPS_HPP
+#define HEADRACE_PASSES_NPU_JOIN_GROUPS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <headrace/passes/properties.hpp>
+#include <headrace/passes/quantize/quantization.hpp>
+#include <headrace/passes/support/convolution.hpp>
+
+namespace headrace {
+
+struct decompose_grouped_convolution;
+/// As in a ShuffleNet of groups. A convolution for each group reads a few channels, which have to be moved
+/// apart and together again, and stands in the way of layouts: a shuffle of the channels becomes part of a
+/// weight only if the weight sees all of them. Pays where the products with zero take less time than moving.
+struct join_groups : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_grouped_convolution>;
+    static constexpr std::string_view summary =
+        "a quantized convolution of groups as one of all channels, with weights of zero";
+
+    using targeted_ops = ops<aten::convolution>;
+    using produces = ops<aten::convolution, quantized_decomposed::dequantize_per_channel,
+                         quantized_decomposed::dequantize_per_tensor>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).products_per_move != 0;
+    }
+
+    std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
+        if (a.groups == 1 || a.transposed || e.rank(a.weight) != 4 || is_depthwise(e, a) || !pays(a, e))
+            return std::nullopt;
+        const auto weight = match_dequantize(a.weight);
+        const auto zero = weight ? weight->parameters.common_zero_point() : std::nullopt;
+        const auto taps = zero ? constant_integers(weight->integers) : std::nullopt;
+        if (!taps || e.dtype(weight->integers) != dtype::int8) return std::nullopt;
+        const shape_builder kernel(e.shape(a.weight));
+        const std::int64_t window = kernel[2] * kernel[3];
+        const shape_builder whole{kernel[0], kernel[1] * a.groups, kernel[2], kernel[3]};
+        const value dense = e.constant_of(dtype::int8, whole, [&](std::size_t i) {
+            const auto at = static_cast<std::int64_t>(i);
+            const std::int64_t channel = at / window % whole[1];
+            const std::int64_t row = at / window / whole[1];
+            if (channel / kernel[1] != row / (kernel[0] / a.groups)) return *zero;
+            const std::int64_t tap = (row * kernel[1] + channel % kernel[1]) * window + at % window;
+            return (*taps)[static_cast<std::size_t>(tap)];
+        });
+        args<aten::convolution> joined = a;
+        joined.groups = 1;
+        joined.weight = dequantized_as(a.weight, dense, e);
+        return e.make<aten::convolution>(joined);
+    }
+
+private:
+    static value dequantized_as(value like, value integers, emit<produces>& e) {
+        if (const auto* channels = match<quantized_decomposed::dequantize_per_channel>(like)) {
+            args<quantized_decomposed::dequantize_per_channel> a = *channels;
+            a.input = integers;
+            return e.make<quantized_decomposed::dequantize_per_channel>(a);
+        }
+        args<quantized_decomposed::dequantize_per_tensor> a =
+            *match<quantized_decomposed::dequantize_per_tensor>(like);
+        a.input = integers;
+        return e.make<quantized_decomposed::dequantize_per_tensor>(a);
+    }
+
+    // Are the products with zero fewer than those in the time that moving the channels takes?
+    static bool pays(const args<aten::convolution>& a, emit<produces>& e) {
+        const target_preferences& target = preferences_of(e.target());
+        const auto filled = [&](std::int64_t channels) {
+            return (channels + target.channels_at_once - 1) / target.channels_at_once *
+                   target.channels_at_once;
+        };
+        const shape_builder image(e.shape(a.input));
+        const shape_builder kernel(e.shape(a.weight));
+        const shape_builder result(e.result_meta().shape);
+        const std::int64_t positions = result[0] * result[2] * result[3];
+        const std::int64_t read = filled(kernel[1]);
+        const std::int64_t written = filled(kernel[0] / a.groups);
+        // As real numbers, as products of what a program says may be too large for integers.
+        const auto product = [](auto... n) { return (static_cast<double>(n) * ...); };
+        const double more =
+            product(positions, kernel[2], kernel[3]) *
+            (product(filled(kernel[1] * a.groups), filled(kernel[0])) - product(a.groups, read, written));
+        const double moved =
+            product(a.groups, image[0] * image[2] * image[3], read) + product(a.groups, positions, written);
+        return more <= moved * static_cast<double>(target.products_per_move);
+    }
+};
+HEADRACE_COMPILED_PASS(join_groups);
+
+}  // namespace headrace
+
+#endif
