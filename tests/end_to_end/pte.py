@@ -25,8 +25,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = [p.parent for folder in ("tests/fixtures", "examples/models", "tests/fixtures/partition")
           for p in sorted((ROOT / folder).glob("*/model.pt2"))]
 REFUSED = {"dynamic_shape": "dynamic size"}
-# What our own reader makes no graph of: these are for the runtime alone.
-WITH_JUMPS = {"control_flow", "branch"}
 
 
 def runner_in(folder, compiler):
@@ -78,9 +76,8 @@ def check_model(program, runner, model, folder, options):
     count = len(list(model.glob("out*.npy")))
     outputs = [folder / f"{name}.{i}.npy" for i in range(count)]
     given = [a for x in inputs for a in ("--in", x)]
-    if name not in WITH_JUMPS:
-        call(program, "run", file, *given, *(a for x in outputs for a in ("--out", x)))
-        check_outputs(model, outputs, "`run`")
+    call(program, "run", file, *given, *(a for x in outputs for a in ("--out", x)))
+    check_outputs(model, outputs, "`run`")
     if runner:
         outputs = [folder / f"{name}.runtime.{i}.npy" for i in range(count)]
         done = subprocess.run([runner, file, "forward", *inputs, "--", *outputs], capture_output=True, text=True)

@@ -73,6 +73,27 @@ inline void carry(evaluation& e, std::vector<tensor>& carried) {
 }
 /// A loop that goes on for longer is taken for one that never ends: no model's does.
 inline constexpr std::int64_t max_iterations = std::int64_t{1} << 18;
+/// So is what loops in loops do together: files may nest them.
+inline constexpr std::int64_t max_nested_iterations = std::int64_t{1} << 22;
+
+/// Counts the iterations of a loop and of those in it, on one thread.
+class iteration_count {
+public:
+    iteration_count() {
+        if (depth++ == 0) total = 0;
+    }
+    iteration_count(const iteration_count&) = delete;
+    iteration_count& operator=(const iteration_count&) = delete;
+    ~iteration_count() { --depth; }
+
+    /// Of this loop; nothing if that, or all together, are too many.
+    [[nodiscard]] bool add() { return own++ != max_iterations && total++ != max_nested_iterations; }
+
+private:
+    inline static thread_local std::int64_t depth = 0;
+    inline static thread_local std::int64_t total = 0;
+    std::int64_t own = 0;
+};
 
 /// Runs the body while the condition holds; `fixed` are operands that all iterations share.
 inline void loop(evaluation& e, const graph* condition, const graph* body, list<value> first,
@@ -85,14 +106,15 @@ inline void loop(evaluation& e, const graph* condition, const graph* body, list<
         all.insert(all.end(), shared.begin(), shared.end());
         return all;
     };
-    for (std::int64_t done = 0;; ++done) {
+    for (iteration_count count;;) {
         const std::vector<tensor> goes_on = run_region(e, condition, with_shared());
         if (e.failed()) return;
         if (goes_on.empty() || goes_on[0].size() != 1) return e.fail("the condition must give one element");
         if (goes_on[0].integer(0) == 0) break;
-        if (done == max_iterations)
+        if (!count.add())
             return e.fail("the condition still holds after " + std::to_string(max_iterations) +
-                          " iterations");
+                          " iterations, or " + std::to_string(max_nested_iterations) +
+                          " of all loops around it: it may never end");
         carried = run_region(e, body, with_shared());
         if (e.failed()) return;
         carry(e, carried);
