@@ -281,10 +281,18 @@ void add_unpack(CLI::App& app, unpack_options& o, int& status) {
     unpack->callback([&] { status = guarded(o.package, [&] { return headrace::cli::unpack(o); }); });
 }
 
+void add_data(CLI::App& command, std::string& data) {
+    command.add_option(
+        "--data", data,
+        "Constants of a .pte file that lie in another file (.ptd); without it, that of the same "
+        "name beside it");
+}
+
 void add_show(CLI::App& app, show_options& o, int& status) {
     CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
     show->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package");
     show->add_option("--method", o.method, "Which method of a package or a .pte file; all without it");
+    add_data(*show, o.data);
     add_sizes(*show, o.sizes);
     show->add_flag("--pipeline", o.pipeline,
                    "The passes, what each targets and produces, and which can meet which ops");
@@ -345,6 +353,7 @@ void add_plan(CLI::App& app, plan_options& o, int& status) {
     CLI::App* plan = app.add_subcommand("plan", "Plan where each tensor of a model lies in memory");
     plan->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
     plan->add_option("--method", o.method, "Which method of a package or a .pte file; all without it");
+    add_data(*plan, o.data);
     add_sizes(*plan, o.sizes);
     plan->add_option("--algorithm", o.algorithm,
                      "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
@@ -380,6 +389,7 @@ void add_run(CLI::App& app, run_model_options& o, int& status) {
     run->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
     run->add_option("--method", o.method,
                     "Which method of a package or a .pte file; may be left out if there is one");
+    add_data(*run, o.data);
     add_sizes(*run, o.sizes);
     run->add_option("--io", o.io,
                     "What lower --io wrote with the model: inputs and outputs are then those of the exported "

@@ -4,10 +4,40 @@ import json
 import pathlib
 import shutil
 import subprocess
+import tempfile
 
-SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "include/headrace/io/pte.fbs"
+IO = pathlib.Path(__file__).resolve().parents[2] / "include/headrace/io"
 TYPES = {"uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float32": 6, "float64": 7, "bool": 11}
 FLOAT = 4  # bytes
+
+
+def flatbuffer(content, schema):
+    """The bytes that flatc makes of JSON."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = pathlib.Path(folder) / "made.json"
+        text.write_text(json.dumps(content))
+        done = subprocess.run(["flatc", "--binary", "--force-defaults", "-o", folder, str(schema), str(text)],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return text.with_suffix(".bin").read_bytes()
+
+
+def write_data(path, tensors):
+    """A .ptd file of arrays by name, as ExecuTorch writes it."""
+    base_of, data, segments, named = 128, b"", [], []
+    for name, array in tensors.items():
+        data += bytes(-len(data) % base_of)
+        segments.append({"offset": len(data), "size": array.nbytes})
+        layout = {"scalar_type": TYPES[str(array.dtype)], "sizes": list(array.shape),
+                  "dim_order": list(range(array.ndim))}
+        named.append({"key": name, "segment": len(segments) - 1, "layout": layout})
+        data += array.tobytes()
+    made = flatbuffer({"version": 0, "segments": segments, "named_data": named}, IO / "ptd.fbs")
+    header, number = 48, lambda n, size: n.to_bytes(size, "little")
+    base = -(-(len(made) + header) // base_of) * base_of
+    head = b"FH01" + number(40, 4) + b"".join(number(n, 8) for n in (header, len(made), base, len(data)))
+    whole = number(int.from_bytes(made[:4], "little") + header, 4) + made[4:8] + head + bytes(header - len(head)) + made[8:]
+    pathlib.Path(path).write_bytes(whole + bytes(base - len(whole)) + data)
 
 
 class Method:
@@ -75,16 +105,7 @@ class Method:
                   "chains": [{"inputs": [], "outputs": [], "instructions": self.instructions}],
                   "operators": self.operators, "delegates": [], "memory_bytes": [0, self.planned]}
         program = {"version": 0, "methods": [method], "segments": [], "constants": {"segment": 0, "offsets": [0]}}
-        text = pathlib.Path(path).with_suffix(".json")
-        text.write_text(json.dumps(program))
-        done = subprocess.run(["flatc", "--binary", "--force-defaults", "-o", str(text.parent), str(SCHEMA), str(text)],
-                              capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        made = text.with_suffix(".bin")
-        if not made.exists():
-            made = text.with_suffix(".pte")
-        if made != pathlib.Path(path):
-            made.rename(path)
+        pathlib.Path(path).write_bytes(flatbuffer(program, IO / "pte.fbs"))
         return True
 
 
@@ -165,4 +186,36 @@ def views():
     m.call("executorch_prim::et_view.default", x, shape, seen)
     m.call("aten::exp.out", seen, other, other)
     m.call("aten::view_copy.out", other, flat, y, y)
+    return m
+
+
+def endless():
+    """A loop whose condition never changes."""
+    m = while_loop()
+    counted = [i for i in m.instructions if i["call_type"] == "KernelCall"][-1]
+    m.instructions.remove(counted)  # nothing counts any more
+    m.instructions[3]["call"]["destination"] -= 1
+    return m
+
+
+def into_a_loop():
+    """A jump into the middle of a loop."""
+    m = while_loop()
+    flag = m.boolean(False)
+    m.instructions.insert(0, {"call_type": "JumpFalseCall", "call": {"condition": flag, "destination": 5}})
+    for i in m.instructions[1:]:
+        if i["call_type"] == "JumpFalseCall":
+            i["call"]["destination"] += 1
+    m.call("executorch_prim::eq.Scalar", 2, 3, flag)
+    return m
+
+
+def external():
+    """A weight that lies in another file."""
+    m = Method()
+    x, y = m.tensor(4), m.tensor(4)
+    w = m.external("layer.weight", 4)
+    one = m.integer(1)
+    m.inputs, m.outputs = [x], [y]
+    m.call("aten::add.out", x, w, one, y, y)
     return m

@@ -19,6 +19,7 @@ try:
 except ImportError:
     sys.exit(77)
 
+import peer_pte
 from calls import MALFORMED, UNSUPPORTED, USAGE, call, expect, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -229,6 +230,70 @@ def check_state(program, runner, folder):
                    f"the state is wrong after {runs} executions")
 
 
+def run_both(program, runner, file, x, folder, *options):
+    """What `run` and the runtime make of a file with one input and one output."""
+    np.save(folder / "x.npy", x)
+    commands = [[program, "run", file, "--in", folder / "x.npy", "--out", folder / "ours.npy", *options]]
+    if runner:
+        commands.append([runner, file, "forward", folder / "x.npy", "--", folder / "theirs.npy"])
+    made = []
+    for command in commands:
+        call(*command)
+        made.append(np.load(command[-1 - len(options)] if command[0] == program else command[-1]))
+    return made
+
+
+def check_peer(program, runner, folder):
+    """Files as ExecuTorch's exporter writes them: jumps, numbers, moves, views."""
+    x, file = np.random.RandomState(1).rand(3, 4).astype(np.float32), folder / "peer.pte"
+    if not peer_pte.cond().write(file):
+        print("flatc is not installed: other exporters' files are left out")
+        return
+    for name, given, expected in (("cond", x[0], np.exp(x[0])), ("cond", -x[0], x[0]), ("map_rows", x, np.exp(x)),
+                                  ("while_loop", x[0], 6 * x[0]), ("views", x.reshape(2, 6), np.exp(x).reshape(12))):
+        getattr(peer_pte, name)().write(file)
+        for made in run_both(program, runner, file, given, folder):
+            expect(np.allclose(made, expected), f"{name}: {made} instead of {expected}")
+        call(program, "plan", file)
+        call(program, "show", file, says="method forward")
+    peer_pte.while_loop(0).write(file)
+    for made in run_both(program, runner, file, x[0], folder):
+        expect(np.allclose(made, x[0]), f"a loop that is never entered: {made}")
+    (folder / "ours.npy").unlink()
+    for name, status, said in (("endless", MALFORMED, "may never end"), ("into_a_loop", UNSUPPORTED, "into or out of a branch")):
+        getattr(peer_pte, name)().write(file)
+        call(program, "run", file, "--in", folder / "x.npy", "--out", folder / "ours.npy", status=status, says=said)
+        expect(not (folder / "ours.npy").exists(), f"{name}: refused, but there is an output")
+
+
+def check_external_data(program, runner, folder):
+    """Constants in a .ptd file."""
+    file, data, x = folder / "outside.pte", folder / "outside.ptd", np.arange(4, dtype=np.float32)
+    if not peer_pte.external().write(file):
+        return
+    w = np.array([10, 20, 30, 40], np.float32)
+    call(program, "run", file, status=MALFORMED, says="layer.weight")
+    call(program, "run", file, status=MALFORMED, says="--data")
+    peer_pte.write_data(data, {"other": x, "layer.weight": w})
+    for made in run_both(program, runner, file, x, folder):
+        expect((made == x + w).all(), f"external data: {made}")
+    whole = data.read_bytes()
+    elsewhere = folder / "elsewhere.bin"
+    data.rename(elsewhere)
+    expect((run_both(program, None, file, x, folder, "--data", elsewhere)[0] == x + w).all(), "--data")
+    call(program, "show", file, "--data", elsewhere, says="10, 20, 30, 40")
+    call(program, "plan", file, "--data", elsewhere)
+    call(program, "run", file, "--data", folder / "none.ptd", status=MALFORMED, says="none.ptd")
+    call(program, "run", file, "--data", file, status=MALFORMED, says="FT01")
+    for tensors, said in (({"other": x}, "no tensor 'layer.weight'"), ({"layer.weight": x[:2]}, "type or shape"),
+                          ({"layer.weight": x.astype(np.int32)}, "type or shape")):
+        peer_pte.write_data(data, tensors)
+        call(program, "run", file, status=MALFORMED, says=said)
+    for size in range(0, len(whole), 7):
+        data.write_bytes(whole[:size])
+        call(program, "run", file, status=MALFORMED, says="outside")
+
+
 # Stands for Vela: takes what Vela is given and writes what Vela writes.
 VELA = """#!{python}
 import pathlib, sys
@@ -308,6 +373,8 @@ def main():
         check_damage(program, folder)
         check_state(program, runner, folder)
         check_vela(program, folder)
+        check_peer(program, runner, folder)
+        check_external_data(program, runner, folder)
     return report()
 
 

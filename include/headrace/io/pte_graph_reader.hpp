@@ -20,6 +20,7 @@
 #include <headrace/io/pte_numbers.hpp>
 #include <headrace/io/pte_tensors.hpp>
 #include <headrace/io/pte_tosa.hpp>
+#include <headrace/io/pte_views.hpp>
 #include <headrace/io/tosa_reader.hpp>
 
 namespace headrace::detail::pte {
@@ -81,18 +82,15 @@ private:
             case call_kind::copy:
                 return add_copy(*call->args());
             case call_kind::shape:
-                return add_shape(*o, *call->args());
+                return view_reader(method_, tensors_).add_shape(*o, *call->args());
             case call_kind::number:
                 return number_reader(method_, tensors_).read(*o, *call->args());
             case call_kind::slice:
-                return add_slice(*call->args());
+                return view_reader(method_, tensors_).add_slice(*call->args());
             case call_kind::opaque:
                 break;
         }
         return add_opaque(*o, *call->args());
-    }
-    [[nodiscard]] static error wrong_count(const called_operator& o) {
-        return malformed(std::pmr::string(printable(o.name)) + " is given another number of arguments");
     }
 
     // A state holds from then on what is copied into it.
@@ -105,44 +103,6 @@ private:
         if (!(meta == *meta_of(from))) return unsupported("aten::copy_ to another type or shape");
         return tensors_.define(indices.Get(0), from);
     }
-    // What is read is the same elements: all our tensors are contiguous.
-    result<void> add_shape(const called_operator& o, const indices_type& indices) {
-        if (indices.size() < 2) return wrong_count(o);
-        const std::int64_t made = indices.Get(indices.size() - 1);
-        BOOST_OUTCOME_TRY(from, tensors_.tensor(indices.Get(0)));
-        BOOST_OUTCOME_TRY(to, method_.table_of(made));
-        std::vector<std::int64_t> sizes;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
-        if (meta.elements() != meta_of(from)->elements())
-            return malformed(std::pmr::string(o.name) + " gives another number of elements than it takes");
-        value v = tensors_.as_shape(from, {meta_of(from)->dtype, meta.shape, {}});
-        if (meta_of(v)->dtype != meta.dtype) {
-            const args<aten::_to_copy> cast{.self = v, .dtype = meta.dtype};
-            v = tensors_.make(info_of<aten::_to_copy>, &cast, meta);
-        }
-        return tensors_.define(made, v);
-    }
-    // The tensor with another slice at an index of its first axis.
-    result<void> add_slice(const indices_type& indices) {
-        if (indices.size() < 3) return malformed("et_copy_index is given another number of arguments");
-        BOOST_OUTCOME_TRY(to, tensors_.tensor(indices.Get(0)));
-        BOOST_OUTCOME_TRY(slice, tensors_.tensor(indices.Get(1)));
-        BOOST_OUTCOME_TRY(number, tensors_.number(indices.Get(2)));
-        const tensor_meta& whole = *meta_of(to);
-        const tensor_meta& part = *meta_of(slice);
-        const bool fits = whole.rank() == part.rank() + 1 && whole.dtype == part.dtype &&
-                          std::equal(part.shape.begin(), part.shape.end(), whole.shape.begin() + 1);
-        if (!fits) return malformed("et_copy_index puts a slice of another type or shape");
-        std::vector<std::int64_t> shape(whole.shape.begin(), whole.shape.end());
-        shape[0] = 1;
-        const value index = tensors_.as_shape(number, {meta_of(number)->dtype, {1}, {}});
-        const std::vector<std::optional<value>> at{index};
-        const args<aten::index_put> arguments{to, list<std::optional<value>>(at),
-                                              tensors_.as_shape(slice, {part.dtype, int_list(shape), {}})};
-        return tensors_.define(indices.Get(0),
-                               tensors_.make(info_of<aten::index_put>, &arguments, whole));
-    }
-
     // --- delegates ---------------------------------------------------------------------
 
     result<void> add_delegate_call(const pte_fb::DelegateCall& call) {
@@ -205,14 +165,14 @@ private:
         std::size_t given = 0;
         for (const field_info& f : op) given += !is_left_out(op, f);
         const std::size_t written = op.results == variadic_results ? 1 : static_cast<std::size_t>(op.results);
-        if (indices.size() != given + written + 1) return wrong_count(o);
+        if (indices.size() != given + written + 1) return wrong_argument_count(o);
         std::vector<std::int64_t> results;
         flatbuffers::uoffset_t next = static_cast<flatbuffers::uoffset_t>(given);
         BOOST_OUTCOME_TRY(
             written_by(indices, next, static_cast<flatbuffers::uoffset_t>(next + written), results));
         if (op.name == "aten::select_copy.int_out" && results.size() == 1 &&
             method_.is_computed(indices.Get(2)))
-            return add_computed_select(indices, results[0]);
+            return view_reader(method_, tensors_).add_select(indices, results[0]);
         argument_reader reader(method_.values(), op,
                                [&](std::int64_t index) { return tensors_.tensor(index); });
         next = 0;
@@ -240,31 +200,6 @@ private:
         if (!is_computed) return boost::outcome_v2::success();
         return unsupported("its argument '" + std::pmr::string(f.name) +
                            "' is computed when the method runs; only indices of select_copy are read so");
-    }
-    // One slice, at an index that is computed.
-    result<void> add_computed_select(const indices_type& indices, std::int64_t made) {
-        BOOST_OUTCOME_TRY(from, tensors_.tensor(indices.Get(0)));
-        BOOST_OUTCOME_TRY(axis, method_.values().at(indices.Get(1)));
-        BOOST_OUTCOME_TRY(number, tensors_.number(indices.Get(2)));
-        BOOST_OUTCOME_TRY(to, method_.table_of(made));
-        if (axis->kind_as_Int() == nullptr || method_.is_computed(indices.Get(1)) ||
-            meta_of(number)->dtype != dtype::int64)
-            return malformed("aten::select_copy.int_out takes no such axis or index");
-        const auto rank = static_cast<std::int64_t>(meta_of(from)->rank());
-        const std::int64_t at = axis->kind_as_Int()->value();
-        if (at < -rank || at >= rank) return malformed("aten::select_copy.int_out of no axis");
-        const std::int64_t dim = at < 0 ? at + rank : at;
-        std::vector<std::int64_t> shape(meta_of(from)->shape.begin(), meta_of(from)->shape.end());
-        shape[static_cast<std::size_t>(dim)] = 1;
-        const args<aten::index_select> arguments{from, dim,
-                                                 tensors_.as_shape(number, {dtype::int64, {1}, {}})};
-        const value picked = tensors_.make(info_of<aten::index_select>, &arguments,
-                                           {meta_of(from)->dtype, int_list(shape), {}});
-        std::vector<std::int64_t> sizes;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
-        if (meta.dtype != meta_of(picked)->dtype || meta.elements() != meta_of(picked)->elements())
-            return malformed("aten::select_copy.int_out gives another type or shape than it takes");
-        return tensors_.define(made, tensors_.as_shape(picked, meta));
     }
     // The tensors at these arguments, items of lists one by one.
     result<void> written_by(const indices_type& indices, flatbuffers::uoffset_t from,

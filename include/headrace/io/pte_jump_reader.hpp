@@ -21,8 +21,8 @@ namespace headrace::detail::pte {
 
 result<void> read_items(graph_reader& into, const outline& items);
 
-/// Nested graphs see nothing of the graphs around them: what they read is their inputs, what is read of theirs
-/// later their outputs, each for one place in memory or one number.
+/// Nested graphs see nothing of the graphs around them: what they read is their inputs, what is read of
+/// theirs later their outputs, each for one place in memory or one number.
 class jump_reader {
 public:
     jump_reader(graph_reader& outer, const outline_item& item)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Defines what the reader of .pte files knows of a method before it reads it: what its operators are, and what
-// each instruction reads and writes.
+// Defines what the reader of .pte files knows of a method before it reads it: what its operators are, and
+// what each instruction reads and writes.
 #ifndef HEADRACE_IO_PTE_METHOD_SOURCE_HPP
 #define HEADRACE_IO_PTE_METHOD_SOURCE_HPP
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -24,6 +23,7 @@
 #include <headrace/io/pte_file.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/pte_generated.hpp>
+#include <headrace/io/pte_operators.hpp>
 #include <headrace/io/pte_tosa.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 
@@ -32,46 +32,6 @@ namespace headrace::detail::pte {
 /// A memory, and an offset in it; for what lies in no memory, `no_memory` and the number of the value.
 using slot = std::pair<std::uint32_t, std::uint64_t>;
 inline constexpr std::uint32_t no_memory = ~std::uint32_t{0};
-
-/// How a call of an operator is read.
-enum class call_kind : std::uint8_t {
-    kernel,  ///< an op of the executorch dialect
-    copy,    ///< writes a state
-    shape,   ///< the elements of a tensor in another shape or order in memory
-    number,  ///< computes with numbers, not with tensors
-    slice,   ///< writes a slice of a tensor
-    opaque   ///< not known
-};
-
-struct called_operator {
-    std::string name{};  ///< with its overload
-    const op_info* op = nullptr;
-    call_kind kind = call_kind::opaque;
-};
-
-[[nodiscard]] inline call_kind kind_of_operator(std::string_view name) {
-    constexpr std::string_view shapes[] = {
-        "executorch_prim::et_view.default", "aten::view_copy.out",       "aten::squeeze_copy.dim_out",
-        "aten::squeeze_copy.dims_out",      "aten::unsqueeze_copy.out",  "aten::clone.out",
-        "aten::alias_copy.out",             "aten::detach_copy.out",     "aten::lift_fresh_copy.out",
-        "dim_order_ops::_clone_dim_order.out", "dim_order_ops::_to_dim_order_copy.out"};
-    if (name == copy_name) return call_kind::copy;
-    if (std::ranges::find(shapes, name) != std::end(shapes)) return call_kind::shape;
-    if (name == "executorch_prim::et_copy_index.tensor") return call_kind::slice;
-    if (name.starts_with("executorch_prim::") || name == "aten::sym_size.int" || name == "aten::sym_numel" ||
-        name == "aten::_local_scalar_dense" || name == "aten::item")
-        return call_kind::number;
-    return call_kind::opaque;
-}
-
-/// Are the elements of a tensor in the file, or in another?
-[[nodiscard]] inline bool is_external(const pte_fb::Tensor& t) {
-    return t.extra() != nullptr && t.extra()->location() == pte_fb::TensorLocation::EXTERNAL &&
-           t.allocation() == nullptr;
-}
-[[nodiscard]] inline bool is_constant(const pte_fb::Tensor& t) {
-    return is_external(t) || (t.data() != 0 && t.allocation() == nullptr);
-}
 
 /// What instructions read before they write it, what they may write, and what they surely write. A number is
 /// that of one of the values that lie there.
@@ -125,11 +85,16 @@ public:
     [[nodiscard]] const pte_fb::Method& method() const { return method_; }
     [[nodiscard]] value_source& values() { return values_; }
     [[nodiscard]] bool has_jumps() const { return has_jumps_; }
-    /// The elements of a tensor that are in another file.
+    /// The elements of a tensor that lie in another file.
     result<std::span<const std::byte>> external(const pte_fb::Tensor& t, const tensor_meta& meta) const {
-        static_cast<void>(meta);
-        static_cast<void>(t);
-        return unsupported("constants in another file (.ptd)");
+        const auto* const name = t.extra()->name();
+        if (name == nullptr) return malformed("a tensor in another file has no name");
+        if (file_.external_data() == nullptr)
+            return malformed(
+                "tensor '" + printable(name->string_view()) +
+                "' lies in another file (.ptd), which is not there; give it by --data, or put it "
+                "beside the program, with the same name but for .ptd");
+        return file_.external_data()->tensor(name->string_view(), meta);
     }
     /// How many bytes of flatbuffers delegates may still claim to hold.
     [[nodiscard]] std::uint64_t& restored_left() { return restored_left_; }
@@ -160,10 +125,9 @@ public:
     }
     /// How many arguments come before those that a call writes; the last one is one of these once more.
     [[nodiscard]] static std::size_t first_written(const called_operator& o, std::size_t arguments) {
-        const std::size_t results =
-            o.kind != call_kind::kernel || o.op->results == variadic_results
-                ? 1
-                : static_cast<std::size_t>(o.op->results);
+        const std::size_t results = o.kind != call_kind::kernel || o.op->results == variadic_results
+                                        ? 1
+                                        : static_cast<std::size_t>(o.op->results);
         const std::size_t last = o.kind == call_kind::kernel ? results + 1 : 1;
         return arguments - std::min(arguments, last);
     }
@@ -315,9 +279,9 @@ private:
     std::vector<called_operator> operators_;
     bool has_jumps_ = false;
     std::set<std::int64_t> written_;
-    std::set<std::int64_t> moved_;     // tensors
+    std::set<std::int64_t> moved_;  // tensors
     std::set<std::int64_t> sliced_;
-    std::set<std::int64_t> computed_;  // numbers
+    std::set<std::int64_t> computed_;                        // numbers
     std::set<std::pair<std::int64_t, std::int64_t>> moves_;  // of tensors
     std::map<slot, std::vector<std::int64_t>> moved_from_;
     std::uint64_t restored_left_;

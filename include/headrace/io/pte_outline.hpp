@@ -163,8 +163,7 @@ private:
             const pte_fb::JumpFalseCall* const over = all_->Get(to - 1)->call_as_JumpFalseCall();
             if (over != nullptr && static_cast<std::uint32_t>(over->destination()) >= to) {
                 BOOST_OUTCOME_TRY(known, known_condition(*over));
-                if (known == std::optional(false) &&
-                    static_cast<std::uint32_t>(over->destination()) <= end) {
+                if (known == std::optional(false) && static_cast<std::uint32_t>(over->destination()) <= end) {
                     next = static_cast<std::uint32_t>(over->destination());
                     end_of_first = to - 1;
                 }
