@@ -294,6 +294,80 @@ def check_external_data(program, runner, folder):
         call(program, "run", file, status=MALFORMED, says="outside")
 
 
+# Graphs, and the shapes and types of their inputs and how many outputs they have.
+SCANS = {
+    "map": ("""headrace 1
+%x: float32[3, 4] = input
+%w: float32[4] = input
+%m: float32[3, 4], %s: float32[3] = higher_order.map_impl({
+    %row: float32[4] = input
+    %w: float32[4] = input
+    %e: float32[4] = aten.mul.Tensor(%row, %w)
+    %t: float32[] = aten.sum.default(%e)
+    output %e, %t
+}, xs=[%x], operands=[%w])
+output %m, %s
+""", [((3, 4), "float32"), ((4,), "float32")], 2),
+    "scan": ("""headrace 1
+%x: float32[5, 4] = input
+%z: int64[5] = input
+%init: float32[4] = constant [1.0, 2.0, 3.0, 4.0]
+%zero: int64[] = constant [0]
+%last: float32[4], %n: int64[], %all: float32[5, 4], %counts: int64[5] = higher_order.scan({
+    %h: float32[4] = input
+    %k: int64[] = input
+    %row: float32[4] = input
+    %one: int64[] = input
+    %next: float32[4] = aten.add.Tensor(%h, %row)
+    %y: float32[4] = aten.tanh.default(%next)
+    %k2: int64[] = aten.add.Tensor(%k, %one)
+    output %next, %k2, %y, %k
+}, init=[%init, %zero], xs=[%x, %z], additional_inputs=[])
+output %last, %n, %all, %counts
+""", [((5, 4), "float32"), ((5,), "int64")], 4),
+    "nested": ("""headrace 1
+%x: float32[3, 5, 2] = input
+%init: float32[2] = constant [0.0, 0.5]
+%sums: float32[3, 2], %all: float32[3, 5, 2] = higher_order.map_impl({
+    %rows: float32[5, 2] = input
+    %first: float32[2] = input
+    %last: float32[2], %ys: float32[5, 2] = higher_order.scan({
+        %h: float32[2] = input
+        %row: float32[2] = input
+        %next: float32[2] = aten.add.Tensor(%h, %row)
+        %y: float32[2] = aten.sigmoid.default(%next)
+        output %next, %y
+    }, init=[%first], xs=[%rows], additional_inputs=[])
+    output %last, %ys
+}, xs=[%x], operands=[%init])
+output %sums, %all
+""", [((3, 5, 2), "float32")], 2),
+}
+
+
+def check_scans(program, runner, folder):
+    """map and scan become loops: what is executed is what they were."""
+    random = np.random.RandomState(2)
+    for name, (text, inputs, count) in SCANS.items():
+        graph, file, given, made = folder / f"{name}.hr", folder / f"{name}.pte", [], {}
+        graph.write_text(text)
+        for i, (shape, dtype) in enumerate(inputs):
+            given.append(folder / f"given{i}.npy")
+            np.save(given[-1], (3 * random.randn(*shape)).astype(dtype))
+        call(program, "lower", graph, "-o", file)
+        commands = {"text": [program, "run", graph], "`run`": [program, "run", file]}
+        if runner:
+            commands["runtime"] = [runner, file, "forward"]
+        for what, command in commands.items():
+            outputs = [folder / f"made{i}.npy" for i in range(count)]
+            is_runner = command[0] == runner
+            call(*command, *([] if is_runner else ["--in"]), *given, "--" if is_runner else "--out", *outputs)
+            made[what] = [np.load(o) for o in outputs]
+            for i, (got, expected) in enumerate(zip(made[what], made["text"])):
+                expect(got.dtype == expected.dtype and np.allclose(got, expected, atol=1e-6),
+                       f"{name}: output {i} of {what} is wrong")
+
+
 # Stands for Vela: takes what Vela is given and writes what Vela writes.
 VELA = """#!{python}
 import pathlib, sys
@@ -375,6 +449,7 @@ def main():
         check_vela(program, folder)
         check_peer(program, runner, folder)
         check_external_data(program, runner, folder)
+        check_scans(program, runner, folder)
     return report()
 
 
