@@ -89,7 +89,14 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
         if (!target) lowering.target = target_of_accelerator(options.delegate);
     }
     BOOST_OUTCOME_TRY(made, lower_to_pte(std::move(programs), lowering));
-    if (!made.refusals.empty()) return report_diagnostics(made.refusals, names_of(models));
+    if (!made.refusals.empty()) {
+        const int status = report_diagnostics(made.refusals, names_of(models));
+        if (options.partition)
+            fmt::print(
+                stderr,
+                "note: a package can hold nodes that ExecuTorch has no kernel for: give -o a directory\n");
+        return status;
+    }
     if (!options.report.empty()) {
         const auto written = write_atomically(options.report, report_of(made) + '\n');
         if (!written) return written.error();

@@ -349,7 +349,7 @@ TEST_CASE("pte: a condition jumps over the branch that is not taken", "[pte]") {
     REQUIRE(read);
     CHECK(listing(*read.value()) == R"(%placeholder: bool[1] = input
 %placeholder_1: float32[4] = input
-%cond: float32[4] = higher_order.cond(%placeholder, true_graph=#0, false_graph=#1, operands=[%placeholder_1])
+%branch_at_0: float32[4] = higher_order.cond(%placeholder, true_graph=#0, false_graph=#1, operands=[%placeholder_1])
     #0:
         %placeholder_2: float32[4] = input
         %out: float32[4] = aten::relu.out(%placeholder_2)
@@ -359,7 +359,7 @@ TEST_CASE("pte: a condition jumps over the branch that is not taken", "[pte]") {
         %placeholder_3: float32[4] = input
         %out_2: float32[4] = aten::_to_copy.out(%placeholder_3, dtype=float32)
         output %out_2
-output %cond
+output %branch_at_0
 )");
 }
 
@@ -390,9 +390,9 @@ TEST_CASE("pte: a loop jumps back to its condition", "[pte]") {
     const auto read = read_pte(file.value(), "m");
     REQUIRE(read);
     const std::pmr::string text = listing(*read.value());
-    CHECK(text.find("%while_loop: float32[4], %while_loop_1: bool[1] = higher_order.while_loop") !=
+    CHECK(text.find("%loop_at_2: float32[4], %while_loop: bool[1] = higher_order.while_loop") !=
           std::string::npos);
-    CHECK(text.find("%out_5, %out_4\noutput %while_loop") != std::string::npos);
+    CHECK(text.find("%out_5, %out_4\noutput %loop_at_2") != std::string::npos);
 }
 
 TEST_CASE("pte: a state has a first value, and is written when the method ends", "[pte]") {

@@ -93,6 +93,9 @@ private:
     }
     // From now on places hold the node's results; what else it may have written is not known.
     void hold_results(node& n, const std::vector<slot>& places, const std::vector<value>& metas) {
+        outer_.target().set_name(
+            n.result(0),
+            std::string(is<higher_order::cond>(n) ? "branch_at_" : "loop_at_") + std::to_string(number_));
         for (const auto& [at, index] : jumps_.all.writes) outer_.tensors().forget(at);
         for (std::uint32_t i = 0; i != places.size(); ++i) {
             outer_.target().set_meta(n.result(i), *meta_of(metas[i]));
