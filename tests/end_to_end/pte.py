@@ -260,7 +260,8 @@ def check_peer(program, runner, folder):
     for made in run_both(program, runner, file, x[0], folder):
         expect(np.allclose(made, x[0]), f"a loop that is never entered: {made}")
     (folder / "ours.npy").unlink()
-    for name, status, said in (("endless", MALFORMED, "may never end"), ("into_a_loop", UNSUPPORTED, "into or out of a branch")):
+    for name, status, said in (("endless", MALFORMED, "may never end"),
+                               ("into_a_loop", UNSUPPORTED, "into or out of a branch")):
         getattr(peer_pte, name)().write(file)
         call(program, "run", file, "--in", folder / "x.npy", "--out", folder / "ours.npy", status=status, says=said)
         expect(not (folder / "ours.npy").exists(), f"{name}: refused, but there is an output")

@@ -3,10 +3,10 @@
 #ifndef HEADRACE_IO_PTE_JUMP_READER_HPP
 #define HEADRACE_IO_PTE_JUMP_READER_HPP
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +45,7 @@ private:
     const outline_jumps& jumps_;
     std::uint32_t number_;
     std::vector<taken> taken_;
+    std::set<slot> seen_;  // the places of these
 
     static bool is_used(value v) { return use_count(v) != 0; }
 
@@ -59,10 +60,11 @@ private:
     }
     result<void> take(const std::map<slot, std::int64_t>& places) {
         for (const auto& [at, index] : places) {
-            const auto known = [&](const taken& t) { return t.at == at; };
-            if (std::ranges::any_of(taken_, known)) continue;
+            if (seen_.contains(at)) continue;
             BOOST_OUTCOME_TRY(now, outer_.tensors().content(index));
-            if (now) taken_.push_back({at, *now});
+            if (!now) continue;
+            taken_.push_back({at, *now});
+            seen_.insert(at);
         }
         return boost::outcome_v2::success();
     }
@@ -184,6 +186,7 @@ private:
     }
     /// A tensor that slices are put into is not written as a whole before.
     result<void> make_slices_of_nothing() {
+        BOOST_OUTCOME_TRYV(outer_.method().values().spend(outer_.method().sliced().size()));
         for (const std::int64_t index : outer_.method().sliced()) {
             BOOST_OUTCOME_TRY(at, outer_.method().slot_of(index));
             if (!jumps_.all.reads.contains(at)) continue;
@@ -261,9 +264,8 @@ private:
     /// What is read behind the loop, and written in it alone: it must be carried, too, from zeros.
     result<void> add_first_written(graph_reader& test, graph_reader& body, std::vector<taken>& added) {
         for (const auto& [at, index] : jumps_.live_after) {
-            const auto known = [&](const taken& t) { return t.at == at; };
             const auto now = body.tensors().held(at);
-            if (!now || std::ranges::any_of(taken_, known)) continue;
+            if (!now || seen_.contains(at)) continue;
             const tensor_meta meta = *meta_of(*now);
             const value from = outer_.tensors().filled(meta, scalar(std::int64_t{0}));
             added.push_back({at, from, {add_input(test, {}, meta), add_input(body, {}, meta)}});

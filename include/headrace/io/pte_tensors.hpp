@@ -74,6 +74,7 @@ public:
                                " is written after another was moved to it, which writes to both");
         BOOST_OUTCOME_TRY(at, method_.slot_of(index));
         method_.mark_written(index);
+        BOOST_OUTCOME_TRYV(method_.values().spend(method_.moved_from(at).size()));
         for (const std::int64_t moved : method_.moved_from(at)) held_.erase({no_memory, moved});
         held_[at] = v;
         return boost::outcome_v2::success();
