@@ -69,6 +69,7 @@ struct show_options {
     std::string model;
     size_choices sizes{};  ///< of a .pt2 file that leaves some open
     std::string method;    ///< of a package or a .pte file; empty: all
+    std::string data;      ///< .ptd file of a .pte file; empty: that beside it
     bool pipeline = false;
     std::string op;    ///< of the pipeline, what becomes of this op; empty: everything
     std::string pass;  ///< of the pipeline, this pass; empty: everything
@@ -106,6 +107,7 @@ struct run_model_options {
     std::string model;
     size_choices sizes{};  ///< of a .pt2 file that leaves some open
     std::string method;    ///< of a package or a .pte file; may be empty if it has only one
+    std::string data;      ///< .ptd file of a .pte file; empty: that beside it
     std::string io;        ///< what `lower --io` wrote: files are then the exported program's
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
@@ -141,6 +143,7 @@ struct plan_options {
     std::string model;
     size_choices sizes{};  ///< of a .pt2 file that leaves some open
     std::string method;    ///< of a package or a .pte file; empty: all
+    std::string data;      ///< .ptd file of a .pte file; empty: that beside it
     std::string algorithm = "greedy";
     std::uint64_t alignment = 16;
     std::string output;  ///< empty: a table is printed

@@ -48,12 +48,12 @@ constexpr const char* lower_examples =
   headrace lower model.pt2 --quantize calib.npy -o model.tosa
   headrace lower --batch models -o out -j 8 --report report.json
   headrace lower model.pt2 -o model.pte --delegate tosa
-  headrace lower --partition model.pt2 -o package
-  headrace lower --method encode=a.pt2 --method decode=b.pt2 -o package)";
+  headrace lower --partition model.pt2 -o model.pte
+  headrace lower --method encode=a.pt2 --method decode=b.pt2 -o model.pte)";
 constexpr const char* unpack_examples =
     R"(Examples:
   headrace unpack model.pte -o model.tosa
-  headrace unpack package --method encode --delegate 0 -o encode.tosa)";
+  headrace unpack model.pte --method encode --delegate 0 -o encode.tosa)";
 constexpr const char* show_examples =
     R"(Examples:
   headrace show model.pt2
@@ -80,7 +80,7 @@ constexpr const char* run_examples =
     R"(Examples:
   headrace run model.pt2 --in x.npy
   headrace run model.tosa --io io.json --in x.npy --out y.npy
-  headrace run package --method encode --in x.npy --out y.npy)";
+  headrace run model.pte --method encode --in x.npy --out y.npy)";
 constexpr const char* quantize_examples =
     R"(Examples:
   headrace quantize model.pt2 --samples calib.npy -o model_int8.pt2
@@ -214,20 +214,20 @@ void add_calibration(CLI::App& command, calibration_options& o) {
 }
 
 void add_lower(CLI::App& app, lower_options& o, int& status) {
-    CLI::App* lower =
-        app.add_subcommand("lower", "Lower a .pt2 model to a TOSA flatbuffer or a package, or many at once");
+    CLI::App* lower = app.add_subcommand(
+        "lower", "Lower a .pt2 model to a TOSA flatbuffer or a .pte file, or many at once");
     lower->add_option("model", o.model, "Model written by torch.export.save (.pt2)");
     lower->add_option("-o,--output", o.output, output_help)->required();
     lower
         ->add_option(
             "--method", o.methods,
-            "NAME=MODEL.pt2, once for each method: write a package or a .pte file, whose methods share "
-            "constants")
+            "NAME=MODEL.pt2, once for each method: write a .pte file (or, with -o DIR, a package), whose "
+            "methods share constants")
         ->allow_extra_args(false);
     lower->add_flag(
         "--partition", o.partition,
-        "Leave what cannot be lowered on the host: write a package of delegates and a host graph, or a .pte "
-        "file as --delegate tosa does");
+        "Leave what cannot be lowered on the host: write a .pte file as --delegate tosa does; or, with -o "
+        "DIR, a package, whose host graph may have ops that ExecuTorch has no kernel for");
     CLI::Option* delegate = lower->add_option("--delegate", o.delegate, delegate_help);
     std::vector<std::string> delegates = accelerators();
     delegates.insert(delegates.begin(), "tosa");
@@ -288,10 +288,18 @@ void add_unpack(CLI::App& app, unpack_options& o, int& status) {
     unpack->callback([&] { status = guarded(o.package, [&] { return headrace::cli::unpack(o); }); });
 }
 
+void add_data(CLI::App& command, std::string& data) {
+    command.add_option(
+        "--data", data,
+        "Constants of a .pte file that lie in another file (.ptd); without it, that of the same "
+        "name beside it");
+}
+
 void add_show(CLI::App& app, show_options& o, int& status) {
     CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
     show->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package");
     show->add_option("--method", o.method, "Method of a package or a .pte file; default: all");
+    add_data(*show, o.data);
     add_sizes(*show, o.sizes);
     show->add_flag("--pipeline", o.pipeline,
                    "The passes, what each targets and produces, and which can meet which ops");
@@ -360,6 +368,7 @@ void add_plan(CLI::App& app, plan_options& o, int& status) {
     CLI::App* plan = app.add_subcommand("plan", "Plan where each tensor of a model lies in memory");
     plan->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
     plan->add_option("--method", o.method, "Method of a package or a .pte file; default: all");
+    add_data(*plan, o.data);
     add_sizes(*plan, o.sizes);
     plan->add_option("--algorithm", o.algorithm,
                      "greedy: a tensor gets the first gap that is large enough; best-fit: the smallest")
@@ -396,6 +405,7 @@ void add_run(CLI::App& app, run_model_options& o, int& status) {
     run->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package")->required();
     run->add_option("--method", o.method,
                     "Method of a package or a .pte file; may be left out if there is only one");
+    add_data(*run, o.data);
     add_sizes(*run, o.sizes);
     run->add_option(
         "--io", o.io,

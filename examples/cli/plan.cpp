@@ -6,6 +6,7 @@
 #include <headrace/io/memory_plan_json.hpp>
 #include <headrace/io/memory_plan_text.hpp>
 #include <headrace/io/package.hpp>
+#include <headrace/lowering/external_data.hpp>
 #include <headrace/lowering/models.hpp>
 #include <headrace/lowering/planned_check.hpp>
 #include <headrace/memory/memory_plan.hpp>
@@ -29,7 +30,7 @@ planning_options options_of(const plan_options& options) {
 
 // Prints the plan of a model or a method, or writes it to `out`.
 result<void> plan_model(const plan_options& options, const std::string& method, json_writer& out) {
-    BOOST_OUTCOME_TRY(loaded, load_model(options.model, method, options.sizes));
+    BOOST_OUTCOME_TRY(loaded, load_model_with_data(options.model, method, options.data, options.sizes));
     const graph& g = *loaded.model.graph;
     BOOST_OUTCOME_TRY(made, make_memory_plan(g, options_of(options)));
     BOOST_OUTCOME_TRYV(verify_plan(g, made));

@@ -93,7 +93,14 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
     }
     BOOST_OUTCOME_TRY(made, lower_to_pte(std::move(programs), lowering));
     BOOST_OUTCOME_TRY(write_method_pages(options, models, made.reports, std::move(pages)));
-    if (!made.refusals.empty()) return report_diagnostics(made.refusals, names_of(models));
+    if (!made.refusals.empty()) {
+        const int status = report_diagnostics(made.refusals, names_of(models));
+        if (options.partition)
+            fmt::print(
+                stderr,
+                "note: a package can hold nodes that ExecuTorch has no kernel for: give -o a directory\n");
+        return status;
+    }
     if (!options.report.empty() && !is_page_path(options.report)) {
         const auto written = write_atomically(options.report, report_of(made) + '\n');
         if (!written) return written.error();

@@ -9,6 +9,7 @@
 #include <headrace/io/npy.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/external_data.hpp>
 #include <headrace/lowering/interface_tensors.hpp>
 #include <headrace/lowering/models.hpp>
 
@@ -50,7 +51,8 @@ int check_count(const char* what, std::size_t tensors, std::size_t files) {
 }
 
 result<int> run_model(const run_model_options& options) {
-    BOOST_OUTCOME_TRY(loaded, load_model(options.model, options.method, options.sizes));
+    BOOST_OUTCOME_TRY(loaded,
+                      load_model_with_data(options.model, options.method, options.data, options.sizes));
     const program& p = loaded.model;
     graph& g = *p.graph;
     if (!options.io.empty()) {

@@ -11,6 +11,7 @@
 #include <headrace/io/dot.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/lowering/external_data.hpp>
 #include <headrace/lowering/model_summary.hpp>
 #include <headrace/lowering/models.hpp>
 #include <headrace/lowering/short_listing.hpp>
@@ -32,7 +33,7 @@ namespace {
 result<loaded_model> load_to_show(const show_options& options, const std::string& method) {
     size_choices choices = options.sizes;
     choices.examples = true;
-    BOOST_OUTCOME_TRY(loaded, load_model(options.model, method, choices));
+    BOOST_OUTCOME_TRY(loaded, load_model_with_data(options.model, method, options.data, choices));
     for (const dynamic_size& s : loaded.model.sizes) {
         if (s.axes.empty() || !s.value) continue;
         const std::string range =

@@ -19,14 +19,13 @@ try:
 except ImportError:
     sys.exit(77)
 
+import peer_pte
 from calls import MALFORMED, UNSUPPORTED, USAGE, call, expect, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = [p.parent for folder in ("tests/fixtures", "examples/models", "tests/fixtures/partition")
           for p in sorted((ROOT / folder).glob("*/model.pt2"))]
 REFUSED = {"dynamic_shape": "dynamic size"}
-# What our own reader makes no graph of: these are for the runtime alone.
-WITH_JUMPS = {"control_flow", "branch"}
 
 
 def runner_in(folder, compiler):
@@ -78,9 +77,8 @@ def check_model(program, runner, model, folder, options):
     count = len(list(model.glob("out*.npy")))
     outputs = [folder / f"{name}.{i}.npy" for i in range(count)]
     given = [a for x in inputs for a in ("--in", x)]
-    if name not in WITH_JUMPS:
-        call(program, "run", file, *given, *(a for x in outputs for a in ("--out", x)))
-        check_outputs(model, outputs, "`run`")
+    call(program, "run", file, *given, *(a for x in outputs for a in ("--out", x)))
+    check_outputs(model, outputs, "`run`")
     if runner:
         outputs = [folder / f"{name}.runtime.{i}.npy" for i in range(count)]
         done = subprocess.run([runner, file, "forward", *inputs, "--", *outputs], capture_output=True, text=True)
@@ -232,6 +230,145 @@ def check_state(program, runner, folder):
                    f"the state is wrong after {runs} executions")
 
 
+def run_both(program, runner, file, x, folder, *options):
+    """What `run` and the runtime make of a file with one input and one output."""
+    np.save(folder / "x.npy", x)
+    commands = [[program, "run", file, "--in", folder / "x.npy", "--out", folder / "ours.npy", *options]]
+    if runner:
+        commands.append([runner, file, "forward", folder / "x.npy", "--", folder / "theirs.npy"])
+    made = []
+    for command in commands:
+        call(*command)
+        made.append(np.load(command[-1 - len(options)] if command[0] == program else command[-1]))
+    return made
+
+
+def check_peer(program, runner, folder):
+    """Files as ExecuTorch's exporter writes them: jumps, numbers, moves, views."""
+    x, file = np.random.RandomState(1).rand(3, 4).astype(np.float32), folder / "peer.pte"
+    if not peer_pte.cond().write(file):
+        print("flatc is not installed: other exporters' files are left out")
+        return
+    for name, given, expected in (("cond", x[0], np.exp(x[0])), ("cond", -x[0], x[0]), ("map_rows", x, np.exp(x)),
+                                  ("while_loop", x[0], 6 * x[0]), ("views", x.reshape(2, 6), np.exp(x).reshape(12))):
+        getattr(peer_pte, name)().write(file)
+        for made in run_both(program, runner, file, given, folder):
+            expect(np.allclose(made, expected), f"{name}: {made} instead of {expected}")
+        call(program, "plan", file)
+        call(program, "show", file, says="method forward")
+    peer_pte.while_loop(0).write(file)
+    for made in run_both(program, runner, file, x[0], folder):
+        expect(np.allclose(made, x[0]), f"a loop that is never entered: {made}")
+    (folder / "ours.npy").unlink()
+    for name, status, said in (("endless", MALFORMED, "may never end"),
+                               ("into_a_loop", UNSUPPORTED, "into or out of a branch")):
+        getattr(peer_pte, name)().write(file)
+        call(program, "run", file, "--in", folder / "x.npy", "--out", folder / "ours.npy", status=status, says=said)
+        expect(not (folder / "ours.npy").exists(), f"{name}: refused, but there is an output")
+
+
+def check_external_data(program, runner, folder):
+    """Constants in a .ptd file."""
+    file, data, x = folder / "outside.pte", folder / "outside.ptd", np.arange(4, dtype=np.float32)
+    if not peer_pte.external().write(file):
+        return
+    w = np.array([10, 20, 30, 40], np.float32)
+    call(program, "run", file, status=MALFORMED, says="layer.weight")
+    call(program, "run", file, status=MALFORMED, says="--data")
+    peer_pte.write_data(data, {"other": x, "layer.weight": w})
+    for made in run_both(program, runner, file, x, folder):
+        expect((made == x + w).all(), f"external data: {made}")
+    whole = data.read_bytes()
+    elsewhere = folder / "elsewhere.bin"
+    data.rename(elsewhere)
+    expect((run_both(program, None, file, x, folder, "--data", elsewhere)[0] == x + w).all(), "--data")
+    call(program, "show", file, "--data", elsewhere, says="10, 20, 30, 40")
+    call(program, "plan", file, "--data", elsewhere)
+    call(program, "run", file, "--data", folder / "none.ptd", status=MALFORMED, says="none.ptd")
+    call(program, "run", file, "--data", file, status=MALFORMED, says="FT01")
+    for tensors, said in (({"other": x}, "no tensor 'layer.weight'"), ({"layer.weight": x[:2]}, "type or shape"),
+                          ({"layer.weight": x.astype(np.int32)}, "type or shape")):
+        peer_pte.write_data(data, tensors)
+        call(program, "run", file, status=MALFORMED, says=said)
+    for size in range(0, len(whole), 7):
+        data.write_bytes(whole[:size])
+        call(program, "run", file, status=MALFORMED, says="outside")
+
+
+# Graphs, and the shapes and types of their inputs and how many outputs they have.
+SCANS = {
+    "map": ("""headrace 1
+%x: float32[3, 4] = input
+%w: float32[4] = input
+%m: float32[3, 4], %s: float32[3] = higher_order.map_impl({
+    %row: float32[4] = input
+    %w: float32[4] = input
+    %e: float32[4] = aten.mul.Tensor(%row, %w)
+    %t: float32[] = aten.sum.default(%e)
+    output %e, %t
+}, xs=[%x], operands=[%w])
+output %m, %s
+""", [((3, 4), "float32"), ((4,), "float32")], 2),
+    "scan": ("""headrace 1
+%x: float32[5, 4] = input
+%z: int64[5] = input
+%init: float32[4] = constant [1.0, 2.0, 3.0, 4.0]
+%zero: int64[] = constant [0]
+%last: float32[4], %n: int64[], %all: float32[5, 4], %counts: int64[5] = higher_order.scan({
+    %h: float32[4] = input
+    %k: int64[] = input
+    %row: float32[4] = input
+    %one: int64[] = input
+    %next: float32[4] = aten.add.Tensor(%h, %row)
+    %y: float32[4] = aten.tanh.default(%next)
+    %k2: int64[] = aten.add.Tensor(%k, %one)
+    output %next, %k2, %y, %k
+}, init=[%init, %zero], xs=[%x, %z], additional_inputs=[])
+output %last, %n, %all, %counts
+""", [((5, 4), "float32"), ((5,), "int64")], 4),
+    "nested": ("""headrace 1
+%x: float32[3, 5, 2] = input
+%init: float32[2] = constant [0.0, 0.5]
+%sums: float32[3, 2], %all: float32[3, 5, 2] = higher_order.map_impl({
+    %rows: float32[5, 2] = input
+    %first: float32[2] = input
+    %last: float32[2], %ys: float32[5, 2] = higher_order.scan({
+        %h: float32[2] = input
+        %row: float32[2] = input
+        %next: float32[2] = aten.add.Tensor(%h, %row)
+        %y: float32[2] = aten.sigmoid.default(%next)
+        output %next, %y
+    }, init=[%first], xs=[%rows], additional_inputs=[])
+    output %last, %ys
+}, xs=[%x], operands=[%init])
+output %sums, %all
+""", [((3, 5, 2), "float32")], 2),
+}
+
+
+def check_scans(program, runner, folder):
+    """map and scan become loops: what is executed is what they were."""
+    random = np.random.RandomState(2)
+    for name, (text, inputs, count) in SCANS.items():
+        graph, file, given, made = folder / f"{name}.hr", folder / f"{name}.pte", [], {}
+        graph.write_text(text)
+        for i, (shape, dtype) in enumerate(inputs):
+            given.append(folder / f"given{i}.npy")
+            np.save(given[-1], (3 * random.randn(*shape)).astype(dtype))
+        call(program, "lower", graph, "-o", file)
+        commands = {"text": [program, "run", graph], "`run`": [program, "run", file]}
+        if runner:
+            commands["runtime"] = [runner, file, "forward"]
+        for what, command in commands.items():
+            outputs = [folder / f"made{i}.npy" for i in range(count)]
+            is_runner = command[0] == runner
+            call(*command, *([] if is_runner else ["--in"]), *given, "--" if is_runner else "--out", *outputs)
+            made[what] = [np.load(o) for o in outputs]
+            for i, (got, expected) in enumerate(zip(made[what], made["text"])):
+                expect(got.dtype == expected.dtype and np.allclose(got, expected, atol=1e-6),
+                       f"{name}: output {i} of {what} is wrong")
+
+
 # Stands for Vela: takes what Vela is given and writes what Vela writes.
 VELA = """#!{python}
 import pathlib, sys
@@ -311,6 +448,9 @@ def main():
         check_damage(program, folder)
         check_state(program, runner, folder)
         check_vela(program, folder)
+        check_peer(program, runner, folder)
+        check_external_data(program, runner, folder)
+        check_scans(program, runner, folder)
     return report()
 
 

@@ -109,7 +109,6 @@ TEST_CASE("loops run their graphs, but not forever") {
     CHECK(results.value()[0].real(0) == 192);
     const auto endless = run_graph(g, std::vector{tensor::of_number(dtype::float32, 0.0)});
     REQUIRE(!endless);
-    CHECK_THAT(std::string(endless.error().message),
-               Catch::Contains("the condition still holds after 262144 iterations"));
+    CHECK_THAT(std::string(endless.error().message), Catch::Contains("it never ends"));
     CHECK(endless.error().kind == error_kind::malformed);
 }

@@ -172,7 +172,10 @@ void check(executorch::runtime::Error e, const std::string& what) {
 void run(std::istream& command) {
     std::string model, method;
     command >> model >> method;
-    Module module(model);
+    std::vector<std::string> data;  // constants in another file lie beside the program
+    const std::filesystem::path beside = std::filesystem::path(model).replace_extension(".ptd");
+    if (std::filesystem::exists(beside)) data.push_back(beside.string());
+    Module module(model, data);
     check(module.load(executorch::runtime::Program::Verification::InternalConsistency), model);
     std::vector<array> arrays;
     std::string word;

@@ -56,6 +56,8 @@ def make_seeds(program, seeds, corpus):
         if number % 10 == 0 or model.parent.parent.name == "fixtures":
             shutil.copy(model, seeds / "zip" / name)
             lower_seed(program, model, seeds, name)
+    for jumps in sorted((HERE / "regressions" / "pte").glob("*.pte")):
+        shutil.copy(jumps, seeds / "pte" / jumps.name)
     for array in (HERE.parent / "fixtures").rglob("*.npy"):
         if array.stat().st_size <= LARGEST_SEED:
             shutil.copy(array, seeds / "npy" / f"{array.parent.name}_{array.name}")

@@ -3,7 +3,10 @@
 #ifndef HEADRACE_EVAL_BUILTIN_HPP
 #define HEADRACE_EVAL_BUILTIN_HPP
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <vector>
 
 #include <headrace/dialect/builtin.hpp>
@@ -73,6 +76,43 @@ inline void carry(evaluation& e, std::vector<tensor>& carried) {
 }
 /// A loop that goes on for longer is taken for one that never ends: no model's does.
 inline constexpr std::int64_t max_iterations = std::int64_t{1} << 18;
+/// So is what loops in loops do together: files may nest them.
+inline constexpr std::int64_t max_nested_iterations = std::int64_t{1} << 22;
+
+/// Counts the iterations of a loop and of those in it, on one thread.
+class iteration_count {
+public:
+    iteration_count() {
+        if (depth++ == 0) total = 0;
+    }
+    iteration_count(const iteration_count&) = delete;
+    iteration_count& operator=(const iteration_count&) = delete;
+    ~iteration_count() { --depth; }
+
+    /// False if those of this loop, or all together, are too many.
+    [[nodiscard]] bool add() { return own++ != max_iterations && total++ != max_nested_iterations; }
+
+    /// Once in a while.
+    [[nodiscard]] bool is_round() const {
+        return own >= 64 && std::has_single_bit(static_cast<std::uint64_t>(own));
+    }
+
+private:
+    inline static thread_local std::int64_t depth = 0;
+    inline static thread_local std::int64_t total = 0;
+    std::int64_t own = 0;
+};
+
+/// Is what a loop carries the same as before, and does nothing else tell one iteration from another?
+[[nodiscard]] inline bool changes_nothing(const evaluation& e, const std::vector<tensor>& before,
+                                          const std::vector<tensor>& after) {
+    if (e.state().arena != nullptr || !e.variables().empty() || before.size() != after.size()) return false;
+    for (std::size_t i = 0; i != before.size(); ++i) {
+        if (before[i].type() != after[i].type() || !std::ranges::equal(before[i].bytes(), after[i].bytes()))
+            return false;
+    }
+    return true;
+}
 
 /// Runs the body while the condition holds; `fixed` are operands that all iterations share.
 inline void loop(evaluation& e, const graph* condition, const graph* body, list<value> first,
@@ -85,16 +125,20 @@ inline void loop(evaluation& e, const graph* condition, const graph* body, list<
         all.insert(all.end(), shared.begin(), shared.end());
         return all;
     };
-    for (std::int64_t done = 0;; ++done) {
+    for (iteration_count count;;) {
         const std::vector<tensor> goes_on = run_region(e, condition, with_shared());
         if (e.failed()) return;
         if (goes_on.empty() || goes_on[0].size() != 1) return e.fail("the condition must give one element");
         if (goes_on[0].integer(0) == 0) break;
-        if (done == max_iterations)
+        if (!count.add())
             return e.fail("the condition still holds after " + std::to_string(max_iterations) +
-                          " iterations");
-        carried = run_region(e, body, with_shared());
+                          " iterations, or " + std::to_string(max_nested_iterations) +
+                          " of all loops around it: it may never end");
+        std::vector<tensor> next = run_region(e, body, with_shared());
         if (e.failed()) return;
+        if (count.is_round() && changes_nothing(e, carried, next))
+            return e.fail("an iteration has changed nothing of what the condition depends on: it never ends");
+        carried = std::move(next);
         carry(e, carried);
     }
     set_outputs(e, carried);

@@ -13,13 +13,26 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/dialect/builtin.hpp>
 #include <headrace/io/element_copier.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/pte_method.hpp>
+#include <headrace/ir/node.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 #include <headrace/op/fields.hpp>
 
 namespace headrace::detail::pte {
+
+/// Is that a constant of zero bits alone, which a kernel can write, and of which a file need not have so
+/// many?
+[[nodiscard]] inline bool is_of_zeros(value v) {
+    constexpr std::size_t least_bytes = 64;
+    const auto* const constant = match<builtin::constant>(v);
+    if (constant == nullptr || meta_of(v)->dtype == dtype::boolean) return false;
+    const std::span bytes(constant->data.bytes, bytes_in_memory(*meta_of(v)));
+    return bytes.size() >= least_bytes && is_row_major(constant->data, meta_of(v)->shape) &&
+           std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{}; });
+}
 
 /// The constants of a file. Equal bytes are one constant, whatever their shape and type.
 class constant_pool {

@@ -14,6 +14,7 @@
 
 #include <headrace/base/error.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/io/ptd_file.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/pte_generated.hpp>
 
@@ -121,6 +122,19 @@ public:
         return std::span<const std::byte>();
     }
 
+    /// Where the constants are that lie in another file; it must outlive this.
+    void attach(const ptd_file& data) { external_ = &data; }
+    [[nodiscard]] const ptd_file* external_data() const { return external_; }
+    /// Has a method tensors that lie in another file?
+    [[nodiscard]] static bool needs_external_data(const pte_fb::Method& m) {
+        if (m.values() == nullptr) return false;
+        return std::any_of(m.values()->begin(), m.values()->end(), [](const pte_fb::Value* v) {
+            const pte_fb::Tensor* const t = v->kind_as_Tensor();
+            return t != nullptr && t->extra() != nullptr &&
+                   t->extra()->location() == pte_fb::TensorLocation::EXTERNAL;
+        });
+    }
+
     /// Bytes of the file.
     [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
 
@@ -138,6 +152,7 @@ private:
 
     std::span<const std::byte> bytes_;
     const pte_fb::Program* program_ = nullptr;
+    const ptd_file* external_ = nullptr;
     std::uint64_t program_bytes_ = 0;
     std::uint64_t segment_base_ = 0;
 };

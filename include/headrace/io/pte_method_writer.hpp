@@ -232,8 +232,13 @@ private:
     }
     result<void> copy(value from, value to) {
         if (origin_of(from) == to) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(given, tensor_of(from));
         BOOST_OUTCOME_TRY(made, tensor_of(to));
+        if (is_of_zeros(origin_of(from))) {
+            const index size = values_.integers(meta_of(to)->shape);
+            instructions_.call("aten::full.out", {size, values_.integer(0), made, made});
+            return boost::outcome_v2::success();
+        }
+        BOOST_OUTCOME_TRY(given, tensor_of(from));
         instructions_.call(executorch::kernel_for(info_of<aten::_to_copy>).kernel->name,
                            {given, values_.boolean(false), values_.null(), made, made});
         return boost::outcome_v2::success();

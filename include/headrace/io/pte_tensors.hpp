@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Defines what the reader of .pte files makes of a tensor's table.
+// Defines what the reader of .pte files makes of a method's tensors and numbers.
 #ifndef HEADRACE_IO_PTE_TENSORS_HPP
 #define HEADRACE_IO_PTE_TENSORS_HPP
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
-#include <utility>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <headrace/base/error.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/executorch.hpp>
-#include <headrace/io/pte_arguments.hpp>
 #include <headrace/io/pte_file.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/pte_generated.hpp>
+#include <headrace/io/pte_method_source.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 
 namespace headrace::detail::pte {
-
-/// A memory, and an offset in it.
-using place = std::pair<std::uint32_t, std::uint64_t>;
 
 /// Its type and sizes, which stay in the vector.
 [[nodiscard]] inline result<tensor_meta> meta_of_table(const pte_fb::Tensor& t,
@@ -38,8 +36,6 @@ using place = std::pair<std::uint32_t, std::uint64_t>;
         if (t.dim_order()->Get(i) != i)
             return unsupported("a tensor that is not contiguous; export the model with contiguous tensors");
     }
-    if (t.extra() != nullptr && t.extra()->location() != pte_fb::TensorLocation::SEGMENT)
-        return unsupported("constants in another file (.ptd)");
     const tensor_meta meta{dtype_of(t.scalar_type()), int_list(sizes), {}};
     if (meta.dtype == dtype::unknown)
         return unsupported("a tensor of ScalarType " + number_text(int{t.scalar_type()}));
@@ -47,93 +43,164 @@ using place = std::pair<std::uint32_t, std::uint64_t>;
         return malformed("a tensor is too large");
     return meta;
 }
-/// Where it is planned to lie.
-[[nodiscard]] inline place place_of(const pte_fb::Allocation& a) {
-    return {a.memory(), std::uint64_t{a.offset_high()} << 32 | a.offset_low()};
+/// The type of a number among the values of a method.
+[[nodiscard]] inline std::optional<dtype> type_of_number(const pte_fb::Value& v) {
+    if (v.kind_as_Int() != nullptr) return dtype::int64;
+    if (v.kind_as_Bool() != nullptr) return dtype::boolean;
+    if (v.kind_as_Double() != nullptr) return dtype::float64;
+    return std::nullopt;
+}
+/// A number among the values of a method; its kind must be one of those above.
+[[nodiscard]] inline scalar number_in(const pte_fb::Value& v) {
+    if (const pte_fb::Int* const i = v.kind_as_Int()) return scalar(i->value());
+    if (const pte_fb::Bool* const b = v.kind_as_Bool()) return scalar(b->value());
+    return scalar(v.kind_as_Double()->value());
 }
 
-/// Does a tensor take bytes of a memory? One without elements may lie where another does.
-[[nodiscard]] inline bool takes_place(const pte_fb::Tensor& t) {
-    if (t.allocation() == nullptr) return false;
-    return t.sizes() == nullptr || std::find(t.sizes()->begin(), t.sizes()->end(), 0) == t.sizes()->end();
-}
-
-/// What the tensors of a method hold while its instructions are read.
+/// What the values of a method hold while its instructions are read into a graph. Nested graphs have sources
+/// of their own.
 class tensor_source {
 public:
-    /// `values` gives the tables; nodes for constants and reshapes are added to the graph.
-    tensor_source(const pte_file& file, value_source& values, graph& g)
-        : file_(file), values_(values), graph_(g) {}
+    /// Nodes for constants and reshapes are added to the graph.
+    tensor_source(method_source& method, graph& g) : method_(method), graph_(g) {}
 
-    /// The table of a value, which must be a tensor.
-    result<const pte_fb::Tensor*> table_of(std::int64_t index) {
-        BOOST_OUTCOME_TRY(v, values_.at(index));
-        const pte_fb::Tensor* const t = v->kind_as_Tensor();
-        if (t == nullptr) return malformed("value " + number_text(index) + " is not a tensor");
-        return t;
-    }
     /// The tensor holds that from now on.
     result<void> define(std::int64_t index, value v) {
-        BOOST_OUTCOME_TRY(t, table_of(index));
-        if (t->data() != 0 && t->allocation() == nullptr)
+        BOOST_OUTCOME_TRY(t, method_.table_of(index));
+        if (is_constant(*t))
             return unsupported("tensor " + number_text(index) + " is a constant, but is written");
-        written_.insert(index);
-        if (takes_place(*t)) {
-            at_places_[place_of(*t->allocation())] = v;
-        } else {
-            unplanned_[index] = v;
+        if (method_.is_moved(index))
+            return unsupported("tensor " + number_text(index) +
+                               " is written after another was moved to it, which writes to both");
+        BOOST_OUTCOME_TRY(at, method_.slot_of(index));
+        method_.mark_written(index);
+        BOOST_OUTCOME_TRYV(method_.values().spend(method_.moved_from(at).size()));
+        for (const std::int64_t moved : method_.moved_from(at)) held_.erase({no_memory, moved});
+        held_[at] = v;
+        return boost::outcome_v2::success();
+    }
+    /// The number is that from now on, brought to its type.
+    result<void> define_number(std::int64_t index, value v) {
+        BOOST_OUTCOME_TRY(table, method_.values().at(index));
+        const std::optional<dtype> type = type_of_number(*table);
+        if (!type) return malformed("value " + number_text(index) + " is not a number");
+        if (meta_of(v)->dtype != *type) {
+            const args<aten::_to_copy> cast{.self = v, .dtype = *type};
+            v = make(info_of<aten::_to_copy>, &cast, {*type, meta_of(v)->shape, {}});
         }
+        held_[{no_memory, static_cast<std::uint64_t>(index)}] = as_shape(v, {*type, {}, {}});
+        return boost::outcome_v2::success();
+    }
+    /// What moving a value to another gives that: a tensor is then the same one.
+    result<void> move(std::int64_t from, std::int64_t to) {
+        BOOST_OUTCOME_TRY(table, method_.values().at(from));
+        if (type_of_number(*table)) {
+            BOOST_OUTCOME_TRY(moved, number(from));
+            return define_number(to, moved);
+        }
+        BOOST_OUTCOME_TRY(moved, tensor(from));
+        BOOST_OUTCOME_TRY(at, method_.slot_of(to));
+        method_.mark_written(to);
+        held_[at] = moved;
         return boost::outcome_v2::success();
     }
 
     /// What a tensor holds now: a constant, or what was written last where it lies.
     result<value> tensor(std::int64_t index) {
-        BOOST_OUTCOME_TRY(t, table_of(index));
+        BOOST_OUTCOME_TRY(t, method_.table_of(index));
         std::vector<std::int64_t> sizes;
         BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
-        if (t->data() != 0 && t->allocation() == nullptr) return constant(index, t->data(), meta);
-        value held{};
-        if (takes_place(*t)) {
-            const auto known = at_places_.find(place_of(*t->allocation()));
-            if (known != at_places_.end()) {
-                held = known->second;
-            } else if (t->data() != 0) {  // a state that has not been written yet
-                BOOST_OUTCOME_TRY(bytes, file_.initial_value(t->data(), packed_bytes(meta)));
-                held = graph_.create<builtin::constant>({.data = {.bytes = bytes.data()}}).result();
-                graph_.set_meta(held, meta);
-                at_places_[place_of(*t->allocation())] = held;
-            }
-        } else if (const auto known = unplanned_.find(index); known != unplanned_.end()) {
-            held = known->second;
-        }
-        if (!held) return unsupported("tensor " + number_text(index) + " is read before it is written");
-        const tensor_meta& written = *meta_of(held);
-        if (written == meta) return held;
+        if (is_constant(*t)) return constant(index, *t, meta);
+        BOOST_OUTCOME_TRY(now, content(index));
+        if (!now) return unsupported("tensor " + number_text(index) + " is read before it is written");
+        const tensor_meta& written = *meta_of(*now);
         if (written.dtype != meta.dtype || written.elements() != meta.elements())
             return unsupported("tensor " + number_text(index) +
                                " is read as a different type from the one written");
-        const value v = graph_.create<executorch::reshape>({held, meta.shape}).result();
+        return as_shape(*now, meta);
+    }
+    /// A number as a tensor without axes.
+    result<value> number(std::int64_t index) {
+        BOOST_OUTCOME_TRY(now, content(index));
+        if (now) return *now;
+        BOOST_OUTCOME_TRY(table, method_.values().at(index));
+        const std::optional<dtype> type = type_of_number(*table);
+        if (!type) return malformed("value " + number_text(index) + " is not a number");
+        return filled({*type, {}, {}}, number_in(*table));
+    }
+    /// A tensor, or a number as one.
+    result<value> tensor_or_number(std::int64_t index) {
+        BOOST_OUTCOME_TRY(table, method_.values().at(index));
+        return type_of_number(*table) ? number(index) : tensor(index);
+    }
+
+    /// What was written last where a value lies, whatever its shape; what it holds at first if nothing was,
+    /// and nothing if that is not known.
+    result<std::optional<value>> content(std::int64_t index) {
+        BOOST_OUTCOME_TRY(at, method_.slot_of(index));
+        if (const auto known = held_.find(at); known != held_.end()) return std::optional(known->second);
+        BOOST_OUTCOME_TRY(table, method_.values().at(index));
+        if (const auto type = type_of_number(*table)) {
+            if (graph_.parent() != nullptr || !method_.is_computed(index)) return std::optional<value>();
+            return std::optional(held_[at] = filled({*type, {}, {}}, number_in(*table)));
+        }
+        const pte_fb::Tensor* const t = table->kind_as_Tensor();
+        const bool is_state = t != nullptr && t->data() != 0 && t->allocation() != nullptr;
+        if (!is_state || graph_.parent() != nullptr) return std::optional<value>();
+        std::vector<std::int64_t> sizes;
+        BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
+        BOOST_OUTCOME_TRY(bytes, method_.file().initial_value(t->data(), packed_bytes(meta)));
+        return std::optional(held_[at] = stored(bytes, meta));
+    }
+    [[nodiscard]] std::optional<value> held(const slot& s) const {
+        const auto known = held_.find(s);
+        return known == held_.end() ? std::nullopt : std::optional(known->second);
+    }
+    void hold(const slot& s, value v) { held_[s] = v; }
+    void forget(const slot& s) { held_.erase(s); }
+
+    /// A tensor in which each element is a number.
+    value filled(const tensor_meta& meta, const scalar& number) {
+        const args<aten::full> arguments{meta.shape, number, meta.dtype};
+        return make(info_of<aten::full>, &arguments, meta);
+    }
+    /// The same elements in another shape.
+    value as_shape(value v, const tensor_meta& meta) {
+        if (meta_of(v)->shape == meta.shape) return v;
+        const value shaped = graph_.create<executorch::reshape>({v, meta.shape}).result();
+        graph_.set_meta(shaped, meta);
+        return shaped;
+    }
+    /// The result of the kernel for an op of ATen's.
+    value make(const op_info& op, const void* arguments, const tensor_meta& meta) {
+        const value made =
+            graph_.create(*executorch::kernel_for(op).kernel, arguments, std::size_t{1}).result();
+        graph_.set_meta(made, meta);
+        return made;
+    }
+
+private:
+    value stored(std::span<const std::byte> bytes, const tensor_meta& meta) {
+        const value v = graph_.create<builtin::constant>({.data = {.bytes = bytes.data()}}).result();
         graph_.set_meta(v, meta);
         return v;
     }
-    [[nodiscard]] bool is_written(std::int64_t index) const { return written_.contains(index); }
-
-private:
-    result<value> constant(std::int64_t index, std::uint32_t number, const tensor_meta& meta) {
+    result<value> constant(std::int64_t index, const pte_fb::Tensor& t, const tensor_meta& meta) {
         if (const auto known = constants_.find(index); known != constants_.end()) return known->second;
-        BOOST_OUTCOME_TRY(bytes, file_.constant(number, packed_bytes(meta)));
-        const value v = graph_.create<builtin::constant>({.data = {.bytes = bytes.data()}}).result();
-        graph_.set_meta(v, meta);
-        return constants_[index] = v;
+        if (!is_external(t)) {
+            BOOST_OUTCOME_TRY(bytes, method_.file().constant(t.data(), packed_bytes(meta)));
+            return constants_[index] = stored(bytes, meta);
+        }
+        BOOST_OUTCOME_TRY(bytes, method_.external(t, meta));
+        const std::span<std::byte> kept = graph_.allocate_data(bytes.size());  // the other file may go
+        std::ranges::copy(bytes, kept.begin());
+        return constants_[index] = stored(kept, meta);
     }
 
-    const pte_file& file_;
-    value_source& values_;
+    method_source& method_;
     graph& graph_;
-    std::map<place, value> at_places_;
-    std::map<std::int64_t, value> unplanned_;
+    std::map<slot, value> held_;
     std::map<std::int64_t, value> constants_;
-    std::set<std::int64_t> written_;
 };
 
 }  // namespace headrace::detail::pte

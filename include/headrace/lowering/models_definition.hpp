@@ -10,11 +10,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -32,6 +35,7 @@
 #include <headrace/io/pte_reader.hpp>
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/external_data.hpp>
 #include <headrace/lowering/interface_tensors.hpp>
 #include <headrace/lowering/models.hpp>
 #include <headrace/pass/emit.hpp>
@@ -140,11 +144,48 @@ namespace detail {
     return quantized(given, *q, wanted.dtype);
 }
 
+// The .ptd file of a .pte file: that which is named, or, where it is needed, that beside it.
+[[nodiscard]] inline result<std::optional<mapped_file>> find_external_data(const pte_file& file,
+                                                                           const std::string& path,
+                                                                           std::string_view method,
+                                                                           const std::string& data) {
+    std::string found = data;
+    if (found.empty()) {
+        const auto chosen = file.method(method);
+        const std::filesystem::path beside = std::filesystem::path(path).replace_extension(".ptd");
+        std::error_code none;
+        if (!chosen || !pte_file::needs_external_data(*chosen.value()) ||
+            !std::filesystem::exists(beside, none))
+            return std::optional<mapped_file>();
+        found = beside.string();
+    }
+    BOOST_OUTCOME_TRY(mapped, open_mapped(found));
+    return std::optional(std::move(mapped));
+}
+
 [[nodiscard]] inline result<program> read_pte_method(mapped_file file, const std::string& path,
-                                                     std::string_view method) {
+                                                     std::string_view method, const std::string& data = {}) {
     program p;
-    const auto opened = pte_file::open(file.bytes());
-    auto graph = opened ? read_pte(opened.value(), method) : opened.error();
+    auto opened = pte_file::open(file.bytes());
+    if (!opened) {
+        BOOST_OUTCOME_TRY(file.check());
+        return opened.error().in(path);
+    }
+    BOOST_OUTCOME_TRY(mapped, find_external_data(opened.value(), path, method, data));
+    std::optional<ptd_file> external;
+    if (mapped) {
+        auto read = ptd_file::open(mapped->bytes());
+        BOOST_OUTCOME_TRY(mapped->check());
+        const std::string name =
+            data.empty() ? std::filesystem::path(path).replace_extension(".ptd").string() : data;
+        if (!read) return read.error().in(name);
+        external = read.value();
+        opened.value().attach(*external);
+    }
+    auto graph = read_pte(opened.value(), method);
+    if (mapped) {
+        BOOST_OUTCOME_TRY(mapped->check());
+    }
     BOOST_OUTCOME_TRY(file.check());
     if (!graph) return graph.error().in(path);
     p.graph = std::move(graph).value();
@@ -211,13 +252,20 @@ inline result<void> read_package(const std::string& path, const std::string& nam
 
 result<loaded_model> load_model(const std::string& path, const std::string& method,
                                 const size_choices& choices) {
+    return load_model_with_data(path, method, {}, choices);
+}
+result<loaded_model> load_model_with_data(const std::string& path, const std::string& method,
+                                          const std::string& data, const size_choices& choices) {
     loaded_model loaded;
     if (package::is_package(path)) {
+        if (!data.empty()) return invalid(path + ": is a package; external data is for .pte files");
         BOOST_OUTCOME_TRY(detail::read_package(path, method, loaded));
-    } else if (!method.empty()) {  // only these have several
+    } else if (!method.empty() || !data.empty()) {
         BOOST_OUTCOME_TRY(file, open_mapped(path));
-        if (!pte_file::is_pte(file.bytes())) return invalid(path + ": is not a package or a .pte file");
-        BOOST_OUTCOME_TRY(model, detail::read_pte_method(std::move(file), path, method));
+        if (!pte_file::is_pte(file.bytes()))
+            return invalid(path + (method.empty() ? ": is not a .pte file; only these have external data"
+                                                  : ": is not a package or a .pte file"));
+        BOOST_OUTCOME_TRY(model, detail::read_pte_method(std::move(file), path, method, data));
         loaded.model = std::move(model);
     } else {
         BOOST_OUTCOME_TRY(model, read_model(path, choices));

@@ -11,7 +11,9 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
+#include <headrace/passes/executorch/convolve_slices.hpp>
 #include <headrace/passes/executorch/saturate_quantization.hpp>
+#include <headrace/passes/executorch/scans_to_loops.hpp>
 #include <headrace/passes/executorch/select_kernels.hpp>
 #include <headrace/passes/executorch/spell_kernel_ops.hpp>
 #include <headrace/passes/finish/sort_topologically.hpp>
@@ -38,25 +40,27 @@ struct executorch_source {
     static constexpr auto set =
         (every_op<aten::dialect, dim_order_ops::dialect, quantized_decomposed::dialect> -
          set_of<without_kernels>) |
-        ops_in<higher_order::cond, higher_order::while_loop, higher_order::wrap_with_autocast,
-               higher_order::wrap_with_set_grad_enabled, executorch::call_delegate>;
+        ops_in<higher_order::cond, higher_order::while_loop, higher_order::map_impl, higher_order::scan,
+               higher_order::wrap_with_autocast, higher_order::wrap_with_set_grad_enabled,
+               executorch::call_delegate>;
 };
 
 /// Batch norms are folded before kernels are selected, and the kernels take groups.
 template <class Evaluator>
 struct executorch_lowering
-    : pipeline_of<from<executorch_source>,
-                  to<executorch::dialect, higher_order::cond, higher_order::while_loop, functional,
-                     no_dead_code, nodes_sorted>,
-                  pass_list<inline_regions, functionalize, canonicalize_variants, canonicalize_arithmetic,
-                            canonicalize_casts, canonicalize_fills, remove_noop, canonicalize_convolutions,
-                            decompose_batch_norm, remove_dead_code, fold_constants<Evaluator>,
-                            saturate_quantization, select_kernels, canonicalize_pooling, spell_kernel_ops,
-                            select_kernels, scalars_to_tensors, decompose_add_sub_alpha>,
-                  boost::mp11::mp_set_difference<
-                      decompose_passes, pass_list<decompose_batch_norm, decompose_grouped_convolution>>,
-                  pass_list<remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops, require_kernels,
-                            remove_dead_code, sort_topologically>> {};
+    : pipeline_of<
+          from<executorch_source>,
+          to<executorch::dialect, higher_order::cond, higher_order::while_loop, functional, no_dead_code,
+             nodes_sorted>,
+          pass_list<inline_regions, scans_to_loops, functionalize, canonicalize_variants,
+                    canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop,
+                    canonicalize_convolutions, decompose_batch_norm, remove_dead_code,
+                    fold_constants<Evaluator>, saturate_quantization, select_kernels, canonicalize_pooling,
+                    spell_kernel_ops, select_kernels, scalars_to_tensors, decompose_add_sub_alpha>,
+          boost::mp11::mp_set_difference<decompose_passes,
+                                         pass_list<decompose_batch_norm, decompose_grouped_convolution>>,
+          pass_list<convolve_slices, remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops,
+                    require_kernels, remove_dead_code, sort_topologically>> {};
 
 }  // namespace headrace
 

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// Defines how the jumps of a method of a .pte file are read as branches and loops.
+#ifndef HEADRACE_IO_PTE_OUTLINE_HPP
+#define HEADRACE_IO_PTE_OUTLINE_HPP
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/io/pte_generated.hpp>
+#include <headrace/io/pte_method_source.hpp>
+
+namespace headrace::detail::pte {
+
+struct outline_jumps;
+
+/// An instruction, or several that jumps hold together.
+struct outline_item {
+    std::uint32_t number = 0;  ///< of the first one in its chain
+    const pte_fb::Instruction* instruction = nullptr;
+    std::shared_ptr<outline_jumps> jumps{};
+};
+
+using outline = std::vector<outline_item>;
+
+/// What jumps make of instructions.
+struct outline_jumps {
+    enum class kind_type : std::uint8_t {
+        branch,      ///< `first` if the condition is true, else `second`
+        test_first,  ///< a loop: `first` computes the condition; `second` while it is true
+        test_last    ///< a loop: `first` until the condition, which that computes, is true
+    };
+    kind_type kind = kind_type::branch;
+    std::int32_t condition = 0;  ///< a value
+    outline first{};
+    outline second{};
+    accesses of_first{};
+    accesses of_second{};
+    accesses all{};
+    std::map<slot, std::int64_t> live_after{};  ///< what it may write, and is read behind it
+};
+
+/// Reads a chain of instructions as what a compiler makes of branches and loops: those of torch.export's
+/// cond, map, scan and while_loop, of ours, and of other compilers that jump in and out at one place each.
+class outliner {
+public:
+    explicit outliner(method_source& method) : method_(method) {}
+
+    result<outline> read(const pte_fb::Chain& chain) {
+        all_ = chain.instructions();
+        back_.clear();
+        for (std::uint32_t i = 0; i != all_->size(); ++i) {
+            const pte_fb::JumpFalseCall* const jump = all_->Get(i)->call_as_JumpFalseCall();
+            if (jump == nullptr) continue;
+            BOOST_OUTCOME_TRY(known, known_condition(*jump));
+            if (jump->destination() < 0 || static_cast<std::uint32_t>(jump->destination()) > all_->size())
+                return malformed(where(i) + "it jumps to instruction " + number_text(jump->destination()) +
+                                 " of " + number_text(all_->size()));
+            const auto to = static_cast<std::uint32_t>(jump->destination());
+            if (to <= i && known != std::optional(true)) back_[to].push_back(i);
+        }
+        return block(0, all_->size(), 0);
+    }
+
+    /// Notes what is read behind each of them. `live` is what is read behind the last, and then before the
+    /// first.
+    result<void> set_live(outline& items, std::map<slot, std::int64_t>& live) {
+        for (auto i = items.rbegin(); i != items.rend(); ++i) {
+            accesses own;
+            if (i->jumps == nullptr) {
+                BOOST_OUTCOME_TRYV(method_.add_accesses(*i->instruction, own));
+            } else {
+                for (const auto& [s, index] : i->jumps->all.writes) {
+                    if (live.contains(s)) i->jumps->live_after.emplace(s, index);
+                }
+                BOOST_OUTCOME_TRYV(set_live_inside(*i->jumps));
+            }
+            const accesses& through = i->jumps == nullptr ? own : i->jumps->all;
+            for (const slot& s : through.sure) live.erase(s);
+            live.insert(through.reads.begin(), through.reads.end());
+        }
+        return boost::outcome_v2::success();
+    }
+
+private:
+    static constexpr int most_levels = 32;
+
+    static std::pmr::string where(std::uint32_t number) {
+        return "instruction " + number_text(number) + ": ";
+    }
+    /// Of a jump whose condition nothing computes.
+    result<std::optional<bool>> known_condition(const pte_fb::JumpFalseCall& jump) {
+        BOOST_OUTCOME_TRY(v, method_.values().at(jump.condition()));
+        const pte_fb::Bool* const b = v->kind_as_Bool();
+        if (b == nullptr || method_.is_computed(jump.condition())) return std::optional<bool>();
+        return std::optional(b->value());
+    }
+    /// The last jump before `end` that leads back to an instruction.
+    [[nodiscard]] std::optional<std::uint32_t> jump_back_to(std::uint32_t number, std::uint32_t end) const {
+        const auto found = back_.find(number);
+        if (found == back_.end()) return std::nullopt;
+        std::optional<std::uint32_t> last;
+        for (const std::uint32_t from : found->second) {
+            if (from < end) last = from;
+        }
+        return last;
+    }
+
+    result<outline> block(std::uint32_t begin, std::uint32_t end, int level) {
+        if (level > most_levels)
+            return unsupported(where(begin) + "more than " + number_text(most_levels) +
+                               " branches and loops in each other");
+        outline items;
+        for (std::uint32_t i = begin; i < end;) {
+            if (const auto back = jump_back_to(i, end)) {
+                BOOST_OUTCOME_TRY(jumps, loop(i, *back, level));
+                items.push_back({i, nullptr, std::move(jumps)});
+                i = *back + 1;
+                continue;
+            }
+            const pte_fb::JumpFalseCall* const jump = all_->Get(i)->call_as_JumpFalseCall();
+            if (jump == nullptr) {
+                items.push_back({i, all_->Get(i), nullptr});
+                ++i;
+                continue;
+            }
+            BOOST_OUTCOME_TRY(known, known_condition(*jump));
+            const auto to = static_cast<std::uint32_t>(jump->destination());
+            if (known == std::optional(true)) {  // it never jumps
+                ++i;
+            } else if (to <= i || to > end) {
+                return unsupported(where(i) + "it jumps to instruction " + number_text(to) +
+                                   ", into or out of a branch or a loop; only cond, map, scan and while_loop "
+                                   "as compilers write them are read");
+            } else if (known) {  // it always jumps
+                i = to;
+            } else {
+                BOOST_OUTCOME_TRY(jumps, branch(i, to, end, level));
+                items.push_back({i, nullptr, std::move(jumps.first)});
+                i = jumps.second;
+            }
+        }
+        return items;
+    }
+
+    /// The jump at `i` leads over what is done if its condition is true. If that ends with a jump forward, it
+    /// leads over what is done else.
+    result<std::pair<std::shared_ptr<outline_jumps>, std::uint32_t>> branch(std::uint32_t i, std::uint32_t to,
+                                                                            std::uint32_t end, int level) {
+        auto made = std::make_shared<outline_jumps>();
+        made->condition = all_->Get(i)->call_as_JumpFalseCall()->condition();
+        std::uint32_t next = to;
+        std::uint32_t end_of_first = to;
+        if (to > i + 1) {
+            const pte_fb::JumpFalseCall* const over = all_->Get(to - 1)->call_as_JumpFalseCall();
+            if (over != nullptr && static_cast<std::uint32_t>(over->destination()) >= to) {
+                BOOST_OUTCOME_TRY(known, known_condition(*over));
+                if (known == std::optional(false) && static_cast<std::uint32_t>(over->destination()) <= end) {
+                    next = static_cast<std::uint32_t>(over->destination());
+                    end_of_first = to - 1;
+                }
+            }
+        }
+        BOOST_OUTCOME_TRY(first, block(i + 1, end_of_first, level + 1));
+        BOOST_OUTCOME_TRY(second, block(to, next, level + 1));
+        made->first = std::move(first);
+        made->second = std::move(second);
+        BOOST_OUTCOME_TRYV(summarize(*made));
+        return std::pair(std::move(made), next);
+    }
+
+    /// From `i` to the jump at `back` and there again.
+    result<std::shared_ptr<outline_jumps>> loop(std::uint32_t i, std::uint32_t back, int level) {
+        const pte_fb::JumpFalseCall& jump = *all_->Get(back)->call_as_JumpFalseCall();
+        BOOST_OUTCOME_TRY(known, known_condition(jump));
+        auto made = std::make_shared<outline_jumps>();
+        if (!known) {
+            made->kind = outline_jumps::kind_type::test_last;
+            made->condition = jump.condition();
+            BOOST_OUTCOME_TRY(body, block(i, back, level + 1));
+            made->first = std::move(body);
+        } else {
+            made->kind = outline_jumps::kind_type::test_first;
+            std::uint32_t test = i;
+            for (; test != back; ++test) {
+                const pte_fb::JumpFalseCall* const out = all_->Get(test)->call_as_JumpFalseCall();
+                if (out == nullptr || static_cast<std::uint32_t>(out->destination()) != back + 1) continue;
+                BOOST_OUTCOME_TRY(leaves, known_condition(*out));
+                if (!leaves) break;
+            }
+            if (test == back)
+                return malformed(where(back) + "it jumps back to instruction " + number_text(i) +
+                                 ", and nothing leaves that loop: it never ends");
+            made->condition = all_->Get(test)->call_as_JumpFalseCall()->condition();
+            BOOST_OUTCOME_TRY(condition, block(i, test, level + 1));
+            BOOST_OUTCOME_TRY(body, block(test + 1, back, level + 1));
+            made->first = std::move(condition);
+            made->second = std::move(body);
+        }
+        BOOST_OUTCOME_TRYV(summarize(*made));
+        return made;
+    }
+
+    result<void> add_all(const outline& items, accesses& all) {
+        for (const outline_item& i : items) {
+            if (i.jumps != nullptr) {
+                all.append(i.jumps->all);
+            } else {
+                BOOST_OUTCOME_TRYV(method_.add_accesses(*i.instruction, all));
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+    result<void> summarize(outline_jumps& j) {
+        BOOST_OUTCOME_TRYV(add_all(j.first, j.of_first));
+        BOOST_OUTCOME_TRYV(add_all(j.second, j.of_second));
+        if (j.kind == outline_jumps::kind_type::branch) {
+            BOOST_OUTCOME_TRYV(method_.add_read(j.condition, j.all));
+            for (const accesses* const side : {&j.of_first, &j.of_second}) {
+                j.all.reads.insert(side->reads.begin(), side->reads.end());
+                j.all.writes.insert(side->writes.begin(), side->writes.end());
+            }
+            for (const slot& s : j.of_first.sure) {
+                if (j.of_second.sure.contains(s)) j.all.sure.insert(s);
+            }
+            return boost::outcome_v2::success();
+        }
+        accesses test;
+        BOOST_OUTCOME_TRYV(method_.add_read(j.condition, test));
+        j.of_first.append(test);
+        j.all = j.of_first;
+        accesses body = j.of_second;
+        body.sure.clear();  // it may never run
+        j.all.append(body);
+        return boost::outcome_v2::success();
+    }
+    result<void> set_live_inside(outline_jumps& j) {
+        std::map<slot, std::int64_t> live = j.live_after;
+        if (j.kind == outline_jumps::kind_type::branch) {
+            std::map<slot, std::int64_t> same = live;
+            BOOST_OUTCOME_TRYV(set_live(j.first, live));
+            return set_live(j.second, same);
+        }
+        // What it reads first when it runs again.
+        live.insert(j.all.reads.begin(), j.all.reads.end());
+        std::map<slot, std::int64_t> behind_test = live;
+        behind_test.insert(j.of_second.reads.begin(), j.of_second.reads.end());
+        accesses test;
+        BOOST_OUTCOME_TRYV(method_.add_read(j.condition, test));
+        behind_test.insert(test.reads.begin(), test.reads.end());
+        BOOST_OUTCOME_TRYV(set_live(j.first, behind_test));
+        return set_live(j.second, live);
+    }
+
+    method_source& method_;
+    const flatbuffers::Vector<flatbuffers::Offset<pte_fb::Instruction>>* all_ = nullptr;
+    std::map<std::uint32_t, std::vector<std::uint32_t>> back_;  // jumps by what they lead back to
+};
+
+}  // namespace headrace::detail::pte
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// Defines how calls that only show or pick elements in a method of a .pte file are read as nodes.
+#ifndef HEADRACE_IO_PTE_VIEWS_HPP
+#define HEADRACE_IO_PTE_VIEWS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/printable.hpp>
+#include <headrace/dialect/executorch.hpp>
+#include <headrace/io/pte_method_source.hpp>
+#include <headrace/io/pte_tensors.hpp>
+
+namespace headrace::detail::pte {
+
+[[nodiscard]] inline error wrong_argument_count(const called_operator& o) {
+    return malformed(std::pmr::string(printable(o.name)) + " is given the wrong number of arguments");
+}
+
+/// Reads views, and slices at indices that are computed, which no kernel of our dialect takes.
+class view_reader {
+public:
+    using indices_type = flatbuffers::Vector<std::int32_t>;
+
+    view_reader(method_source& method, tensor_source& tensors) : method_(method), tensors_(tensors) {}
+
+    // What is read is the same elements: all our tensors are contiguous.
+    result<void> add_shape(const called_operator& o, const indices_type& indices) {
+        if (indices.size() < 2) return wrong_argument_count(o);
+        const std::int64_t made = indices.Get(indices.size() - 1);
+        BOOST_OUTCOME_TRY(from, tensors_.tensor(indices.Get(0)));
+        BOOST_OUTCOME_TRY(to, method_.table_of(made));
+        std::vector<std::int64_t> sizes;
+        BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
+        if (meta.elements() != meta_of(from)->elements())
+            return malformed(std::pmr::string(o.name) + " gives another number of elements than it takes");
+        value v = tensors_.as_shape(from, {meta_of(from)->dtype, meta.shape, {}});
+        if (meta_of(v)->dtype != meta.dtype) {
+            const args<aten::_to_copy> cast{.self = v, .dtype = meta.dtype};
+            v = tensors_.make(info_of<aten::_to_copy>, &cast, meta);
+        }
+        return tensors_.define(made, v);
+    }
+    // The tensor with another slice at an index of its first axis.
+    result<void> add_slice(const indices_type& indices) {
+        if (indices.size() < 3) return malformed("et_copy_index is given the wrong number of arguments");
+        BOOST_OUTCOME_TRY(to, tensors_.tensor(indices.Get(0)));
+        BOOST_OUTCOME_TRY(slice, tensors_.tensor(indices.Get(1)));
+        BOOST_OUTCOME_TRY(number, tensors_.number(indices.Get(2)));
+        const tensor_meta& whole = *meta_of(to);
+        const tensor_meta& part = *meta_of(slice);
+        const bool fits = whole.rank() == part.rank() + 1 && whole.dtype == part.dtype &&
+                          std::equal(part.shape.begin(), part.shape.end(), whole.shape.begin() + 1);
+        if (!fits) return malformed("et_copy_index writes a slice of a different type or shape");
+        std::vector<std::int64_t> shape(whole.shape.begin(), whole.shape.end());
+        shape[0] = 1;
+        const value index = tensors_.as_shape(number, {meta_of(number)->dtype, {1}, {}});
+        const std::vector<std::optional<value>> at{index};
+        const args<aten::index_put> arguments{to, list<std::optional<value>>(at),
+                                              tensors_.as_shape(slice, {part.dtype, int_list(shape), {}})};
+        return tensors_.define(indices.Get(0), tensors_.make(info_of<aten::index_put>, &arguments, whole));
+    }
+
+    // One slice, at an index that is computed.
+    result<void> add_select(const indices_type& indices, std::int64_t made) {
+        BOOST_OUTCOME_TRY(from, tensors_.tensor(indices.Get(0)));
+        BOOST_OUTCOME_TRY(axis, method_.values().at(indices.Get(1)));
+        BOOST_OUTCOME_TRY(number, tensors_.number(indices.Get(2)));
+        BOOST_OUTCOME_TRY(to, method_.table_of(made));
+        if (axis->kind_as_Int() == nullptr || method_.is_computed(indices.Get(1)) ||
+            meta_of(number)->dtype != dtype::int64)
+            return malformed("aten::select_copy.int_out takes no such axis or index");
+        const auto rank = static_cast<std::int64_t>(meta_of(from)->rank());
+        const std::int64_t at = axis->kind_as_Int()->value();
+        if (at < -rank || at >= rank) return malformed("aten::select_copy.int_out of no axis");
+        const std::int64_t dim = at < 0 ? at + rank : at;
+        std::vector<std::int64_t> shape(meta_of(from)->shape.begin(), meta_of(from)->shape.end());
+        shape[static_cast<std::size_t>(dim)] = 1;
+        const args<aten::index_select> arguments{from, dim,
+                                                 tensors_.as_shape(number, {dtype::int64, {1}, {}})};
+        const value picked = tensors_.make(info_of<aten::index_select>, &arguments,
+                                           {meta_of(from)->dtype, int_list(shape), {}});
+        std::vector<std::int64_t> sizes;
+        BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
+        if (meta.dtype != meta_of(picked)->dtype || meta.elements() != meta_of(picked)->elements())
+            return malformed("aten::select_copy.int_out gives another type or shape than it takes");
+        return tensors_.define(made, tensors_.as_shape(picked, meta));
+    }
+
+private:
+    method_source& method_;
+    tensor_source& tensors_;
+};
+
+}  // namespace headrace::detail::pte
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::scans_to_loops.
+#ifndef HEADRACE_PASSES_EXECUTORCH_SCANS_TO_LOOPS_HPP
+#define HEADRACE_PASSES_EXECUTORCH_SCANS_TO_LOOPS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/higher_order.hpp>
+#include <headrace/infer/shape_builder.hpp>
+#include <headrace/ir/edits.hpp>
+#include <headrace/ir/regions.hpp>
+#include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/inlining.hpp>
+
+namespace headrace {
+
+namespace detail {
+
+/// Writes one map or scan as a loop, for which instructions have jumps.
+class scan_writer {
+public:
+    scan_writer(node& scan, graph& body, list<value> carried, list<value> xs, list<value> fixed,
+                bool slices_first)
+        : scan_(scan), body_(body), carried_(carried), xs_(xs), fixed_(fixed), slices_first_(slices_first) {}
+
+    /// Puts the loop in place of the node. It carries how often it has run, what the body carries, and what
+    /// is stacked, at first zeros; each time one slice is written.
+    void write() {
+        graph& g = *scan_.owner;
+        const std::int64_t count = meta_of(xs_[0])->shape[0];
+        std::vector<value> first{full(g, counter, &scan_)};
+        first.insert(first.end(), carried_.begin(), carried_.end());
+        for (std::size_t i = carried_.size(); i != scan_.result_count; ++i)
+            first.push_back(full(g, *scan_.results[i].meta, &scan_));
+        std::vector<value> shared(xs_.begin(), xs_.end());
+        shared.insert(shared.end(), fixed_.begin(), fixed_.end());
+        graph& test = g.create_region();
+        graph& turn = g.create_region();
+        const std::vector<value> tested = add_inputs(test, first, shared);
+        const args<aten::lt_scalar> goes_on{tested[0], scalar(count)};
+        add_output(test, {make<aten::lt_scalar>(test, goes_on, {dtype::boolean, {}, {}}, nullptr)});
+        write_turn(turn, add_inputs(turn, first, shared));
+        node& loop = g.create<higher_order::while_loop>(
+            {&test, &turn, list<value>(first), list<value>(shared)}, first.size(), &scan_);
+        for (std::uint32_t i = 0; i != loop.result_count; ++i) g.set_meta(loop.result(i), *meta_of(first[i]));
+        for (std::uint32_t i = 0; i != scan_.result_count; ++i) {
+            hand_over_name(scan_.results[i], loop.result(i + 1));
+            g.replace_all_uses(scan_.result(i), loop.result(i + 1));
+        }
+        g.inherit_annotations(loop, scan_);
+        erase_dead(g, scan_);
+        erase_nodes(body_);
+    }
+
+private:
+    static constexpr dtype counts_in = dtype::int64;
+    inline static const tensor_meta counter{counts_in, {}, {}};
+
+    template <op_tag Op>
+    static value make(graph& g, const args<Op>& arguments, const tensor_meta& meta, node* before) {
+        const value v = g.create<Op>(arguments, before).result();
+        g.set_meta(v, meta);
+        return v;
+    }
+    static value full(graph& g, const tensor_meta& meta, node* before) {
+        const args<aten::full> zeros{meta.shape, scalar(std::int64_t{0}), meta.dtype};
+        return make<aten::full>(g, zeros, {meta.dtype, meta.shape, {}}, before);
+    }
+    static value reshaped(graph& g, value v, sizes shape, node* before) {
+        return make<aten::view>(g, {v, int_list(shape)}, {meta_of(v)->dtype, int_list(shape), {}}, before);
+    }
+    static std::vector<value> add_inputs(graph& g, const std::vector<value>& first,
+                                         const std::vector<value>& shared) {
+        std::vector<value> inputs;
+        for (const std::vector<value>* const all : {&first, &shared}) {
+            for (const value v : *all) {
+                const value input = g.create<builtin::placeholder>({}).result();
+                g.set_meta(input, {meta_of(v)->dtype, meta_of(v)->shape, {}});
+                inputs.push_back(input);
+            }
+        }
+        return inputs;
+    }
+    static node& add_output(graph& g, const std::vector<value>& values) {
+        return g.create<builtin::output>({.values = list<value>(values)});
+    }
+
+    void write_turn(graph& g, const std::vector<value>& inputs) {
+        const std::size_t kept = carried_.size();
+        const std::size_t shared = 1 + scan_.result_count;  // inputs before those that are shared
+        node& end = add_output(g, {inputs[0]});             // the body's nodes come before it
+        const value index = reshaped(g, inputs[0], shape_builder{1}, &end);
+        std::vector<value> slices;
+        for (std::size_t i = 0; i != xs_.size(); ++i) {
+            const tensor_meta whole = *meta_of(inputs[shared + i]);
+            shape_builder shape(whole.shape);
+            shape[0] = 1;
+            const value row = make<aten::index_select>(g, {inputs[shared + i], 0, index},
+                                                       {whole.dtype, int_list(shape), {}}, &end);
+            slices.push_back(reshaped(g, row, sizes(whole.shape).subspan(1), &end));
+        }
+        std::vector<value> given;
+        if (slices_first_) given = slices;
+        for (std::size_t i = 0; i != kept; ++i) given.push_back(inputs[1 + i]);
+        if (!slices_first_) given.insert(given.end(), slices.begin(), slices.end());
+        given.insert(given.end(), inputs.begin() + static_cast<std::ptrdiff_t>(shared + xs_.size()),
+                     inputs.end());
+        const std::pmr::vector<value> made = inline_region(body_, end, given);
+        std::vector<value> next{
+            make<aten::add_scalar>(g, {inputs[0], scalar(std::int64_t{1})}, counter, &end)};
+        for (std::size_t i = 0; i != scan_.result_count; ++i) {
+            if (i < kept) {
+                next.push_back(made[i]);
+                continue;
+            }
+            const value stacked = inputs[1 + i];
+            shape_builder shape(meta_of(stacked)->shape);
+            shape[0] = 1;
+            const std::vector<std::optional<value>> at{index};
+            next.push_back(make<aten::index_put>(
+                g, {stacked, list<std::optional<value>>(at), reshaped(g, made[i], shape, &end)},
+                *meta_of(stacked), &end));
+        }
+        g.erase(end);
+        add_output(g, next);
+    }
+
+    node& scan_;
+    graph& body_;
+    list<value> carried_;
+    list<value> xs_;
+    list<value> fixed_;
+    bool slices_first_;
+};
+
+}  // namespace detail
+
+/// Writes map and scan as while_loop: a loop takes one slice of each tensor, and writes one of each that is
+/// stacked.
+struct scans_to_loops : pass {
+    using runs_after = pass_list<regions_inlined>;
+    static constexpr std::string_view summary = "map and scan as while_loop";
+    using targeted_ops = ops<higher_order::map_impl, higher_order::scan>;
+    using removes = targeted_ops;
+    using produces = ops<higher_order::while_loop, aten::full, aten::lt_scalar, aten::add_scalar,
+                         aten::index_select, aten::index_put, aten::view>;
+
+    result<std::size_t> operator()(graph& g, pass_context&) const {
+        std::size_t count = 0;
+        result<void> done = boost::outcome_v2::success();
+        // Those of a body are in the loop's graph then, which comes later.
+        for_each_graph(g, [&](graph& sub) {
+            for (node* n = sub.first(); n != nullptr && done;) {
+                node& current = *n;
+                n = n->next;
+                if (!is<higher_order::map_impl>(current) && !is<higher_order::scan>(current)) continue;
+                done = write(current);
+                ++count;
+            }
+        });
+        if (!done) return std::move(done).error();
+        return count;
+    }
+
+private:
+    static result<void> write(node& n) {
+        const auto* const map = args_if<higher_order::map_impl>(n);
+        const args<higher_order::scan> a =
+            map == nullptr ? args_of<higher_order::scan>(n)
+                           : args<higher_order::scan>{map->body_graph, {}, map->xs, map->operands};
+        bool is_known = a.combine_graph != nullptr && !a.xs.empty();
+        for (const value v : a.xs) is_known = is_known && meta_of(v) != nullptr && meta_of(v)->rank() != 0;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) is_known = is_known && n.results[i].meta;
+        if (!is_known || a.combine_graph->outputs().size() != n.result_count ||
+            a.init.size() > n.result_count)
+            return invalid(message_prefix(n) + "its results do not match its graph");
+        detail::scan_writer(n, *a.combine_graph, a.init, a.xs, a.additional_inputs, map != nullptr).write();
+        return boost::outcome_v2::success();
+    }
+};
+HEADRACE_COMPILED_PASS(scans_to_loops);
+
+}  // namespace headrace
+
+#endif
