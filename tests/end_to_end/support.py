@@ -29,7 +29,7 @@ def check_table(table):
     conv = row(table, "aten.conv2d.default")
     expect(conv["float32"].startswith("4") and conv["quantized"].startswith("4") and conv["bool"] == "", f"conv2d: {conv}")
     dropout = row(table, "aten.dropout.default")
-    expect(dropout["float32"] == "0-6 *", f"dropout, of which training is refused: {dropout}")
+    expect(dropout["float32"].endswith("*"), f"dropout, of which training is refused: {dropout}")
     lowered = sum(re.search(r"\d", line[48:]) is not None for line in table.splitlines()[1:])
     expect(lowered > 350, f"only {lowered} ops are lowered for some elements")
 

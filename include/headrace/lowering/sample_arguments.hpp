@@ -142,6 +142,14 @@ inline const std::vector<std::pair<std::string_view, shape_lists>> fitting_shape
     {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
 };
 
+/// Those of an op, or null: then they are drawn.
+[[nodiscard]] inline const shape_lists* shapes_of(const op_info& op) {
+    for (const auto& [name, shapes] : fitting_shapes) {
+        if (name == op.name) return &shapes;
+    }
+    return nullptr;
+}
+
 /// The same of lists of numbers that must fit the shapes.
 inline const std::pair<std::string_view, std::vector<integers>> fitting_integers[] = {
     {"aten.col2im.default", {{3, 4}, {2, 2}, {1, 1}, {0, 0}, {1, 1}}}};
@@ -165,10 +173,7 @@ public:
         type_ = type;
         base_ = base;
         arguments all;
-        const shape_lists* fitting = nullptr;
-        for (const auto& [name, shapes] : fitting_shapes) {
-            if (name == op.name) fitting = &shapes;
-        }
+        const shape_lists* const fitting = shapes_of(op);
         const std::vector<integers>* lists = nullptr;
         for (const auto& [name, given] : fitting_integers) {
             if (name == op.name) lists = &given;
