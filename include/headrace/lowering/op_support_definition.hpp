@@ -43,7 +43,7 @@ public:
 
 private:
     // Where shapes are given only numbers must fit; else a rule that accepts no draw takes no such operand.
-    static constexpr int draws = 150;
+    static constexpr int draws = 600;
     static constexpr int draws_of_numbers = 5000;
     static constexpr std::size_t enough = 3;
     static constexpr std::int64_t max_elements = 4096;

@@ -138,6 +138,13 @@ inline const std::vector<std::pair<std::string_view, shape_lists>> fitting_shape
     {"aten.scaled_dot_product_attention.default", {{{2, 4, 3, 2}}, {{2, 2, 5, 2}}, {{2, 2, 5, 3}}, {{3, 5}}}},
     {"aten.col2im.default", {{{2, 8, 6}}}},
     {"aten.grid_sampler.default", {{{2, 3, 4, 5}}, {{2, 6, 7, 2}}}},
+    {"aten._native_batch_norm_legit_no_training.default", {{{2, 3, 4, 5}}, {{3}}, {{3}}, {{3}}, {{3}}}},
+    {"aten.avg_pool1d.default", {{{2, 3, 8}}}},
+    {"aten.im2col.default", {{{2, 3, 6, 7}}}},
+    {"aten.max_pool2d.default", {{{2, 3, 6, 7}}}},
+    {"aten.max_pool2d_with_indices.default", {{{2, 3, 6, 7}}}},
+    {"aten.rnn_relu_cell.default", {{{2, 3}}, {{2, 4}}, {{4, 3}}, {{4, 4}}, {{4}}, {{4}}}},
+    {"aten.rnn_tanh_cell.default", {{{2, 3}}, {{2, 4}}, {{4, 3}}, {{4, 4}}, {{4}}, {{4}}}},
     {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
     {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
 };
