@@ -57,7 +57,7 @@ private:
         for (int i = 0; i != tries && found.lowered + found.refused != enough; ++i) {
             samples::integers shape(rank);
             for (std::int64_t& size : shape) size = 1 + static_cast<std::int64_t>(random() % 4);
-            const samples::arguments all = small.draw(op_, elements.type, shape);
+            const samples::arguments all = for_inference(small.draw(op_, elements.type, shape));
             if (has_shapes && !begins_with(all, elements.type, rank)) break;
             if (const auto p = program_of(all); p.graph != nullptr && is_meant(p, elements.type, rank))
                 try_one(all, elements, found);
@@ -65,6 +65,18 @@ private:
         return found;
     }
 
+    // Programs are exported in eval mode.
+    [[nodiscard]] samples::arguments for_inference(samples::arguments all) const {
+        static constexpr std::array<std::string_view, 4> of_training{"dropout", "dropout_p", "train",
+                                                                     "training"};
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            if (std::ranges::find(of_training, op_.fields[i].name) == of_training.end()) continue;
+            all[i].absent = false;
+            all[i].ints = {0};
+            all[i].reals = {0};
+        }
+        return all;
+    }
     [[nodiscard]] static bool begins_with(const samples::arguments& all, dtype type, std::size_t rank) {
         const auto& first = all[0].tensors[0];
         return first && first->type == type && first->shape.size() == rank;
