@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <headrace/base/printable.hpp>
@@ -50,13 +52,19 @@ std::string cell(const class_support& by_rank) {
 }
 
 void print_table(const std::vector<const op_info*>& ops, const std::vector<op_support_table>& tables) {
-    fmt::print("{:<48}", "op");
-    for (const element_class& c : element_classes) fmt::print(" {:<9}", c.name);
-    fmt::print("\n");
-    for (std::size_t i = 0; i != ops.size(); ++i) {
-        std::string line = fmt::format("{:<48}", ops[i]->name);
-        for (const class_support& by_rank : tables[i]) line += fmt::format(" {:<9}", cell(by_rank));
+    std::size_t width = 0;
+    for (const op_info* op : ops) width = std::max(width, op->name.size());
+    const auto print_line = [&](std::string_view name, const auto& cells) {
+        std::string line = fmt::format("{:<{}}", name, width);
+        for (const auto& text : cells) line += fmt::format(" {:<9}", text);
         fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+    };
+    std::array<std::string, element_classes.size()> cells;
+    std::ranges::transform(element_classes, cells.begin(), [](const auto& c) { return std::string(c.name); });
+    print_line("op", cells);
+    for (std::size_t i = 0; i != ops.size(); ++i) {
+        std::ranges::transform(tables[i], cells.begin(), cell);
+        print_line(ops[i]->name, cells);
     }
 }
 
