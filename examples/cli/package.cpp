@@ -90,6 +90,7 @@ std::vector<std::string> titles_of(const file_map& models,
     }
     for (const auto& [name, m] : methods) {
         const std::size_t count = m.delegates.size();
+        titles.reserve(titles.size() + count);
         for (std::size_t i = 0; i != count; ++i)
             titles.push_back(has_hosts ? fmt::format("{}, delegate {}", name, i) : name);
     }

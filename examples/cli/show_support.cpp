@@ -103,6 +103,7 @@ int show_support(const show_options& options) {
         std::erase_if(ops, [&](const op_info* op) { return op->name != options.op; });
         if (ops.empty()) {
             std::vector<std::string> names;
+            names.reserve(all.size());
             for (const op_info* op : all) names.emplace_back(op->name);
             return report_usage(
                 fmt::format("there is no op '{}'{}", options.op, did_you_mean(options.op, names)));

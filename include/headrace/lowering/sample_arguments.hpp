@@ -76,9 +76,8 @@ private:
         const bool skipped = field.optional && a.absent;  // its tensors would be operands all the same
         switch (field.kind) {
             case field_kind::tensor: {
-                const bool has_one = !skipped && !a.tensors.empty() && a.tensors[0];
-                return store(at, field, skipped ? value() : add_(has_one ? *a.tensors[0] : operand()),
-                             a.absent);
+                const operand one = a.tensors.empty() ? operand() : a.tensors[0].value_or(operand());
+                return store(at, field, skipped ? value() : add_(one), a.absent);
             }
             case field_kind::tensors:
                 for (const auto& t : a.tensors) values_[i].push_back(add_(t.value_or(operand())));
