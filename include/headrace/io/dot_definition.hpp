@@ -23,6 +23,7 @@
 #include <headrace/ir/boost_graph.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/ir/operand_fields.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/partition/source_partitions.hpp>
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::small_constant_text and headrace::operand_fields, what pictures write into a node.
+// Defines headrace::small_constant_text, what pictures write into a node.
 #ifndef HEADRACE_IO_NODE_TEXT_HPP
 #define HEADRACE_IO_NODE_TEXT_HPP
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <vector>
 
 #include <headrace/io/graph_text_elements.hpp>
 #include <headrace/ir/graph.hpp>
@@ -42,30 +39,6 @@ namespace headrace {
         for_each_position(meta->shape, data.strides, put);
     }
     return std::string(out) + "]";
-}
-
-/// The name of the field that each operand is of, in order.
-[[nodiscard]] inline std::vector<std::string_view> operand_fields(const node& n) {
-    std::vector<std::string_view> names;
-    for (const field_info& f : *n.op) {
-        detail::visit_field(f, n.arguments, [&]<class T>(const T& member) {
-            if constexpr (std::is_same_v<T, value>) {
-                if (member) names.push_back(f.name);
-            } else if constexpr (std::is_same_v<T, std::optional<value>>) {
-                if (member && *member) names.push_back(f.name);
-            } else if constexpr (std::is_same_v<T, list<value>>) {
-                for (const value v : member) {
-                    if (v) names.push_back(f.name);
-                }
-            } else if constexpr (std::is_same_v<T, list<std::optional<value>>>) {
-                for (const std::optional<value>& v : member) {
-                    if (v && *v) names.push_back(f.name);
-                }
-            }
-        });
-    }
-    if (names.size() != n.operand_count) names.assign(n.operand_count, {});
-    return names;
 }
 
 }  // namespace headrace

@@ -17,8 +17,8 @@
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/tosa.hpp>
-#include <headrace/io/node_text.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/operand_fields.hpp>
 
 namespace headrace::detail {
 
@@ -126,7 +126,7 @@ private:
             return v.producer->owner == &region_ && is_constant(*v.producer) && given_[index(v)] == nullptr;
         };
         if (std::ranges::none_of(n.operand_edges(), is_open)) return;
-        const std::vector<std::string_view> fields = operand_fields(n);
+        const std::pmr::vector<std::string_view> fields = operand_fields(n);
         for (std::size_t k = 0; k != n.operand_count; ++k) {
             if (!is_open(n.operands[k])) continue;
             const value v = n.operand(k);

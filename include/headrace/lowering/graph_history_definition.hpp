@@ -17,6 +17,7 @@
 #include <headrace/io/node_text.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/ir/operand_fields.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/lowering/graph_history.hpp>

@@ -13,8 +13,8 @@
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/io/node_text.hpp>
 #include <headrace/io/pt2_program.hpp>
+#include <headrace/ir/operand_fields.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/layer_values.hpp>
 #include <headrace/lowering/lower.hpp>
@@ -175,7 +175,7 @@ private:
     static void make_constants(graph& g, node& n) {
         static constexpr std::array<std::string_view, 9> learnt{
             "weight", "bias", "running_mean", "running_var", "params", "w_ih", "w_hh", "b_ih", "b_hh"};
-        const std::vector<std::string_view> fields = operand_fields(n);
+        const std::pmr::vector<std::string_view> fields = operand_fields(n);
         std::mt19937 random(1);
         for (std::size_t i = 0; i != n.operand_count; ++i) {
             if (std::ranges::find(learnt, fields[i]) == learnt.end()) continue;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::operand_fields, which arguments the operands of a node are.
+#ifndef HEADRACE_IR_OPERAND_FIELDS_HPP
+#define HEADRACE_IR_OPERAND_FIELDS_HPP
+
+#include <memory_resource>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <headrace/ir/node.hpp>
+#include <headrace/op/reflect.hpp>
+
+namespace headrace {
+
+/// The name of the field that each operand is of, in order.
+[[nodiscard]] inline std::pmr::vector<std::string_view> operand_fields(const node& n) {
+    std::pmr::vector<std::string_view> names;
+    for (const field_info& f : *n.op) {
+        detail::visit_field(f, n.arguments, [&]<class T>(const T& member) {
+            if constexpr (std::is_same_v<T, value>) {
+                if (member) names.push_back(f.name);
+            } else if constexpr (std::is_same_v<T, std::optional<value>>) {
+                if (member && *member) names.push_back(f.name);
+            } else if constexpr (std::is_same_v<T, list<value>>) {
+                for (const value v : member) {
+                    if (v) names.push_back(f.name);
+                }
+            } else if constexpr (std::is_same_v<T, list<std::optional<value>>>) {
+                for (const std::optional<value>& v : member) {
+                    if (v && *v) names.push_back(f.name);
+                }
+            }
+        });
+    }
+    if (names.size() != n.operand_count) names.assign(n.operand_count, {});
+    return names;
+}
+
+}  // namespace headrace
+
+#endif
