@@ -35,8 +35,10 @@ const nodesAfter = (() => {
 
 const opOf = (node) => texts[node.op];
 const dialectOf = (node) => opOf(node).split(".")[0];
-/** "aten.conv2d.default" is "conv2d", "aten.add.Tensor" is "add.Tensor", "tosa.CONV2D" is "CONV2D". */
+/** "aten.conv2d.default" is "conv2d", "aten.add.Tensor" is "add.Tensor", "tosa.CONV2D" is "CONV2D", "aten::add.out" is "add". */
 function shortOp(op) {
+  const kernel = /::(.*)$/.exec(op);
+  if (kernel) return kernel[1].replace(/\.out$/, "");
   const parts = op.split(".");
   if (parts[0] === "builtin") return { placeholder: "input" }[parts[1]] || parts[1];
   if (parts.length > 1) parts.shift();

@@ -238,6 +238,8 @@ def check_books(program, page, folder, pictures):
     expect(chapters(page) == ["forward, host", "forward, delegate 0"], f"the .pte file has the graphs {chapters(page)}")
     expect("delegate_to_tosa" in in_frame(page, 0, "[...document.querySelectorAll('#tabs button')].find((b) => b.dataset.tab === 'passes').click() || document.getElementById('panel').textContent"),
            "the host's page does not say when it got its delegates")
+    boxes = in_frame(page, 0, "[...document.querySelectorAll('#scene .node')].map((b) => b.textContent)")
+    expect(any("quantize_per_tensor" in b for b in boxes), f"kernels are not called by their names: {boxes}")
     if pictures:
         page.screenshot(pictures / "pte.png")
     expect(not page.problems, f"books: {page.problems}")
