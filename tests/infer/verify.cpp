@@ -7,6 +7,7 @@
 
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/verify.hpp>
+#include <headrace/ir/signature.hpp>
 
 namespace {
 
