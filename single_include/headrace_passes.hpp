@@ -4263,6 +4263,17 @@ template <class Args>
 
 }  // namespace headrace
 
+// ---- headrace/passes/support/ceil_div.hpp ----
+
+namespace headrace {
+
+/// How many parts of a size hold `n`, of which the last one may be filled in part. Both are positive.
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t size) {
+    return (n + size - 1) / size;
+}
+
+}  // namespace headrace
+
 // ---- headrace/passes/npu/join_groups.hpp ----
 
 namespace headrace {
@@ -4327,8 +4338,7 @@ private:
     static bool pays(const args<aten::convolution>& a, emit<produces>& e) {
         const target_preferences& target = preferences_of(e.target());
         const auto filled = [&](std::int64_t channels) {
-            return (channels + target.channels_at_once - 1) / target.channels_at_once *
-                   target.channels_at_once;
+            return ceil_div(channels, target.channels_at_once) * target.channels_at_once;
         };
         const shape_builder image(e.shape(a.input));
         const shape_builder kernel(e.shape(a.weight));
@@ -11450,9 +11460,8 @@ namespace headrace {
 /// Multiplications that follow one another for each result of a convolution, on a target that multiplies so
 /// many taps and channels at a time; no fewer than the output takes.
 [[nodiscard]] inline std::int64_t convolution_steps(const target_preferences& target, sizes kernel) {
-    const auto groups = [](std::int64_t n, std::int64_t size) { return (n + size - 1) / size; };
     const std::int64_t steps =
-        groups(kernel[1] * kernel[2], target.taps_at_once) * groups(kernel[3], target.channels_at_once);
+        ceil_div(kernel[1] * kernel[2], target.taps_at_once) * ceil_div(kernel[3], target.channels_at_once);
     return std::max(steps, target.output_steps);
 }
 
@@ -11469,9 +11478,8 @@ public:
     image_cost(const target_spec& target, sizes image, sizes kernel, sizes result,
                const args<tosa::conv2d>& a)
         : target_(preferences_of(target)), image_bytes_(element_count(image)) {
-        const auto whole = [](std::int64_t n, std::int64_t size) { return (n + size - 1) / size; };
         const std::int64_t pixels = result[0] * result[1] * result[2];
-        result_bytes_ = pixels * whole(result[3], burst) * burst;
+        result_bytes_ = pixels * ceil_div(result[3], burst) * burst;
         reads_few_ = image[3] < burst;
         std::int64_t steps = convolution_steps(target_, kernel);
         const bool may_pair = a.stride[1] == 2 && image[2] % 2 == 0 && image[3] <= target_.paired_channels;
@@ -11479,7 +11487,8 @@ public:
         // As real numbers, as products of what a program says may be too large for integers.
         const auto real = [](std::int64_t n) { return static_cast<double>(n); };
         computing_ = real(pixels * result[3]) * real(steps) / results_per_step;
-        const std::int64_t blocks = whole(pixels, block_rows * block_columns) * whole(result[3], block_depth);
+        const std::int64_t blocks =
+            ceil_div(pixels, block_rows * block_columns) * ceil_div(result[3], block_depth);
         const double window = real((block_rows - 1) * a.stride[0] + kernel[1]) *
                               real((block_columns - 1) * a.stride[1] + kernel[2]);
         reading_ = real(blocks) * window * real(image[3]) * real(target_.slow_read) / 100;

@@ -94,8 +94,7 @@ result<void> write_comparison_page(const compare_options& options, const graph& 
     if (options.html.empty()) return boost::outcome_v2::success();
     return write_book(options.html, {.title = "comparison",
                                      .chapters = {chapter_of(options.reference, reference, {}),
-                                                  chapter_of(options.other, other, layers)},
-                                     .comparison = layers});
+                                                  chapter_of(options.other, other, layers)}});
 }
 
 result<void> compare_files(const compare_options& options) {

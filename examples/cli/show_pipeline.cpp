@@ -105,8 +105,7 @@ void print_op(const pipeline_description& d, std::string_view op) {
     if (steps.size() != meetings.size()) {
         fmt::print(
             "\nThe way to TOSA, at most: what it may have become where a pass meets it; - where the pass "
-            "removes "
-            "all of that\n");
+            "removes all of that\n");
         for (const flow_step& s : steps) {
             fmt::print("  {:3}{} {:32} {}\n", s.pass + 1, s.gone.size() == s.met.size() ? '-' : ' ',
                        d.passes[s.pass].name, text_of(s.met, " ", room));

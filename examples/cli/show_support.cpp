@@ -99,15 +99,14 @@ int show_support(const show_options& options) {
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
     std::vector<const op_info*> ops = probed_ops();
     if (!options.op.empty()) {
-        const auto all = ops;
-        std::erase_if(ops, [&](const op_info* op) { return op->name != options.op; });
-        if (ops.empty()) {
-            std::vector<std::string> names;
-            names.reserve(all.size());
-            for (const op_info* op : all) names.emplace_back(op->name);
+        const auto wanted = std::ranges::find(ops, options.op, &op_info::name);
+        if (wanted == ops.end()) {
+            std::vector<std::string_view> names(ops.size());
+            std::ranges::transform(ops, names.begin(), &op_info::name);
             return report_usage(
                 fmt::format("there is no op '{}'{}", options.op, did_you_mean(options.op, names)));
         }
+        ops = {*wanted};
     }
     std::vector<op_support_table> tables(ops.size());
     on_threads(0)(ops.size(), [&](std::size_t i) { tables[i] = support_of(*ops[i], target); });

@@ -11,6 +11,8 @@ const shortTitle = (title) => title.split("/").slice(-2).join("/");
 /** Graphs side by side: what is selected in one is shown in the other. */
 class Book {
   constructor() {
+    const compared = book.chapters.find((chapter) => chapter.data.comparison);
+    this.layers = compared ? compared.data.comparison.layers : [];
     this.frames = book.chapters.map(() => null);
     this.sides = ["left", "right"].map((id) => find(id).querySelector("select"));
     book.chapters.forEach((chapter, i) => {
@@ -18,7 +20,7 @@ class Book {
     });
     this.sides[1].prepend(element("option", { value: "" }, "nothing"));
     this.sides[0].value = 0;
-    this.sides[1].value = book.comparison ? 1 : "";
+    this.sides[1].value = compared ? 1 : "";
     for (const side of this.sides) side.addEventListener("change", () => this.show());
     find("right").hidden = book.chapters.length < 2;
     this.show();
@@ -62,9 +64,9 @@ class Book {
   }
 
   counterparts(from, names) {
-    if (!book.comparison || from > 1) return [];
+    if (from > 1) return [];
     const [mine, its] = from === 0 ? ["name", "other"] : ["other", "name"];
-    return book.comparison.layers.filter((layer) => names.includes(layer[mine])).map((layer) => layer[its]);
+    return this.layers.filter((layer) => names.includes(layer[mine])).map((layer) => layer[its]);
   }
 }
 

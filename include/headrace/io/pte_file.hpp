@@ -17,6 +17,7 @@
 #include <headrace/io/ptd_file.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/pte_generated.hpp>
+#include <headrace/io/pte_operators.hpp>
 
 namespace headrace {
 
@@ -130,8 +131,7 @@ public:
         if (m.values() == nullptr) return false;
         return std::any_of(m.values()->begin(), m.values()->end(), [](const pte_fb::Value* v) {
             const pte_fb::Tensor* const t = v->kind_as_Tensor();
-            return t != nullptr && t->extra() != nullptr &&
-                   t->extra()->location() == pte_fb::TensorLocation::EXTERNAL;
+            return t != nullptr && detail::pte::is_external(*t);
         });
     }
 

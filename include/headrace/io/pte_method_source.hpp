@@ -207,12 +207,10 @@ private:
         if (call.args() == nullptr || call.args()->size() == 0) return boost::outcome_v2::success();
         const std::int32_t last = call.args()->Get(call.args()->size() - 1);
         BOOST_OUTCOME_TRY(v, values_.at(last));
-        const bool is_number =
-            v->kind_as_Int() != nullptr || v->kind_as_Bool() != nullptr || v->kind_as_Double() != nullptr;
         BOOST_OUTCOME_TRY(o, operator_of(call));
         if (o->kind == call_kind::slice) {
             sliced_.insert(call.args()->Get(0));
-        } else if (is_number) {
+        } else if (type_of_number(*v)) {
             computed_.insert(last);
         }
         return boost::outcome_v2::success();

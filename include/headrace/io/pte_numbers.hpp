@@ -26,7 +26,7 @@ public:
     number_reader(method_source& method, tensor_source& tensors) : method_(method), tensors_(tensors) {}
 
     result<void> read(const called_operator& o, const indices& given) {
-        if (given.size() < 2) return wrong(o);
+        if (given.size() < 2) return wrong_argument_count(o);
         const std::int64_t made = given.Get(given.size() - 1);
         if (o.name.starts_with("aten::sym_")) return read_size(o, given);
         if (o.name == "aten::item" || o.name == "aten::_local_scalar_dense") {
@@ -43,15 +43,12 @@ public:
         const std::string_view base = name.substr(std::string_view("executorch_prim::").size());
         const std::string_view op = base.substr(0, base.find('.'));
         if (operands.size() == 1) return read_unary(o, op, operands[0], made);
-        if (operands.size() != 2) return wrong(o);
+        if (operands.size() != 2) return wrong_argument_count(o);
         const std::optional<value> computed = binary(op, operands[0], operands[1]);
         return computed ? tensors_.define_number(made, *computed) : not_known(o);
     }
 
 private:
-    static error wrong(const called_operator& o) {
-        return malformed(std::pmr::string(o.name) + " is given the wrong number of arguments");
-    }
     static error not_known(const called_operator& o) {
         return unsupported("a number that " + std::pmr::string(o.name) + " computes");
     }
@@ -62,13 +59,13 @@ private:
         BOOST_OUTCOME_TRY(meta, meta_of_table(*t, shape));
         std::int64_t size = meta.elements();
         if (o.name == "aten::sym_size.int") {
-            if (given.size() != 3) return wrong(o);
+            if (given.size() != 3) return wrong_argument_count(o);
             BOOST_OUTCOME_TRY(axis, method_.values().at(given.Get(1)));
-            if (axis->kind_as_Int() == nullptr || method_.is_computed(given.Get(1))) return wrong(o);
-            std::int64_t at = axis->kind_as_Int()->value();
-            const auto rank = static_cast<std::int64_t>(shape.size());
-            if (at < -rank || at >= rank) return malformed(std::pmr::string(o.name) + " of no axis");
-            size = shape[static_cast<std::size_t>(at < 0 ? at + rank : at)];
+            if (axis->kind_as_Int() == nullptr || method_.is_computed(given.Get(1)))
+                return wrong_argument_count(o);
+            const auto at = normalized_axis(axis->kind_as_Int()->value(), shape.size());
+            if (!at) return malformed(std::pmr::string(o.name) + " of no axis");
+            size = shape[*at];
         }
         const value number = tensors_.filled({dtype::int64, {}, {}}, scalar(size));
         return tensors_.define_number(given.Get(given.size() - 1), number);
@@ -99,8 +96,8 @@ private:
         const bool is_real =
             divides || meta_of(a)->dtype == dtype::float64 || meta_of(b)->dtype == dtype::float64;
         const dtype type = is_real ? dtype::float64 : dtype::int64;
-        a = as_type(a, type);
-        b = as_type(b, type);
+        a = tensors_.as_type(a, type);
+        b = tensors_.as_type(b, type);
         const tensor_meta same{type, {}, {}};
         const tensor_meta flag{dtype::boolean, {}, {}};
         const auto apply = [&]<op_tag Op>(std::type_identity<Op>, const tensor_meta& meta) {
@@ -125,12 +122,6 @@ private:
         if (op == "ge") return apply(std::type_identity<aten::ge_tensor>{}, flag);
         return std::nullopt;
     }
-    value as_type(value v, dtype type) {
-        if (meta_of(v)->dtype == type) return v;
-        const args<aten::_to_copy> cast{.self = v, .dtype = type};
-        return tensors_.make(info_of<aten::_to_copy>, &cast, {type, {}, {}});
-    }
-
     method_source& method_;
     tensor_source& tensors_;
 };

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Defines how the reader of .pte files tells operators apart, and where the elements of tensors are.
+// Defines how the reader of .pte files tells operators and values apart, and where the elements of tensors
+// are.
 #ifndef HEADRACE_IO_PTE_OPERATORS_HPP
 #define HEADRACE_IO_PTE_OPERATORS_HPP
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory_resource>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include <headrace/base/dtype.hpp>
+#include <headrace/base/error.hpp>
+#include <headrace/base/printable.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/pte_generated.hpp>
 #include <headrace/op/op.hpp>
@@ -52,7 +58,19 @@ struct called_operator {
     return call_kind::opaque;
 }
 
-/// Are the elements of a tensor in the file, or in another?
+[[nodiscard]] inline error wrong_argument_count(const called_operator& o) {
+    return malformed(std::pmr::string(printable(o.name)) + " is given the wrong number of arguments");
+}
+
+/// The type of a number among the values of a method.
+[[nodiscard]] inline std::optional<dtype> type_of_number(const pte_fb::Value& v) {
+    if (v.kind_as_Int() != nullptr) return dtype::int64;
+    if (v.kind_as_Bool() != nullptr) return dtype::boolean;
+    if (v.kind_as_Double() != nullptr) return dtype::float64;
+    return std::nullopt;
+}
+
+/// Are the elements of a tensor in another file?
 [[nodiscard]] inline bool is_external(const pte_fb::Tensor& t) {
     return t.extra() != nullptr && t.extra()->location() == pte_fb::TensorLocation::EXTERNAL &&
            t.allocation() == nullptr;

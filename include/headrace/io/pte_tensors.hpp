@@ -43,14 +43,7 @@ namespace headrace::detail::pte {
         return malformed("a tensor is too large");
     return meta;
 }
-/// The type of a number among the values of a method.
-[[nodiscard]] inline std::optional<dtype> type_of_number(const pte_fb::Value& v) {
-    if (v.kind_as_Int() != nullptr) return dtype::int64;
-    if (v.kind_as_Bool() != nullptr) return dtype::boolean;
-    if (v.kind_as_Double() != nullptr) return dtype::float64;
-    return std::nullopt;
-}
-/// A number among the values of a method; its kind must be one of those above.
+/// A number among the values of a method, which type_of_number must know.
 [[nodiscard]] inline scalar number_in(const pte_fb::Value& v) {
     if (const pte_fb::Int* const i = v.kind_as_Int()) return scalar(i->value());
     if (const pte_fb::Bool* const b = v.kind_as_Bool()) return scalar(b->value());
@@ -84,11 +77,7 @@ public:
         BOOST_OUTCOME_TRY(table, method_.values().at(index));
         const std::optional<dtype> type = type_of_number(*table);
         if (!type) return malformed("value " + number_text(index) + " is not a number");
-        if (meta_of(v)->dtype != *type) {
-            const args<aten::_to_copy> cast{.self = v, .dtype = *type};
-            v = make(info_of<aten::_to_copy>, &cast, {*type, meta_of(v)->shape, {}});
-        }
-        held_[{no_memory, static_cast<std::uint64_t>(index)}] = as_shape(v, {*type, {}, {}});
+        held_[{no_memory, static_cast<std::uint64_t>(index)}] = as_shape(as_type(v, *type), {*type, {}, {}});
         return boost::outcome_v2::success();
     }
     /// What moving a value to another gives that: a tensor is then the same one.
@@ -170,6 +159,12 @@ public:
         const value shaped = graph_.create<executorch::reshape>({v, meta.shape}).result();
         graph_.set_meta(shaped, meta);
         return shaped;
+    }
+    /// The same elements as another type.
+    value as_type(value v, dtype type) {
+        if (meta_of(v)->dtype == type) return v;
+        const args<aten::_to_copy> cast{.self = v, .dtype = type};
+        return make(info_of<aten::_to_copy>, &cast, {type, meta_of(v)->shape, {}});
     }
     /// The result of the kernel for an op of ATen's.
     value make(const op_info& op, const void* arguments, const tensor_meta& meta) {

@@ -18,10 +18,6 @@
 
 namespace headrace::detail::pte {
 
-[[nodiscard]] inline error wrong_argument_count(const called_operator& o) {
-    return malformed(std::pmr::string(printable(o.name)) + " is given the wrong number of arguments");
-}
-
 /// Reads views, and slices at indices that are computed, which no kernel of our dialect takes.
 class view_reader {
 public:
@@ -39,12 +35,8 @@ public:
         BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
         if (meta.elements() != meta_of(from)->elements())
             return malformed(std::pmr::string(o.name) + " gives another number of elements than it takes");
-        value v = tensors_.as_shape(from, {meta_of(from)->dtype, meta.shape, {}});
-        if (meta_of(v)->dtype != meta.dtype) {
-            const args<aten::_to_copy> cast{.self = v, .dtype = meta.dtype};
-            v = tensors_.make(info_of<aten::_to_copy>, &cast, meta);
-        }
-        return tensors_.define(made, v);
+        const value shaped = tensors_.as_shape(from, {meta_of(from)->dtype, meta.shape, {}});
+        return tensors_.define(made, tensors_.as_type(shaped, meta.dtype));
     }
     // The tensor with another slice at an index of its first axis.
     result<void> add_slice(const indices_type& indices) {
@@ -75,13 +67,11 @@ public:
         if (axis->kind_as_Int() == nullptr || method_.is_computed(indices.Get(1)) ||
             meta_of(number)->dtype != dtype::int64)
             return malformed("aten::select_copy.int_out takes no such axis or index");
-        const auto rank = static_cast<std::int64_t>(meta_of(from)->rank());
-        const std::int64_t at = axis->kind_as_Int()->value();
-        if (at < -rank || at >= rank) return malformed("aten::select_copy.int_out of no axis");
-        const std::int64_t dim = at < 0 ? at + rank : at;
+        const auto dim = normalized_axis(axis->kind_as_Int()->value(), meta_of(from)->rank());
+        if (!dim) return malformed("aten::select_copy.int_out of no axis");
         std::vector<std::int64_t> shape(meta_of(from)->shape.begin(), meta_of(from)->shape.end());
-        shape[static_cast<std::size_t>(dim)] = 1;
-        const args<aten::index_select> arguments{from, dim,
+        shape[*dim] = 1;
+        const args<aten::index_select> arguments{from, static_cast<std::int64_t>(*dim),
                                                  tensors_.as_shape(number, {dtype::int64, {1}, {}})};
         const value picked = tensors_.make(info_of<aten::index_select>, &arguments,
                                            {meta_of(from)->dtype, int_list(shape), {}});

@@ -144,23 +144,16 @@ namespace detail {
     return quantized(given, *q, wanted.dtype);
 }
 
-// The .ptd file of a .pte file: that which is named, or, where it is needed, that beside it.
-[[nodiscard]] inline result<std::optional<mapped_file>> find_external_data(const pte_file& file,
-                                                                           const std::string& path,
-                                                                           std::string_view method,
-                                                                           const std::string& data) {
-    std::string found = data;
-    if (found.empty()) {
-        const auto chosen = file.method(method);
-        const std::filesystem::path beside = std::filesystem::path(path).replace_extension(".ptd");
-        std::error_code none;
-        if (!chosen || !pte_file::needs_external_data(*chosen.value()) ||
-            !std::filesystem::exists(beside, none))
-            return std::optional<mapped_file>();
-        found = beside.string();
-    }
-    BOOST_OUTCOME_TRY(mapped, open_mapped(found));
-    return std::optional(std::move(mapped));
+// The .ptd file of a .pte file: the one that is named, or, where one is needed, that beside it; empty for
+// none.
+[[nodiscard]] inline std::string external_data_path(const pte_file& file, const std::string& path,
+                                                    std::string_view method, const std::string& data) {
+    if (!data.empty()) return data;
+    const auto chosen = file.method(method);
+    if (!chosen || !pte_file::needs_external_data(*chosen.value())) return {};
+    const std::filesystem::path beside = std::filesystem::path(path).replace_extension(".ptd");
+    std::error_code none;
+    return std::filesystem::exists(beside, none) ? beside.string() : std::string();
 }
 
 [[nodiscard]] inline result<program> read_pte_method(mapped_file file, const std::string& path,
@@ -171,14 +164,15 @@ namespace detail {
         BOOST_OUTCOME_TRY(file.check());
         return opened.error().in(path);
     }
-    BOOST_OUTCOME_TRY(mapped, find_external_data(opened.value(), path, method, data));
+    const std::string beside = external_data_path(opened.value(), path, method, data);
+    std::optional<mapped_file> mapped;
     std::optional<ptd_file> external;
-    if (mapped) {
+    if (!beside.empty()) {
+        BOOST_OUTCOME_TRY(data_file, open_mapped(beside));
+        mapped.emplace(std::move(data_file));
         auto read = ptd_file::open(mapped->bytes());
         BOOST_OUTCOME_TRY(mapped->check());
-        const std::string name =
-            data.empty() ? std::filesystem::path(path).replace_extension(".ptd").string() : data;
-        if (!read) return read.error().in(name);
+        if (!read) return read.error().in(beside);
         external = read.value();
         opened.value().attach(*external);
     }

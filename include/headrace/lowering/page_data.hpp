@@ -31,7 +31,8 @@ struct page_source {
 /// A JSON object for the page of examples/page. `<` is escaped, so that it can stand in a `<script>`.
 [[nodiscard]] std::string page_json(const page_source& source);
 
-/// What a page shows of several graphs, one of which may be compared with another, or of many models.
+/// What a page shows of several graphs, or of many models. The second graph may have a comparison with the
+/// first.
 struct page_book {
     struct chapter {
         std::string title{};  ///< `forward, delegate 2`
@@ -39,9 +40,8 @@ struct page_book {
     };
     std::string title{};
     std::vector<chapter> chapters{};
-    std::string_view comparison{};  ///< comparison_json of the first two chapters; empty: none
-    std::string_view batch{};       ///< the report of `lower --batch`; empty: none
-    std::string_view page_head{};   ///< the page of one graph before its data, and behind it
+    std::string_view batch{};      ///< the report of `lower --batch`; empty: none
+    std::string_view page_head{};  ///< the page of one graph before its data, and behind it
     std::string_view page_tail{};
 };
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/io/memory_plan_json.hpp>
@@ -18,6 +17,13 @@
 namespace headrace {
 
 namespace detail {
+
+inline void begin_page(json_writer& w, const std::string& title) {
+    w.begin_object();
+    w.member("version", page_version);
+    w.member("program", join_text("headrace ", version));
+    w.member("title", title);
+}
 
 inline void write_page_report(json_writer& w, const lowering_report& report) {
     w.member("target", report.target);
@@ -99,10 +105,7 @@ inline void write_page_plan(json_writer& w, const page_source& source) {
 
 HEADRACE_INLINE std::string page_json(const page_source& source) {
     json_writer w(json_style::compact);
-    w.begin_object();
-    w.member("version", page_version);
-    w.member("program", join_text("headrace ", version));
-    w.member("title", source.title);
+    detail::begin_page(w, source.title);
     if (source.report != nullptr) detail::write_page_report(w, *source.report);
     write_node_reasons(w, "refusals", source.refusals);
     if (!source.comparison.empty()) {
@@ -120,10 +123,7 @@ HEADRACE_INLINE std::string page_json(const page_source& source) {
 
 HEADRACE_INLINE std::string page_json(const page_book& book) {
     json_writer w(json_style::compact);
-    w.begin_object();
-    w.member("version", page_version);
-    w.member("program", join_text("headrace ", version));
-    w.member("title", book.title);
+    detail::begin_page(w, book.title);
     w.begin_array("page");
     w.value(book.page_head);
     w.value(book.page_tail);
@@ -137,10 +137,9 @@ HEADRACE_INLINE std::string page_json(const page_book& book) {
         w.end_object();
     }
     w.end_array();
-    for (const auto& [name, json] : {std::pair("comparison", book.comparison), {"batch", book.batch}}) {
-        if (json.empty()) continue;
-        w.key(name);
-        w.raw(json);
+    if (!book.batch.empty()) {
+        w.key("batch");
+        w.raw(book.batch);
     }
     w.end_object();
     return detail::without_markup(w.text());

@@ -9,6 +9,7 @@
 #include <headrace/base/sizes.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/passes/support/ceil_div.hpp>
 #include <headrace/target/preferences.hpp>
 
 namespace headrace {
@@ -16,9 +17,8 @@ namespace headrace {
 /// Multiplications that follow one another for each result of a convolution, on a target that multiplies so
 /// many taps and channels at a time; no fewer than the output takes.
 [[nodiscard]] inline std::int64_t convolution_steps(const target_preferences& target, sizes kernel) {
-    const auto groups = [](std::int64_t n, std::int64_t size) { return (n + size - 1) / size; };
     const std::int64_t steps =
-        groups(kernel[1] * kernel[2], target.taps_at_once) * groups(kernel[3], target.channels_at_once);
+        ceil_div(kernel[1] * kernel[2], target.taps_at_once) * ceil_div(kernel[3], target.channels_at_once);
     return std::max(steps, target.output_steps);
 }
 
@@ -35,9 +35,8 @@ public:
     image_cost(const target_spec& target, sizes image, sizes kernel, sizes result,
                const args<tosa::conv2d>& a)
         : target_(preferences_of(target)), image_bytes_(element_count(image)) {
-        const auto whole = [](std::int64_t n, std::int64_t size) { return (n + size - 1) / size; };
         const std::int64_t pixels = result[0] * result[1] * result[2];
-        result_bytes_ = pixels * whole(result[3], burst) * burst;
+        result_bytes_ = pixels * ceil_div(result[3], burst) * burst;
         reads_few_ = image[3] < burst;
         std::int64_t steps = convolution_steps(target_, kernel);
         const bool may_pair = a.stride[1] == 2 && image[2] % 2 == 0 && image[3] <= target_.paired_channels;
@@ -45,7 +44,8 @@ public:
         // As real numbers, as products of what a program says may be too large for integers.
         const auto real = [](std::int64_t n) { return static_cast<double>(n); };
         computing_ = real(pixels * result[3]) * real(steps) / results_per_step;
-        const std::int64_t blocks = whole(pixels, block_rows * block_columns) * whole(result[3], block_depth);
+        const std::int64_t blocks =
+            ceil_div(pixels, block_rows * block_columns) * ceil_div(result[3], block_depth);
         const double window = real((block_rows - 1) * a.stride[0] + kernel[1]) *
                               real((block_columns - 1) * a.stride[1] + kernel[2]);
         reading_ = real(blocks) * window * real(image[3]) * real(target_.slow_read) / 100;

@@ -9,6 +9,7 @@
 
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
+#include <headrace/passes/support/ceil_div.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {
@@ -73,8 +74,7 @@ private:
     static bool pays(const args<aten::convolution>& a, emit<produces>& e) {
         const target_preferences& target = preferences_of(e.target());
         const auto filled = [&](std::int64_t channels) {
-            return (channels + target.channels_at_once - 1) / target.channels_at_once *
-                   target.channels_at_once;
+            return ceil_div(channels, target.channels_at_once) * target.channels_at_once;
         };
         const shape_builder image(e.shape(a.input));
         const shape_builder kernel(e.shape(a.weight));

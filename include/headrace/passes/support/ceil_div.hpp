@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::ceil_div.
+#ifndef HEADRACE_PASSES_SUPPORT_CEIL_DIV_HPP
+#define HEADRACE_PASSES_SUPPORT_CEIL_DIV_HPP
+
+#include <cstdint>
+
+namespace headrace {
+
+/// How many parts of a size hold `n`, of which the last one may be filled in part. Both are positive.
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t size) {
+    return (n + size - 1) / size;
+}
+
+}  // namespace headrace
+
+#endif
