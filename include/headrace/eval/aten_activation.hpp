@@ -20,13 +20,13 @@ template <class T>
 }
 
 inline void evaluate(aten::relu, const args<aten::relu>& a, evaluation& e) {
-    map_unary(e, a.self, []<class T>(T x) { return x <= T{} ? T{} : x; });
+    map_selection(e, a.self, []<class T>(T x) { return x <= T{} ? T{} : x; });
 }
 inline void evaluate(aten::relu6, const args<aten::relu6>& a, evaluation& e) {
-    map_unary(e, a.self, []<class T>(T x) { return limited(x, T{0}, T{6}); });
+    map_selection(e, a.self, []<class T>(T x) { return limited(x, T{0}, T{6}); });
 }
 inline void evaluate(aten::hardtanh, const args<aten::hardtanh>& a, evaluation& e) {
-    map_unary(e, a.self, [&]<class T>(T x) {
+    map_selection(e, a.self, [&]<class T>(T x) {
         return limited(x, number_as<T>(a.min_val, e.output_type()), number_as<T>(a.max_val, e.output_type()));
     });
 }
@@ -56,23 +56,27 @@ inline void evaluate(aten::gelu, const args<aten::gelu>& a, evaluation& e) {
             return 0.5 * x * (1 + std::tanh(inner));
         });
     } else {
-        map_real(e, a.self, [](double x) { return 0.5 * x * (1 + std::erf(x * std::numbers::sqrt2 / 2)); });
+        map_real(e, a.self, []<class T>(T x) {
+            const auto part =
+                static_cast<T>(std::erf(static_cast<double>(x * (std::numbers::sqrt2_v<T> / 2))));
+            return x * T(0.5) * (1 + part);
+        });
     }
 }
 inline void evaluate(aten::hardsigmoid, const args<aten::hardsigmoid>& a, evaluation& e) {
-    map_real(e, a.self, [](double x) { return limited(x + 3, 0.0, 6.0) / 6; });
+    map_real(e, a.self, []<class T>(T x) { return limited(x + 3, T{0}, T{6}) / 6; });
 }
 inline void evaluate(aten::hardswish, const args<aten::hardswish>& a, evaluation& e) {
-    map_real(e, a.self, [](double x) { return x * limited(x + 3, 0.0, 6.0) / 6; });
+    map_real(e, a.self, []<class T>(T x) { return x * limited(x + 3, T{0}, T{6}) / 6; });
 }
 inline void evaluate(aten::silu, const args<aten::silu>& a, evaluation& e) {
-    map_real(e, a.self, [](double x) { return x / (1 + std::exp(-x)); });
+    map_real(e, a.self, [](auto x) { return x / (1 + exponential(-x)); });
 }
 inline void evaluate(aten::mish, const args<aten::mish>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return x * std::tanh(x > 40 ? x : std::log1p(std::exp(x))); });
 }
 inline void evaluate(aten::threshold, const args<aten::threshold>& a, evaluation& e) {
-    map_unary(e, a.self, [&]<class T>(T x) {
+    map_selection(e, a.self, [&]<class T>(T x) {
         const bool replaced = x <= number_as<T>(a.threshold, e.output_type());
         return replaced ? number_as<T>(a.value, e.output_type()) : x;
     });

@@ -45,14 +45,16 @@ inline void convolve_into(evaluation& e, const convolution_operands& a, const in
                           bool transposed) {
     convolution_shape s = convolution_shape_of(e, a, transposed);
     s.before = triple_of(padding, e.input(a.weight).rank() - 2, 0);
-    const std::vector<double> in = e.input(a.input).to<double>();
-    const std::vector<double> weight = e.input(a.weight).to<double>();
-    std::vector<double> out = transposed ? convolve_transposed(s, in, weight) : convolve(s, in, weight);
-    if (const tensor* bias = e.input(a.bias)) {
-        const std::int64_t columns = volume_of(transposed ? s.in : s.out);
-        add_bias(out, bias->to<double>(), transposed ? s.channels : s.features, columns);
-    }
-    e.output().assign(out);
+    const auto numbers = [&]<class T>(const tensor* t, T) {
+        return t == nullptr ? std::vector<T>() : t->to<T>();
+    };
+    const auto compute = [&]<class T>(T zero, auto convolution) {
+        e.output().assign(convolution(s, numbers(&e.input(a.input), zero), numbers(&e.input(a.weight), zero),
+                                      numbers(e.input(a.bias), zero)));
+    };
+    if (transposed) return compute(0.0, convolve_transposed);
+    if (e.output_type() == dtype::float32) return compute(0.0F, convolve<float>);
+    compute(0.0, convolve<double>);
 }
 
 template <one_of<ops<aten::conv1d, aten::conv2d, aten::conv3d>> Op>

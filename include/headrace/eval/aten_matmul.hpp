@@ -18,7 +18,7 @@ namespace headrace::eval {
 inline void matmul_into(evaluation& e, value a, value b) {
     const tensor& left = e.input(a);
     const tensor& right = e.input(b);
-    visit_compute(e.output_type(), [&]<class T>(T) {
+    visit_product(e.output_type(), [&]<class T>(T) {
         e.output().assign(matrix_product(left.to<T>(), left.shape(), right.to<T>(), right.shape()));
     });
 }
@@ -40,12 +40,12 @@ inline void evaluate(aten::outer, const args<aten::outer>& a, evaluation& e) {
 }
 
 /// beta * self + alpha * (a @ b). A beta of 0 keeps NaN of self out.
-inline void add_product(evaluation& e, value self, value a, value b, const scalar& beta,
-                        const scalar& alpha) {
+inline void add_matrix_product(evaluation& e, value self, value a, value b, const scalar& beta,
+                               const scalar& alpha) {
     const tensor& left = e.input(a);
     const tensor& right = e.input(b);
     const dtype type = e.output_type();
-    visit_compute(type, [&]<class T>(T) {
+    visit_product(type, [&]<class T>(T) {
         std::vector<T> out = matrix_product(left.to<T>(), left.shape(), right.to<T>(), right.shape());
         for (T& x : out) x = times()(x, number_as<T>(alpha, type));
         if (number_as<T>(beta, type) != T{}) {
@@ -62,28 +62,24 @@ inline void add_product(evaluation& e, value self, value a, value b, const scala
     });
 }
 inline void evaluate(aten::addmm, const args<aten::addmm>& a, evaluation& e) {
-    add_product(e, a.self, a.mat1, a.mat2, a.beta, a.alpha);
+    add_matrix_product(e, a.self, a.mat1, a.mat2, a.beta, a.alpha);
 }
 inline void evaluate(aten::baddbmm, const args<aten::baddbmm>& a, evaluation& e) {
-    add_product(e, a.self, a.batch1, a.batch2, a.beta, a.alpha);
+    add_matrix_product(e, a.self, a.batch1, a.batch2, a.beta, a.alpha);
 }
 
-/// input @ weight^T + bias
+/// input @ weight^T + bias; a weight of rank 1 is one row.
 inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
     const tensor& in = e.input(a.input);
-    tensor weight = e.input(a.weight);
-    if (weight.rank() == 2) weight = permuted(weight, std::array<std::size_t, 2>{1, 0});
-    visit_compute(e.output_type(), [&]<class T>(T) {
-        std::vector<T> out = matrix_product(in.to<T>(), in.shape(), weight.to<T>(), weight.shape());
-        if (const tensor* bias = e.input(a.bias)) {
-            const std::vector<T> addend = bias->to<T>();
-            std::size_t i = 0;
-            for_each_index<1>(e.output_shape(), {broadcast_strides(bias->shape(), e.output_shape())},
-                              [&](const auto& at) {
-                                  out[i] = plus()(out[i], addend[idx(at[0])]);
-                                  ++i;
-                              });
-        }
+    const tensor& weight = e.input(a.weight);
+    const std::int64_t features = weight.rank() == 2 ? weight.dim(0) : 1;
+    const std::int64_t rows = features == 0 ? 0 : e.output().size() / features;
+    visit_product(e.output_type(), [&]<class T>(T) {
+        std::vector<T> out(idx(rows * features));
+        if (const tensor* bias = e.input(a.bias))
+            out = broadcast_to(*bias, e.output_shape()).template to<T>();
+        add_product_transposed(in.to<T>().data(), weight.to<T>().data(), out.data(), rows,
+                               weight.shape().back(), features);
         e.output().assign(out);
     });
 }

@@ -43,23 +43,29 @@ struct pool_arguments {
     return volume_of(plane) == 0 ? 0 : in.size() / volume_of(plane);
 }
 
-inline void average_pool(evaluation& e, value self, const triple& in, const pool_ranges& ranges,
-                         std::optional<std::int64_t> divisor = std::nullopt) {
-    const std::vector<double> numbers = e.input(self).to<double>();
-    std::vector<double> out;
+template <class T>
+void average_pool_as(evaluation& e, value self, const triple& in, const pool_ranges& ranges,
+                     std::optional<std::int64_t> divisor) {
+    const std::vector<T> numbers = e.input(self).to<T>();
+    std::vector<T> out;
     out.reserve(idx(e.output().size()));
-    double last_divisor = 1;
+    T last_divisor = 1;
     const auto finish_last = [&] {
         if (!out.empty()) out.back() /= last_divisor;
     };
     const auto begin = [&](std::int64_t weight) {
         finish_last();
         out.push_back(0);
-        last_divisor = static_cast<double>(divisor.value_or(weight));
+        last_divisor = static_cast<T>(divisor.value_or(weight));
     };
     pool(planes_of(e.input(self), in), in, ranges, begin, [&](std::size_t i) { out.back() += numbers[i]; });
     finish_last();
     e.output().assign(out);
+}
+inline void average_pool(evaluation& e, value self, const triple& in, const pool_ranges& ranges,
+                         std::optional<std::int64_t> divisor = std::nullopt) {
+    if (is_float32(e, self)) return average_pool_as<float>(e, self, in, ranges, divisor);
+    average_pool_as<double>(e, self, in, ranges, divisor);
 }
 /// NaN counts as largest; the second result, if there is one, holds positions within the plane.
 inline void max_pool(evaluation& e, value self, const triple& in, const pool_ranges& ranges) {

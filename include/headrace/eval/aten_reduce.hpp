@@ -10,6 +10,7 @@
 #include <optional>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/eval/float_product.hpp>
 #include <headrace/eval/reduce.hpp>
 
 namespace headrace::eval {
@@ -30,8 +31,21 @@ std::vector<T> summands(evaluation& e, value self) {
     return to_numbers<T>(e.input(self).cast(e.output_type()), e.output_type());
 }
 
+/// Sums of rows of float32, in PyTorch's order, each of them divided; false if the reduction takes others.
+[[nodiscard]] inline bool sum_rows(evaluation& e, value self, const reduction& r, float divisor) {
+    if (e.output_type() != dtype::float32 || !r.takes_rows()) return false;
+    const tensor in = e.input(self).cast(dtype::float32);
+    std::vector<float> sums;
+    sums.reserve(idx(r.result_count()));
+    for (std::int64_t row = 0; row != r.result_count(); ++row)
+        sums.push_back(sum_of(in.data<float>().subspan(idx(row * r.count()), idx(r.count()))) / divisor);
+    e.output().assign(sums);
+    return true;
+}
+
 template <one_of<ops<aten::sum, aten::sum_dim_intlist>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
+    if (sum_rows(e, a.self, reduction_of(e, a), 1)) return;
     visit_compute(e.output_type(), [&]<class T>(T) {
         e.output().assign(reduction_of(e, a).fold(summands<T>(e, a.self), T{}, plus()));
     });
@@ -50,7 +64,9 @@ inline void evaluate(aten::nansum, const args<aten::nansum>& a, evaluation& e) {
 }
 template <one_of<ops<aten::mean, aten::mean_dim>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    e.output().assign(reduction_of(e, a).mean(to_real(e.input(a.self), e.output_type())));
+    const reduction r = reduction_of(e, a);
+    if (sum_rows(e, a.self, r, static_cast<float>(r.count()))) return;
+    e.output().assign(r.mean(to_real(e.input(a.self), e.output_type())));
 }
 
 /// Below or above all numbers.

@@ -9,6 +9,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/element.hpp>
+#include <headrace/eval/exponential.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {
@@ -35,7 +36,8 @@ namespace headrace::eval {
     return y;
 }
 
-inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
+[[nodiscard]] inline double sigmoid_of(double x) { return 1 / (1 + exponential(-x)); }
+[[nodiscard]] inline float sigmoid_of(float x) { return 1 / (1 + exponential(-x)); }
 
 /// Functions of real numbers, by tag.
 [[nodiscard]] inline double apply(aten::acos, double x) { return std::acos(x); }
@@ -65,13 +67,15 @@ inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 [[nodiscard]] inline double apply(aten::erfinv, double x) { return inverse_erf(x); }
 [[nodiscard]] inline double apply(aten::reciprocal, double x) { return 1 / x; }
 [[nodiscard]] inline double apply(aten::rsqrt, double x) { return 1 / std::sqrt(x); }
+[[nodiscard]] inline float apply(aten::rsqrt, float x) { return 1 / std::sqrt(x); }
 [[nodiscard]] inline double apply(aten::sigmoid, double x) { return sigmoid_of(x); }
+[[nodiscard]] inline float apply(aten::sigmoid, float x) { return sigmoid_of(x); }
 [[nodiscard]] inline double apply(aten::frac, double x) { return x - std::trunc(x); }
 
 template <op_where<aten::dialect, trait::unary> Op>
     requires requires(Op op, double x) { apply(op, x); }
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    map_real(e, a.self, [](double x) { return apply(Op{}, x); });
+    map_real(e, a.self, [](auto x) { return apply(Op{}, x); });
 }
 
 /// Functions that integers have too, where rounding changes nothing.

@@ -19,6 +19,7 @@
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/planned_arena.hpp>
 #include <headrace/eval/quantized_decomposed.hpp>
+#include <headrace/eval/float_product_definition.hpp>
 #include <headrace/eval/tensor_definition.hpp>
 #include <headrace/eval/tosa.hpp>
 #include <headrace/infer/aten.hpp>

@@ -15,7 +15,8 @@
 namespace headrace::eval {
 
 // Kernels compute in double or in int64. Rounding one +, -, *, / or sqrt of double to float gives what float
-// arithmetic gives, and any longer formula is at least as precise as PyTorch's.
+// arithmetic gives, and any longer formula is at least as precise as PyTorch's. Where models spend their
+// time, and where the order of PyTorch's kernels is known, they compute in float, to the same bits.
 
 /// Elements as doubles that have first been rounded to `compute`, as PyTorch casts operands to the common
 /// dtype.
@@ -39,8 +40,9 @@ namespace headrace::eval {
 /// A Python number as PyTorch uses it next to tensors of dtype `t`.
 template <class T>
 [[nodiscard]] T number_as(const scalar& s, dtype t) {
-    if constexpr (std::is_same_v<T, double>) {
-        return t == dtype::float64 ? s.to_double() : static_cast<double>(static_cast<float>(s.to_double()));
+    if constexpr (std::is_floating_point_v<T>) {
+        return static_cast<T>(t == dtype::float64 ? s.to_double()
+                                                  : static_cast<double>(static_cast<float>(s.to_double())));
     } else {
         return is_boolean(t) ? static_cast<T>(s.to_double() != 0) : s.to_int();
     }
@@ -51,7 +53,7 @@ template <class T>
     if constexpr (std::is_same_v<T, double>) {
         return to_real(t, compute);
     } else {
-        return t.to<std::int64_t>();
+        return t.to<T>();
     }
 }
 
@@ -65,12 +67,25 @@ void visit_compute(dtype t, F f) {
     }
 }
 
-/// Result `f(x)` for functions of real numbers: integers and booleans become floats first.
+/// Are float32 numbers computed from float32 numbers?
+[[nodiscard]] inline bool is_float32(evaluation& e, value in) {
+    return e.input(in).type() == dtype::float32 && e.output_type() == dtype::float32;
+}
+template <class T, class F>
+void map_as(evaluation& e, value in, F f) {
+    std::vector<T> numbers = e.input(in).to<T>();
+    for (T& x : numbers) x = f(x);
+    e.output().assign(numbers);
+}
+
+/// Result `f(x)` for functions of real numbers: integers and booleans become floats first. What f computes in
+/// float if it is given one, it computes so for float32: each step is rounded as PyTorch rounds it.
 template <class F>
 void map_real(evaluation& e, value in, F f) {
-    std::vector<double> numbers = e.input(in).to<double>();
-    for (double& x : numbers) x = f(x);
-    e.output().assign(numbers);
+    if constexpr (std::is_same_v<decltype(f(float{})), float>) {
+        if (is_float32(e, in)) return map_as<float>(e, in, f);
+    }
+    map_as<double>(e, in, f);
 }
 
 /// Result `f(x)` for x of double or int64, as the result's dtype says.
@@ -81,6 +96,13 @@ void map_unary(evaluation& e, value in, F f) {
         for (T& x : numbers) x = f(x);
         e.output().assign(numbers);
     });
+}
+
+/// The same for functions whose result is one of the numbers that they are given: float32 as it is.
+template <class F>
+void map_selection(evaluation& e, value in, F f) {
+    if (is_float32(e, in)) return map_as<float>(e, in, f);
+    map_unary(e, in, f);
 }
 
 /// Result `f(x)`, a boolean, for x of double or int64, as the operand's dtype says.
@@ -150,18 +172,21 @@ void map_compare(evaluation& e, const A& a, const B& b, F f) {
 [[nodiscard]] constexpr std::int64_t wrapping(std::uint64_t v) { return static_cast<std::int64_t>(v); }
 
 struct plus {
+    float operator()(float a, float b) const { return a + b; }
     double operator()(double a, double b) const { return a + b; }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const {
         return wrapping(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
     }
 };
 struct minus {
+    float operator()(float a, float b) const { return a - b; }
     double operator()(double a, double b) const { return a - b; }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const {
         return wrapping(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
     }
 };
 struct times {
+    float operator()(float a, float b) const { return a * b; }
     double operator()(double a, double b) const { return a * b; }
     std::int64_t operator()(std::int64_t a, std::int64_t b) const {
         return wrapping(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));

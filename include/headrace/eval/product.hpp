@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::multiply and headrace::matrix_product, on Eigen's matrix products.
+// Defines headrace::add_product and headrace::matrix_product: on Eigen's matrix products, but for float32.
 #ifndef HEADRACE_EVAL_PRODUCT_HPP
 #define HEADRACE_EVAL_PRODUCT_HPP
 
@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 
+#include <headrace/eval/float_product.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {
@@ -16,15 +17,41 @@ namespace headrace::eval {
 template <class T>
 using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// c[m, n] = a[m, k] * b[k, n], all row-major. Integers wrap around; products of those of 16 bits are exact
-/// in double as well.
+namespace detail {
+
+/// Row-major numbers as a matrix; integers as unsigned ones, which may wrap around.
 template <class T>
-void multiply(const T* a, const T* b, T* c, std::int64_t m, std::int64_t k, std::int64_t n) {
-    using number = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                                               std::type_identity<T>>::type;
-    const Eigen::Map<const matrix<number>> left(reinterpret_cast<const number*>(a), m, k);
-    const Eigen::Map<const matrix<number>> right(reinterpret_cast<const number*>(b), k, n);
-    Eigen::Map<matrix<number>>(reinterpret_cast<number*>(c), m, n).noalias() = left * right;
+[[nodiscard]] auto view_of(T* numbers, std::int64_t rows, std::int64_t columns) {
+    using plain = std::remove_const_t<T>;
+    using number = typename std::conditional_t<std::is_integral_v<plain>, std::make_unsigned<plain>,
+                                               std::type_identity<plain>>::type;
+    if constexpr (std::is_const_v<T>) {
+        return Eigen::Map<const matrix<number>>(reinterpret_cast<const number*>(numbers), rows, columns);
+    } else {
+        return Eigen::Map<matrix<number>>(reinterpret_cast<number*>(numbers), rows, columns);
+    }
+}
+
+}  // namespace detail
+
+/// c[m, n] += a[m, k] * b[k, n], all row-major. Integers wrap around; products of those of 16 bits are exact
+/// in double as well. That of float is declared in eval/float_product.hpp.
+template <class T>
+void add_product(const T* a, const T* b, T* c, std::int64_t m, std::int64_t k, std::int64_t n) {
+    detail::view_of(c, m, n).noalias() += detail::view_of(a, m, k) * detail::view_of(b, k, n);
+}
+/// c[m, n] += a[m, k] * b[n, k] transposed.
+template <class T>
+void add_product_transposed(const T* a, const T* b, T* c, std::int64_t m, std::int64_t k, std::int64_t n) {
+    detail::view_of(c, m, n).noalias() += detail::view_of(a, m, k) * detail::view_of(b, n, k).transpose();
+}
+
+/// Calls `f(T{})` with the type that products are summed in: float32 as PyTorch sums it, other floats in
+/// double.
+template <class F>
+void visit_product(dtype t, F f) {
+    if (t == dtype::float32) return f(float{});
+    visit_compute(t, f);
 }
 
 /// torch.matmul: the last two axes are matrices, those before broadcast; a vector is a row on the left, a
@@ -51,7 +78,7 @@ template <class T>
     T* to = c.data();
     for_each_index<2>(lead, {broadcast_strides(a_lead, lead), broadcast_strides(b_lead, lead)},
                       [&](const auto& at) {
-                          multiply(a.data() + at[0] * m * k, b.data() + at[1] * k * n, to, m, k, n);
+                          add_product(a.data() + at[0] * m * k, b.data() + at[1] * k * n, to, m, k, n);
                           to += m * n;
                       });
     return c;

@@ -32,6 +32,17 @@ public:
     /// Elements behind each result.
     [[nodiscard]] std::int64_t count() const { return results_ == 0 ? 0 : elements_in(shape_) / results_; }
 
+    /// Does each result take elements that lie side by side?
+    [[nodiscard]] bool takes_rows() const {
+        bool reduced = false;
+        for (std::size_t d = 0; d != shape_.size(); ++d) {
+            if (shape_[d] == 1) continue;
+            if (reduced && strides_[d] != 0) return false;
+            reduced = reduced || strides_[d] == 0;
+        }
+        return true;
+    }
+
     /// Calls `f(i, r)`: element i goes to result r.
     template <class F>
     void for_each(F f) const {

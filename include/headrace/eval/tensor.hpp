@@ -100,11 +100,13 @@ public:
         return {reinterpret_cast<T*>(bytes_.get()), static_cast<std::size_t>(size_)};
     }
 
-    /// All elements, converted: to double or to int64, the two types that kernels compute in.
+    /// All elements, converted: to double or to int64, the two types that kernels compute in, or to float,
+    /// for kernels that round nothing.
     template <class To>
     [[nodiscard]] std::vector<To> to() const;
     /// Writes the first numbers, as many as there are elements.
     void assign(std::span<const double> numbers);
+    void assign(std::span<const float> numbers);
     void assign(std::span<const std::int64_t> numbers);
     /// Of any other numbers that a double or an int64 holds exactly.
     template <class From>
@@ -143,6 +145,8 @@ private:
 
 template <>
 std::vector<double> tensor::to<double>() const;
+template <>
+std::vector<float> tensor::to<float>() const;
 template <>
 std::vector<std::int64_t> tensor::to<std::int64_t>() const;
 

@@ -55,10 +55,15 @@ HEADRACE_INLINE std::vector<double> tensor::to<double>() const {
     return detail::numbers_of<double>(*this);
 }
 template <>
+HEADRACE_INLINE std::vector<float> tensor::to<float>() const {
+    return detail::numbers_of<float>(*this);
+}
+template <>
 HEADRACE_INLINE std::vector<std::int64_t> tensor::to<std::int64_t>() const {
     return detail::numbers_of<std::int64_t>(*this);
 }
 HEADRACE_INLINE void tensor::assign(std::span<const double> numbers) { assign_elements(numbers); }
+HEADRACE_INLINE void tensor::assign(std::span<const float> numbers) { assign_elements(numbers); }
 HEADRACE_INLINE void tensor::assign(std::span<const std::int64_t> numbers) { assign_elements(numbers); }
 HEADRACE_INLINE double tensor::real(std::int64_t i) const { return element<double>(i); }
 HEADRACE_INLINE std::int64_t tensor::integer(std::int64_t i) const { return element<std::int64_t>(i); }

@@ -54,10 +54,8 @@ template <std::size_t N>
     return reordered(x, flat, std::array<std::size_t, 3>{0, 2, 1});
 }
 
-inline void write_convolution(evaluation& e, std::vector<double> out, const tensor& bias) {
-    const extents shape = e.output_shape();
-    add_bias(out, bias.to<double>(), shape.back(), volume_of(spatial_sizes(shape)));
-    e.output().assign(channels_last(out, shape));
+inline void write_convolution(evaluation& e, const std::vector<double>& out) {
+    e.output().assign(channels_last(out, e.output_shape()));
 }
 template <class Args>
 [[nodiscard]] convolution_shape tosa_convolution(const evaluation& e, const Args& a) {
@@ -82,9 +80,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     s.dilation = triple_of(a.dilation, a.dilation.size(), 1);
     const std::vector<double> in = without_zero_point(e.input(a.input), e.input(a.input_zp));
     const std::vector<double> filters = without_zero_point(e.input(a.weight), e.input(a.weight_zp));
-    write_convolution(
-        e, convolve(s, channels_first(in, e.input(a.input).shape()), channels_first(filters, weight)),
-        e.input(a.bias));
+    write_convolution(e, convolve(s, channels_first(in, e.input(a.input).shape()),
+                                  channels_first(filters, weight), e.input(a.bias).template to<double>()));
 }
 /// Weights [KH, KW, C, M]: each channel has M features.
 inline void evaluate(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>& a, evaluation& e) {
@@ -97,9 +94,8 @@ inline void evaluate(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>&
     const std::vector<double> in = without_zero_point(e.input(a.input), e.input(a.input_zp));
     const std::vector<double> filters = without_zero_point(e.input(a.weight), e.input(a.weight_zp));
     const std::array<std::size_t, 4> order{2, 3, 0, 1};
-    write_convolution(
-        e, convolve(s, channels_first(in, e.input(a.input).shape()), reordered(filters, weight, order)),
-        e.input(a.bias));
+    write_convolution(e, convolve(s, channels_first(in, e.input(a.input).shape()),
+                                  reordered(filters, weight, order), e.input(a.bias).to<double>()));
 }
 /// Weights [O, KH, KW, I]; the convolution that is transposed goes from the result to the input.
 inline void evaluate(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a, evaluation& e) {
@@ -113,8 +109,8 @@ inline void evaluate(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>&
     const std::vector<double> filters = without_zero_point(e.input(a.weight), e.input(a.weight_zp));
     const std::array<std::size_t, 4> order{3, 0, 1, 2};
     const std::vector<double> by_channel = channels_first(in, e.input(a.input).shape());
-    write_convolution(e, convolve_transposed(s, by_channel, reordered(filters, weight, order)),
-                      e.input(a.bias));
+    write_convolution(e, convolve_transposed(s, by_channel, reordered(filters, weight, order),
+                                             e.input(a.bias).to<double>()));
 }
 inline void evaluate(tosa::matmul, const args<tosa::matmul>& a, evaluation& e) {
     const std::vector<double> left = without_zero_point(e.input(a.a), e.input(a.a_zp));

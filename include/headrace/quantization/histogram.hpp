@@ -17,6 +17,14 @@ namespace headrace {
 /// histogram.
 [[nodiscard]] inline bool has_extent(float x) { return std::abs(x) <= 1e34F; }
 
+/// The range of the numbers that have extent, and how many have none.
+struct observed_range {
+    value_range range;
+    std::size_t undefined = 0;  ///< NaN
+    std::size_t infinite = 0;   ///< infinities and what stands for them
+};
+[[nodiscard]] observed_range range_of(std::span<const float> numbers);
+
 /// 2048 equal bins over the range of all numbers so far; when the range grows, what was counted is counted
 /// anew from the middles of sixteenths of bins (torchao, HistogramObserver). Counts are float32, and every
 /// step is rounded as there, so that ranges are the same to the last bit. Numbers that mean infinity are left
@@ -25,7 +33,9 @@ class histogram {
 public:
     static constexpr int bins = 2048;
 
-    void feed(std::span<const float> numbers);
+    void feed(std::span<const float> numbers) { feed(numbers, range_of(numbers)); }
+    /// The same where their range is known.
+    void feed(std::span<const float> numbers, const observed_range& own);
 
     [[nodiscard]] bool empty() const { return range_.empty(); }
     [[nodiscard]] const value_range& range() const { return range_; }
@@ -41,8 +51,8 @@ public:
     [[nodiscard]] value_range least_square(const tensor_scheme& scheme) const;
 
 private:
-    void count(std::span<const float> numbers, value_range range, std::vector<float>& counts) const;
-    void widen(value_range range, std::vector<float>& counts) const;
+    void add(std::span<const float> numbers);
+    void widen(value_range range);
     [[nodiscard]] double loss(int start, int end, std::int64_t levels) const;
     [[nodiscard]] double square_error(value_range range, const tensor_scheme& scheme) const;
     [[nodiscard]] float total() const;

@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include <Eigen/Core>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/quantization/histogram.hpp>
@@ -15,17 +19,32 @@ namespace headrace {
 
 namespace detail {
 
-/// Number i of `count` equally spaced ones, as torch.linspace rounds it on machines with a fused
-/// multiply-add.
-[[nodiscard]] inline float spaced(value_range range, int count, int i) {
-    const float step = (range.highest - range.lowest) / static_cast<float>(count - 1);
-    return i < count / 2 ? std::fma(step, static_cast<float>(i), range.lowest)
-                         : std::fma(-step, static_cast<float>(count - 1 - i), range.highest);
+/// Equally spaced numbers, as torch.linspace rounds them on machines with a fused multiply-add.
+struct spaced_numbers {
+    value_range range;
+    int count;
+    float step = (range.highest - range.lowest) / static_cast<float>(count - 1);
+
+    [[nodiscard]] float operator[](int i) const {
+        return i < count / 2 ? std::fma(step, static_cast<float>(i), range.lowest)
+                             : std::fma(-step, static_cast<float>(count - 1 - i), range.highest);
+    }
+};
+
+/// What C's fmod gives: exact, since products and differences of so few digits are so in double.
+[[nodiscard]] inline float remainder_of(float a, float b) {
+    const double quotient = static_cast<double>(a) / static_cast<double>(b);
+    if (!(std::abs(quotient) < 0x1p28)) return std::fmod(a, b);
+    const auto whole = static_cast<double>(static_cast<std::int64_t>(quotient));
+    const double rest = static_cast<double>(a) - whole * static_cast<double>(b);
+    // The quotient may have been rounded up to a whole number.
+    const bool beyond = rest != 0 && (rest < 0) != (a < 0);
+    return static_cast<float>(beyond ? rest + static_cast<double>(std::copysign(b, a)) : rest);
 }
 
 /// Floor division as Python and PyTorch do it in float32.
 [[nodiscard]] inline float floor_divided(float a, float b) {
-    const float rest = std::fmod(a, b);
+    const float rest = remainder_of(a, b);
     float quotient = (a - rest) / b;
     if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
     if (quotient == 0) return std::copysign(0.0F, a / b);
@@ -34,80 +53,105 @@ namespace detail {
     return floored;
 }
 
-}  // namespace detail
-
-HEADRACE_INLINE void histogram::count(std::span<const float> numbers, value_range range,
-                                      std::vector<float>& counts) const {
-    counts.assign(bins, 0);
-    if (range.lowest == range.highest) range = {range.lowest - 1, range.highest + 1};
-    const float width = range.highest - range.lowest;
-    for (const float x : numbers) {
-        if (!(x >= range.lowest && x <= range.highest)) continue;
-        const auto at = static_cast<int>((x - range.lowest) * static_cast<float>(bins) / width);
-        counts[static_cast<std::size_t>(std::min(at, bins - 1))] += 1;
-    }
+using numbers_view = Eigen::Map<const Eigen::ArrayXf>;
+[[nodiscard]] inline numbers_view view_of(std::span<const float> numbers) {
+    return {numbers.data(), static_cast<Eigen::Index>(numbers.size())};
 }
 
-// Both the middles of the parts and the edges of the new bins grow, so one walk finds every bin. Within a bin
-// the first part beyond an edge is searched for, since most of the time goes into these numbers.
-HEADRACE_INLINE void histogram::widen(value_range range, std::vector<float>& counts) const {
+}  // namespace detail
+
+HEADRACE_INLINE observed_range range_of(std::span<const float> numbers) {
+    if (numbers.empty()) return {};
+    const detail::numbers_view all = detail::view_of(numbers);
+    const float lowest = all.minCoeff<Eigen::PropagateNaN>();
+    const float highest = all.maxCoeff<Eigen::PropagateNaN>();
+    if (has_extent(lowest) && has_extent(highest)) return {.range = {lowest, highest}};
+    observed_range own;
+    for (const float x : numbers) {
+        if (has_extent(x)) {
+            own.range = {std::min(own.range.lowest, x), std::max(own.range.highest, x)};
+        } else {
+            ++(std::isnan(x) ? own.undefined : own.infinite);
+        }
+    }
+    return own;
+}
+
+/// Counts numbers, all of them within the range.
+HEADRACE_INLINE void histogram::add(std::span<const float> numbers) {
+    constexpr std::size_t block = 512;
+    const bool single = range_.lowest == range_.highest;
+    const float low = single ? range_.lowest - 1 : range_.lowest;
+    const float width = (single ? range_.highest + 1 : range_.highest) - low;
+    std::array<int, block> at;
+    std::array<std::uint32_t, bins> found{};
+    for (; !numbers.empty(); numbers = numbers.subspan(std::min(block, numbers.size()))) {
+        const detail::numbers_view some = detail::view_of(numbers.first(std::min(block, numbers.size())));
+        Eigen::Map<Eigen::ArrayXi>(at.data(), some.size()) =
+            ((some - low) * static_cast<float>(bins) / width).cast<int>().min(bins - 1);
+        for (Eigen::Index i = 0; i != some.size(); ++i)
+            ++found[static_cast<std::size_t>(at[static_cast<std::size_t>(i)])];
+    }
+    Eigen::Map<Eigen::ArrayXf>(counts_.data(), bins) +=
+        Eigen::Map<Eigen::Array<std::uint32_t, bins, 1>>(found.data()).cast<float>();
+}
+
+// Both the middles of the parts and the edges of the new bins grow, so one walk finds every bin. Where the
+// first part beyond an edge is, is guessed and put right by rounded numbers.
+HEADRACE_INLINE void histogram::widen(value_range range) {
     constexpr int parts = 16;
-    counts.assign(bins, 0);
+    const detail::spaced_numbers begins{range_, bins * parts + 1};
+    const detail::spaced_numbers edges{range, bins + 1};
     const float half_part = 0.5F * (range_.highest - range_.lowest) / static_cast<float>(bins * parts);
-    const auto middle = [&](int j) { return detail::spaced(range_, bins * parts + 1, j) + half_part; };
+    const auto middle = [&](int j) { return begins[j] + half_part; };
+    const auto first_beyond = [&](float edge, int begin, int end) {
+        const float guess = (edge - half_part - range_.lowest) / begins.step;
+        int j = guess >= static_cast<float>(end)    ? end
+                : guess > static_cast<float>(begin) ? static_cast<int>(guess)
+                                                    : begin;
+        while (j != end && middle(j) < edge) ++j;
+        while (j != begin && edge <= middle(j - 1)) --j;
+        return j;
+    };
+    std::vector<float> counts(bins, 0);
     int to = 0;
-    float edge = detail::spaced(range, bins + 1, 1);
+    float edge = edges[1];
     for (int i = 0; i != bins; ++i) {
         const float weight = counts_[static_cast<std::size_t>(i)] / static_cast<float>(parts);
         if (weight == 0) continue;
         const int end = (i + 1) * parts;
         for (int j = i * parts; j != end;) {
-            int beyond = end;
-            if (to != bins - 1) {
-                const auto rest = std::views::iota(j, end);
-                beyond = j + static_cast<int>(std::ranges::partition_point(
-                                                  rest, [&](int k) { return !(edge <= middle(k)); }) -
-                                              rest.begin());
-            }
-            float& sum = counts[static_cast<std::size_t>(to)];
+            const int beyond = to == bins - 1 ? end : first_beyond(edge, j, end);
+            float sum = counts[static_cast<std::size_t>(to)];
             for (; j != beyond; ++j) sum += weight;
-            while (j != end && to != bins - 1 && edge <= middle(j)) {
-                ++to;
-                edge = detail::spaced(range, bins + 1, to + 1);
-            }
+            counts[static_cast<std::size_t>(to)] = sum;
+            while (j != end && to != bins - 1 && edge <= middle(j)) edge = edges[++to + 1];
         }
     }
+    counts_ = std::move(counts);
+    range_ = range;
 }
 
-HEADRACE_INLINE void histogram::feed(std::span<const float> numbers) {
-    value_range own;
-    for (const float x : numbers) {
-        if (!has_extent(x)) continue;
-        own.lowest = std::min(own.lowest, x);
-        own.highest = std::max(own.highest, x);
-    }
-    if (own.empty()) return;
+HEADRACE_INLINE void histogram::feed(std::span<const float> numbers, const observed_range& own) {
+    if (own.range.empty()) return;
+    const value_range wide{std::min(range_.lowest, own.range.lowest),
+                           std::max(range_.highest, own.range.highest)};
     if (empty()) {
-        range_ = own;
-        count(numbers, range_, counts_);
-        return;
-    }
-    const value_range wide{std::min(range_.lowest, own.lowest), std::max(range_.highest, own.highest)};
-    std::vector<float> added;
-    count(numbers, wide, added);
-    if (wide != range_) {
-        std::vector<float> before;
-        if (range_.lowest == range_.highest) {
-            const float sum = total();
-            count(std::span(&range_.lowest, 1), wide, before);
-            for (float& c : before) c *= sum;
-        } else {
-            widen(wide, before);
-        }
-        counts_ = std::move(before);
+        counts_.assign(bins, 0);
         range_ = wide;
+    } else if (wide != range_ && range_.lowest == range_.highest) {
+        const float sum = total();
+        const float only = std::exchange(range_, wide).lowest;
+        counts_.assign(bins, 0);
+        add(std::span(&only, 1));
+        for (float& c : counts_) c *= sum;
+    } else if (wide != range_) {
+        widen(wide);
     }
-    for (std::size_t i = 0; i != counts_.size(); ++i) counts_[i] += added[i];
+    if (own.undefined + own.infinite == 0) return add(numbers);
+    std::vector<float> counted;
+    std::ranges::copy_if(numbers, std::back_inserter(counted), has_extent);
+    add(counted);
 }
 
 // In the order in which PyTorch's vectorized sum adds: 32 columns of 64 rows, in blocks of 16 rows.

@@ -18,15 +18,9 @@ public:
     explicit range_observer(const tensor_scheme& scheme) : scheme_(scheme) {}
 
     void feed(std::span<const float> numbers) {
-        value_range own;
-        for (const float x : numbers) {
-            if (!has_extent(x)) {
-                undefined_ += std::isnan(x) ? 1 : 0;
-                continue;
-            }
-            own.lowest = std::min(own.lowest, x);
-            own.highest = std::max(own.highest, x);
-        }
+        const observed_range observed = range_of(numbers);
+        const value_range& own = observed.range;
+        undefined_ += observed.undefined;
         if (own.empty()) return;
         count_ += numbers.size();
         const bool first = seen_.empty();
@@ -37,7 +31,7 @@ public:
                              : value_range{average_.lowest + weight * (own.lowest - average_.lowest),
                                            average_.highest + weight * (own.highest - average_.highest)};
         } else if (scheme_.observer != observer_kind::min_max) {
-            numbers_.feed(numbers);
+            numbers_.feed(numbers, observed);
         }
     }
 

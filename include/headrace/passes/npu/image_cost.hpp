@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <headrace/base/ceil_div.hpp>
 #include <headrace/base/sizes.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/shape_builder.hpp>
-#include <headrace/passes/support/ceil_div.hpp>
 #include <headrace/target/preferences.hpp>
 
 namespace headrace {

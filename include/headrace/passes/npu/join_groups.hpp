@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <optional>
 
+#include <headrace/base/ceil_div.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
-#include <headrace/passes/support/ceil_div.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {

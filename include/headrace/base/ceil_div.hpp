@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::ceil_div.
-#ifndef HEADRACE_PASSES_SUPPORT_CEIL_DIV_HPP
-#define HEADRACE_PASSES_SUPPORT_CEIL_DIV_HPP
+#ifndef HEADRACE_BASE_CEIL_DIV_HPP
+#define HEADRACE_BASE_CEIL_DIV_HPP
 
 #include <cstdint>
 

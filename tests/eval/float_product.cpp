@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Defines tests of the order in which kernels of float32 compute. What is expected was computed by
+// PyTorch 2.15 on x86-64 with one thread, and is compared bit for bit.
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include <headrace/eval/aten_activation.hpp>
+#include <headrace/eval/aten_conv.hpp>
+#include <headrace/eval/aten_matmul.hpp>
+#include <headrace/eval/aten_pool.hpp>
+#include <headrace/eval/aten_reduce.hpp>
+#include <headrace/eval/aten_unary.hpp>
+
+#include "kernel_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+/// Numbers between -5.2 and 5.2 with full mantissas.
+tensor numbers(int seed, eval::extents shape) {
+    std::vector<double> x;
+    for (std::int64_t i = 0; i != eval::elements_in(shape); ++i)
+        x.push_back(static_cast<float>((i * i * 7 + i * 3 + seed * 131) % 1009 - 504) / 97.0F);
+    return f32(std::move(shape), x);
+}
+std::uint64_t checksum(const tensor& t) {
+    std::uint64_t sum = 0;
+    for (const float x : t.data<float>()) sum = sum * 31 + std::bit_cast<std::uint32_t>(x);
+    return sum;
+}
+tensor_meta real(int_list shape) { return {dtype::float32, shape, {}}; }
+
+struct linear_case {
+    std::int64_t rows, terms, features;
+    std::uint64_t expected;
+};
+struct convolution_case {
+    std::int64_t channels, features, size, kernel, stride, padding, groups, out;
+    std::uint64_t expected;
+};
+struct sum_case {
+    std::int64_t count;
+    float sum, mean;
+};
+
+template <op_tag Op>
+std::uint64_t checksum_of(int seed) {
+    kernel_test k;
+    tensor x = numbers(seed, {512});
+    if (std::is_same_v<Op, aten::rsqrt>) {
+        for (float& v : x.mutable_data<float>()) v = std::fabs(v) + 1;
+    }
+    return checksum(k.run<Op>({k(x)}, real({512})));
+}
+
+}  // namespace
+
+TEST_CASE("products of matrices, and of a matrix by a vector") {
+    const auto c =
+        GENERATE(linear_case{1, 48, 11, 0x818e7a8ffbfbb9a4}, linear_case{1, 9, 4, 0x20f75a7bc3e2},
+                 linear_case{17, 64, 48, 0xeb1adcdb126a45cf}, linear_case{17, 300, 16, 0xa3f62d9a8999d99a},
+                 linear_case{5, 1000, 33, 0x6663c28f71ee9e78});
+    CAPTURE(c.rows, c.terms, c.features);
+    kernel_test k;
+    const value x = k(numbers(1, {c.rows, c.terms}));
+    const value weight = k(numbers(2, {c.features, c.terms}));
+    const value bias = k(numbers(3, {c.features}));
+    CHECK(checksum(k.run<aten::linear>({x, weight, bias}, real({c.rows, c.features}))) == c.expected);
+}
+TEST_CASE("products with few columns are not fused") {
+    kernel_test k;
+    const value left = k(numbers(1, {1, 8, 8}));
+    const value right = k(numbers(2, {1, 8, 8}));
+    CHECK(checksum(k.run<aten::bmm>({left, right}, real({1, 8, 8}))) == 0xf268b437c15bde48);
+}
+TEST_CASE("convolutions: as products, by channel, and of one pixel") {
+    const auto c = GENERATE(convolution_case{3, 16, 12, 3, 2, 1, 1, 6, 0x2c5b31bf8a780922},
+                            convolution_case{32, 20, 8, 3, 1, 1, 1, 8, 0x468ceb32885fdd5c},
+                            convolution_case{16, 16, 9, 3, 1, 1, 16, 9, 0xe299ae6ced7e038a},
+                            convolution_case{32, 10, 1, 1, 1, 0, 1, 1, 0xe63f639c8706bfa5},
+                            convolution_case{16, 8, 2, 1, 1, 0, 1, 2, 0xe62e4764d80dbde7});
+    CAPTURE(c.channels, c.features, c.size);
+    kernel_test k;
+    const value x = k(numbers(4, {1, c.channels, c.size, c.size}));
+    const value weight = k(numbers(5, {c.features, c.channels / c.groups, c.kernel, c.kernel}));
+    const value bias = k(numbers(6, {c.features}));
+    const tensor y =
+        k.run<aten::conv2d>({x, weight, bias, {c.stride, c.stride}, {c.padding, c.padding}, {1, 1}, c.groups},
+                            real({1, c.features, c.out, c.out}));
+    CHECK(checksum(y) == c.expected);
+}
+TEST_CASE("sums and means of rows") {
+    const auto c = GENERATE(
+        sum_case{3, 0x1.a741fcp+3F, 0x1.1a2bfep+2F}, sum_case{7, 0x1.741faap+2F, 0x1.a948c2p-1F},
+        sum_case{8, 0x1.b61a6ep+1F, 0x1.b61a6ep-2F}, sum_case{45, -0x1.25474ap+3F, -0x1.a11b6ep-3F},
+        sum_case{100, -0x1.c19126p+5F, -0x1.1fb90ep-1F}, sum_case{600, -0x1.08c350p+7F, -0x1.c3dcb2p-3F},
+        sum_case{20000, -0x1.05f322p+11F, -0x1.ad2daep-4F});
+    CAPTURE(c.count);
+    kernel_test k;
+    const value x = k(numbers(7, {1, c.count}));
+    CHECK(k.run<aten::sum_dim_intlist>({x, int_list{1}, false, {}}, real({1})).data<float>()[0] == c.sum);
+    CHECK(k.run<aten::mean_dim>({x, int_list{1}, false, {}}, real({1})).data<float>()[0] == c.mean);
+}
+TEST_CASE("activations round each step") {
+    CHECK(checksum_of<aten::sigmoid>(8) == 0xde6f20d58866819c);
+    CHECK(checksum_of<aten::silu>(8) == 0x293d12288762f866);
+    CHECK(checksum_of<aten::hardswish>(8) == 0x2701f7b4b9bc6e06);
+    CHECK(checksum_of<aten::hardsigmoid>(8) == 0xf6155405cf9d7529);
+    CHECK(checksum_of<aten::rsqrt>(8) == 0x22f52dc8d5aad662);
+}
+TEST_CASE("the average of a window") {
+    kernel_test k;
+    const value x = k(numbers(9, {1, 4, 9, 9}));
+    const tensor y =
+        k.run<aten::avg_pool2d>({x, {3, 3}, {2, 2}, {1, 1}, false, true, {}}, real({1, 4, 5, 5}));
+    CHECK(checksum(y) == 0xed026b0e3f448072);
+}
+TEST_CASE("the exponential of float32 at the ends of its range") {
+    CHECK(eval::exponential(0.0F) == 1);
+    CHECK(eval::exponential(-infinity) == 0);
+    CHECK(eval::exponential(infinity) == infinity);
+    CHECK(std::isnan(eval::exponential(not_a_number)));
+    CHECK(eval::exponential(88.0F) == Approx(1.65163625e38));
+    CHECK(eval::exponential(-100.0F) == Approx(3.78e-44).epsilon(0.02));
+}
