@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/aten_unary.hpp>
+#include <headrace/eval/exponential.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {
@@ -26,9 +27,9 @@ inline void evaluate(aten::relu6, const args<aten::relu6>& a, evaluation& e) {
     map_selection(e, a.self, []<class T>(T x) { return limited(x, T{0}, T{6}); });
 }
 inline void evaluate(aten::hardtanh, const args<aten::hardtanh>& a, evaluation& e) {
-    map_selection(e, a.self, [&]<class T>(T x) {
-        return limited(x, number_as<T>(a.min_val, e.output_type()), number_as<T>(a.max_val, e.output_type()));
-    });
+    const constant_number low(a.min_val, e.output_type());
+    const constant_number high(a.max_val, e.output_type());
+    map_selection(e, a.self, [=]<class T>(T x) { return limited(x, low.as<T>(), high.as<T>()); });
 }
 inline void evaluate(aten::leaky_relu, const args<aten::leaky_relu>& a, evaluation& e) {
     const auto slope = number_as<double>(a.negative_slope, e.output_type());
@@ -70,16 +71,15 @@ inline void evaluate(aten::hardswish, const args<aten::hardswish>& a, evaluation
     map_real(e, a.self, []<class T>(T x) { return x * limited(x + 3, T{0}, T{6}) / 6; });
 }
 inline void evaluate(aten::silu, const args<aten::silu>& a, evaluation& e) {
-    map_real(e, a.self, [](auto x) { return x / (1 + exponential(-x)); });
+    map_with_exponential(e, a.self, [](auto x, auto exp) { return x / (1 + exp(-x)); });
 }
 inline void evaluate(aten::mish, const args<aten::mish>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return x * std::tanh(x > 40 ? x : std::log1p(std::exp(x))); });
 }
 inline void evaluate(aten::threshold, const args<aten::threshold>& a, evaluation& e) {
-    map_selection(e, a.self, [&]<class T>(T x) {
-        const bool replaced = x <= number_as<T>(a.threshold, e.output_type());
-        return replaced ? number_as<T>(a.value, e.output_type()) : x;
-    });
+    const constant_number threshold(a.threshold, e.output_type());
+    const constant_number replacement(a.value, e.output_type());
+    map_selection(e, a.self, [=]<class T>(T x) { return x <= threshold.as<T>() ? replacement.as<T>() : x; });
 }
 
 [[nodiscard]] inline double log_sigmoid_of(double x) {

@@ -36,8 +36,7 @@ namespace headrace::eval {
     return y;
 }
 
-[[nodiscard]] inline double sigmoid_of(double x) { return 1 / (1 + exponential(-x)); }
-[[nodiscard]] inline float sigmoid_of(float x) { return 1 / (1 + exponential(-x)); }
+[[nodiscard]] inline double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// Functions of real numbers, by tag.
 [[nodiscard]] inline double apply(aten::acos, double x) { return std::acos(x); }
@@ -68,14 +67,16 @@ namespace headrace::eval {
 [[nodiscard]] inline double apply(aten::reciprocal, double x) { return 1 / x; }
 [[nodiscard]] inline double apply(aten::rsqrt, double x) { return 1 / std::sqrt(x); }
 [[nodiscard]] inline float apply(aten::rsqrt, float x) { return 1 / std::sqrt(x); }
-[[nodiscard]] inline double apply(aten::sigmoid, double x) { return sigmoid_of(x); }
-[[nodiscard]] inline float apply(aten::sigmoid, float x) { return sigmoid_of(x); }
 [[nodiscard]] inline double apply(aten::frac, double x) { return x - std::trunc(x); }
 
 template <op_where<aten::dialect, trait::unary> Op>
     requires requires(Op op, double x) { apply(op, x); }
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.self, [](auto x) { return apply(Op{}, x); });
+}
+
+inline void evaluate(aten::sigmoid, const args<aten::sigmoid>& a, evaluation& e) {
+    map_with_exponential(e, a.self, [](auto x, auto exp) { return 1 / (1 + exp(-x)); });
 }
 
 /// Functions that integers have too, where rounding changes nothing.

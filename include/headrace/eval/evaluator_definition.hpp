@@ -17,9 +17,9 @@
 #include <headrace/eval/builtin.hpp>
 #include <headrace/eval/evaluation.hpp>
 #include <headrace/eval/evaluator.hpp>
+#include <headrace/eval/float_product_definition.hpp>
 #include <headrace/eval/planned_arena.hpp>
 #include <headrace/eval/quantized_decomposed.hpp>
-#include <headrace/eval/float_product_definition.hpp>
 #include <headrace/eval/tensor_definition.hpp>
 #include <headrace/eval/tosa.hpp>
 #include <headrace/infer/aten.hpp>

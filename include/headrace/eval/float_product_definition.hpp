@@ -16,6 +16,7 @@
 #include <Eigen/Core>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/cpu_features.hpp>
 #include <headrace/eval/float_product.hpp>
 
 namespace headrace::eval {
@@ -94,15 +95,11 @@ __attribute__((target("avx2,fma"))) void multiply_rows(const chain_operands& p, 
         }
     }
 }
-[[nodiscard]] inline bool has_fused_multiply_add() {
-    static const bool has = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-    return has;
-}
 #endif
 
 inline void multiply_fused(const chain_operands& p, chain_start start) {
 #if defined(__x86_64__)
-    if (has_fused_multiply_add()) {
+    if (cpu_has_avx2()) {
         std::int64_t i = 0;
         for (; i + 4 <= p.m; i += 4) multiply_rows<4>(p, i, start);
         for (; i != p.m; ++i) multiply_rows<1>(p, i, start);

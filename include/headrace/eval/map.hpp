@@ -48,6 +48,25 @@ template <class T>
     }
 }
 
+/// The same in each type that kernels compute in, for functions of elements of any.
+class constant_number {
+public:
+    constant_number(const scalar& s, dtype t)
+        : real_(number_as<double>(s, t)), integer_(is_floating(t) ? 0 : number_as<std::int64_t>(s, t)) {}
+    template <class T>
+    [[nodiscard]] T as() const {
+        if constexpr (std::is_floating_point_v<T>) {
+            return static_cast<T>(real_);
+        } else {
+            return integer_;
+        }
+    }
+
+private:
+    double real_;
+    std::int64_t integer_;
+};
+
 template <class T>
 [[nodiscard]] std::vector<T> to_numbers(const tensor& t, dtype compute) {
     if constexpr (std::is_same_v<T, double>) {

@@ -25,6 +25,10 @@ namespace detail {
 
 template <class To>
 std::vector<To> numbers_of(const tensor& t) {
+    if (t.type() == dtype::float32 && std::is_same_v<To, float>) {
+        const std::span<const To> all = t.data<To>();
+        return {all.begin(), all.end()};
+    }
     std::vector<To> numbers(static_cast<std::size_t>(t.size()));
     visit_elements(t.type(), [&]<class T>(T) {
         std::ranges::transform(t.data<T>(), numbers.begin(), [](T v) { return element_cast<To>(v); });
@@ -38,6 +42,10 @@ template <class From>
 void tensor::assign_elements(std::span<const From> numbers) {
     // Never past the end, whatever a kernel has computed.
     numbers = numbers.first(std::min(numbers.size(), static_cast<std::size_t>(size_)));
+    if (type_ == dtype::float32 && std::is_same_v<From, float>) {
+        std::ranges::copy(numbers, mutable_data<From>().begin());
+        return;
+    }
     visit_elements(type_, [&]<class T>(T) {
         std::ranges::transform(numbers, mutable_data<T>().begin(), [](From v) { return element_cast<T>(v); });
     });

@@ -35,7 +35,7 @@ inline void evaluate(tosa::erf, const args<tosa::erf>& a, evaluation& e) {
     map_real(e, a.input, [](double x) { return std::erf(x); });
 }
 inline void evaluate(tosa::sigmoid, const args<tosa::sigmoid>& a, evaluation& e) {
-    map_real(e, a.input, [](double x) { return sigmoid_of(x); });
+    map_real(e, a.input, sigmoid_of);
 }
 inline void evaluate(tosa::tanh, const args<tosa::tanh>& a, evaluation& e) {
     map_real(e, a.input, [](double x) { return std::tanh(x); });

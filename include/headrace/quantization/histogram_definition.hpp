@@ -13,6 +13,7 @@
 #include <Eigen/Core>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/cpu_features.hpp>
 #include <headrace/quantization/histogram.hpp>
 
 namespace headrace {
@@ -48,7 +49,11 @@ struct spaced_numbers {
     float quotient = (a - rest) / b;
     if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
     if (quotient == 0) return std::copysign(0.0F, a / b);
-    float floored = std::floor(quotient);
+    float floored = quotient;  // std::floor is a call where SSE 4.1 is not there
+    if (std::fabs(quotient) < 0x1p30F) {
+        floored = static_cast<float>(static_cast<int>(quotient));
+        if (floored > quotient) floored -= 1;
+    }
     if (quotient - floored > 0.5F) floored += 1;
     return floored;
 }
@@ -85,49 +90,86 @@ HEADRACE_INLINE void histogram::add(std::span<const float> numbers) {
     const float width = (single ? range_.highest + 1 : range_.highest) - low;
     std::array<int, block> at;
     std::array<std::uint32_t, bins> found{};
+    const bool few = numbers.size() <= block;  // then only the bins that they are in are looked at
     for (; !numbers.empty(); numbers = numbers.subspan(std::min(block, numbers.size()))) {
         const detail::numbers_view some = detail::view_of(numbers.first(std::min(block, numbers.size())));
         Eigen::Map<Eigen::ArrayXi>(at.data(), some.size()) =
             ((some - low) * static_cast<float>(bins) / width).cast<int>().min(bins - 1);
-        for (Eigen::Index i = 0; i != some.size(); ++i)
-            ++found[static_cast<std::size_t>(at[static_cast<std::size_t>(i)])];
+        const std::span<const int> bins_of(at.data(), static_cast<std::size_t>(some.size()));
+        for (const int bin : bins_of) ++found[static_cast<std::size_t>(bin)];
+        for (std::size_t i = 0; few && i != bins_of.size(); ++i) {
+            const auto bin = static_cast<std::size_t>(bins_of[i]);
+            if (found[bin] != 0) counts_[bin] += static_cast<float>(std::exchange(found[bin], 0));
+        }
     }
+    if (few) return;
     Eigen::Map<Eigen::ArrayXf>(counts_.data(), bins) +=
         Eigen::Map<Eigen::Array<std::uint32_t, bins, 1>>(found.data()).cast<float>();
 }
 
-// Both the middles of the parts and the edges of the new bins grow, so one walk finds every bin. Where the
-// first part beyond an edge is, is guessed and put right by rounded numbers.
-HEADRACE_INLINE void histogram::widen(value_range range) {
+namespace detail {
+
+/// The sums of the parts first[t] to first[t + 1], part j having the weight of bin j / 16. Four sums at a
+/// time, since each number waits for the one before it.
+inline void add_parts(std::span<const float> weights, std::span<const int> first, std::span<float> sums) {
+    constexpr std::size_t lanes = 4;
     constexpr int parts = 16;
-    const detail::spaced_numbers begins{range_, bins * parts + 1};
-    const detail::spaced_numbers edges{range, bins + 1};
-    const float half_part = 0.5F * (range_.highest - range_.lowest) / static_cast<float>(bins * parts);
-    const auto middle = [&](int j) { return begins[j] + half_part; };
-    const auto first_beyond = [&](float edge, int begin, int end) {
-        const float guess = (edge - half_part - range_.lowest) / begins.step;
-        int j = guess >= static_cast<float>(end)    ? end
-                : guess > static_cast<float>(begin) ? static_cast<int>(guess)
-                                                    : begin;
-        while (j != end && middle(j) < edge) ++j;
-        while (j != begin && edge <= middle(j - 1)) --j;
-        return j;
-    };
-    std::vector<float> counts(bins, 0);
-    int to = 0;
-    float edge = edges[1];
-    for (int i = 0; i != bins; ++i) {
-        const float weight = counts_[static_cast<std::size_t>(i)] / static_cast<float>(parts);
-        if (weight == 0) continue;
-        const int end = (i + 1) * parts;
-        for (int j = i * parts; j != end;) {
-            const int beyond = to == bins - 1 ? end : first_beyond(edge, j, end);
-            float sum = counts[static_cast<std::size_t>(to)];
-            for (; j != beyond; ++j) sum += weight;
-            counts[static_cast<std::size_t>(to)] = sum;
-            while (j != end && to != bins - 1 && edge <= middle(j)) edge = edges[++to + 1];
+    const auto weight = [&](int part) { return weights[static_cast<std::size_t>(part / parts)]; };
+    for (std::size_t t = 0; t != sums.size(); t += lanes) {
+        const int* begin = &first[t];
+        int common = begin[1] - begin[0];
+        for (std::size_t l = 1; l != lanes; ++l) common = std::min(common, begin[l + 1] - begin[l]);
+        std::array<float, lanes> sum{};
+        for (int k = 0; k != common; ++k) {
+            for (std::size_t l = 0; l != lanes; ++l) sum[l] += weight(begin[l] + k);
+        }
+        for (std::size_t l = 0; l != lanes; ++l) {
+            for (int k = begin[l] + common; k != begin[l + 1]; ++k) sum[l] += weight(k);
+            sums[t + l] = sum[l];
         }
     }
+}
+
+/// Which sixteenth of the old bins is the first one that lies in each of the new bins, by the middles of the
+/// sixteenths: both these and the edges of bins grow.
+inline void find_first_parts(value_range from, value_range to, std::span<int> first) {
+    constexpr int parts = 16;
+    const int bins = static_cast<int>(first.size()) - 1;
+    const int end = bins * parts;
+    const spaced_numbers begins{from, end + 1};
+    const spaced_numbers edges{to, bins + 1};
+    const float half_part = 0.5F * (from.highest - from.lowest) / static_cast<float>(end);
+    const auto middle = [&](int j) { return begins[j] + half_part; };
+    int j = 0;
+    for (int t = 1; t != bins; ++t) {
+        const float edge = edges[t];
+        // A guess, put right by the rounded numbers.
+        const float guess = (edge - half_part - from.lowest) / begins.step;
+        const int begin = j;
+        j = guess >= static_cast<float>(end)    ? end
+            : guess > static_cast<float>(begin) ? static_cast<int>(guess)
+                                                : begin;
+        while (j != end && middle(j) < edge) ++j;
+        while (j != begin && edge <= middle(j - 1)) --j;
+        first[static_cast<std::size_t>(t)] = j;
+    }
+    first.front() = 0;
+    first.back() = end;
+}
+HEADRACE_FOR_AVX2 inline void find_first_parts_fused(value_range from, value_range to, std::span<int> first) {
+    find_first_parts(from, to, first);
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE void histogram::widen(value_range range) {
+    constexpr float parts = 16;
+    std::array<int, bins + 1> first;
+    cpu_has_avx2() ? detail::find_first_parts_fused(range_, range, first)
+                   : detail::find_first_parts(range_, range, first);
+    for (float& count : counts_) count /= parts;
+    std::vector<float> counts(bins, 0);
+    detail::add_parts(counts_, first, counts);
     counts_ = std::move(counts);
     range_ = range;
 }
