@@ -21,7 +21,9 @@
 #include <headrace/base/text.hpp>
 #include <headrace/io/memory_plan_text.hpp>
 #include <headrace/io/npy.hpp>
+#include <headrace/io/opaque.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/opt_main.hpp>
 #include <headrace/lowering/planned_check.hpp>
@@ -156,9 +158,10 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
 }
 
 [[nodiscard]] inline result<program> read_own(const opt_program& own, const std::string& path) {
-    if (!path.ends_with(".hr")) return read_model(path);
-    BOOST_OUTCOME_TRY(p, read_graph_text(path, own.find_op));
-    result<void> sound = complete_types(*p.graph, own.infer);
+    const bool is_text = path.ends_with(".hr");
+    BOOST_OUTCOME_TRY(p, is_text ? read_graph_text(path, own.find_op) : read_model(path));
+    result<void> sound = resolve_opaque(*p.graph, own.find_op);
+    if (sound) sound = complete_types(*p.graph, own.infer);
     if (sound) sound = verify_all(own, *p.graph);
     if (!sound) return malformed(sound.error().in(path).message);
     return std::move(p);
@@ -219,7 +222,7 @@ using refused_nodes = std::pmr::vector<diagnostic>;
     refused_nodes all = refused;
     for (const node* n : pipeline.illegal_nodes(g)) {
         if (told.contains(n->name())) continue;
-        all.push_back({std::pmr::string(n->name()), std::pmr::string(n->op->name),
+        all.push_back({std::pmr::string(n->name()), std::pmr::string(op_name(*n)),
                        "no pass of " + std::pmr::string(pipeline.name) + " takes it"});
     }
     return all;
