@@ -57,6 +57,12 @@ std::set<std::string, std::less<>> names_in(std::string_view list) {
     return names;
 }
 
+state_kind state_of(const lower_options& options) {
+    return options.state.empty() ? state_kind::refused
+           : options.state == "io" ? state_kind::io
+                                   : state_kind::variable;
+}
+
 /// Lowers again, up to the pass that failed, and writes the graph that it got.
 result<void> write_lower_reproducer(const lower_options& options, const std::optional<target_spec>& target,
                                     const std::vector<std::string>& names, std::size_t ran) {
@@ -79,6 +85,7 @@ result<void> write_lower_reproducer(const lower_options& options, const std::opt
                      {.target = target,
                       .channels_last = options.io_layout == "nhwc",
                       .observer = std::move(observer),
+                      .state = state_of(options),
                       .streams = true}));
     return done;
 }
@@ -177,6 +184,7 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
                       .verify = options.verify,
                       .inputs = options.inputs,
                       .observer = observer_of(options, watching, show),
+                      .state = state_of(options),
                       .streams = true});
     done.report.model = options.model;
     const std::string per_layer = add_cost(options, done);
@@ -320,6 +328,8 @@ int lower(const lower_options& options) {
     if (!options.vela.empty() && options.cost.empty())
         return report_usage("--vela is for --cost, or for --delegate of a .pte file");
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
+    if (packaged && !options.state.empty())
+        return report_usage("--state is for flatbuffers, not for a package; a .pte file keeps states by itself");
     if (packaged && options.io_layout != "nchw")
         return report_usage("--io-layout is for one flatbuffer, not for a package");
     if (packaged && !options.calibration.samples.empty())

@@ -260,6 +260,11 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_option("--ir-around", o.ir_around, "With --ir: only before and after these passes, A,B")
         ->needs(ir)
         ->type_name("PASSES");
+    lower
+        ->add_option("--state", o.state,
+                     "Buffers that the program writes back are io: inputs for the old value and outputs for the "
+                     "new one; variable: variables of TOSA, for a target with +var")
+        ->check(CLI::IsMember({"io", "variable"}));
     lower->add_flag("--verify", o.verify,
                     "Execute the model after each pass, and name the first that changes the result");
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");

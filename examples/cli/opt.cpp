@@ -129,12 +129,11 @@ int opt(const opt_options& options) {
         return status_ok;
     }
     if (options.passes.empty() && !options.model.empty()) {
-        const auto said = read_reproducer(options.model);
-        if (!said) return report_error(said.error());
+        const reproducer said = read_reproducer(options.model);
         opt_options found = options;
-        found.passes = said.value().passes;
-        found.verify = found.verify || said.value().verify;
-        if (found.inputs.empty()) found.inputs = said.value().inputs;
+        found.passes = said.passes;
+        found.verify = found.verify || said.verify;
+        if (found.inputs.empty()) found.inputs = said.inputs;
         if (!found.passes.empty()) return opt(found);
     }
     auto passes = all_passes().select(options.passes);

@@ -332,7 +332,7 @@ struct opt_watcher {
 /// What the first line of a reproducer says, where the command line names no passes.
 [[nodiscard]] inline result<opt_request> with_reproducer(opt_request asked) {
     if (asked.command != "opt" || asked.all_passes || !asked.passes.empty()) return asked;
-    BOOST_OUTCOME_TRY(said, read_reproducer(asked.file));
+    const reproducer said = read_reproducer(asked.file);
     if (said.passes.empty())
         return error{error_kind::unwritable, "opt needs --passes or --all, or a reproducer, which has them"};
     asked.passes = said.passes;

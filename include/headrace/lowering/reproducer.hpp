@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,12 +94,14 @@ private:
     return write_atomically(path, text);
 }
 
-/// What the first line of a reproducer, or of a test of passes, says. Empty passes if it says nothing.
-[[nodiscard]] inline result<reproducer> read_reproducer(const std::string& path) {
+/// What the first line of a reproducer, or of a test of passes, says. Empty passes if it says nothing, or if
+/// there is no such file.
+[[nodiscard]] inline reproducer read_reproducer(const std::string& path) {
     reproducer r;
-    if (!path.ends_with(".hr")) return r;
-    BOOST_OUTCOME_TRY(file, open_mapped(path));
-    std::string_view line(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+    const auto file = path.ends_with(".hr") ? open_mapped(path) : result<mapped_file>(malformed("no text"));
+    if (!file) return r;
+    const std::span<const std::byte> bytes = file.value().bytes();
+    std::string_view line(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     line = line.substr(0, line.find('\n'));
     if (!line.starts_with(detail::run_line)) return r;
     line.remove_prefix(detail::run_line.size());
@@ -115,7 +118,6 @@ private:
             r.inputs.emplace_back(word);
         }
     }
-    BOOST_OUTCOME_TRY(file.check());
     return r;
 }
 
