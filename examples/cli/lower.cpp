@@ -58,7 +58,7 @@ std::set<std::string, std::less<>> names_in(std::string_view list) {
 }
 
 state_kind state_of(const lower_options& options) {
-    return options.state.empty() ? state_kind::refused
+    return options.state.empty()   ? state_kind::refused
            : options.state == "io" ? state_kind::io
                                    : state_kind::variable;
 }
@@ -97,8 +97,8 @@ std::string reproduce(const lower_options& options, const std::optional<target_s
     if (options.reproducer.empty()) return reproducer_hint();
     // --verify executes after a pass was seen: if that found the fault, the pass is the last one.
     const auto rewriting = std::ranges::count(ran, true, &std::pair<std::string, bool>::second);
-    const bool found_by_execution =
-        options.verify && ran.back().second && done.report.verified.size() < static_cast<std::size_t>(rewriting);
+    const bool found_by_execution = options.verify && ran.back().second &&
+                                    done.report.verified.size() < static_cast<std::size_t>(rewriting);
     std::vector<std::string> names;
     for (const pass_description& p : describe_standard_pipeline().passes) names.emplace_back(p.name);
     const auto written =
@@ -329,7 +329,8 @@ int lower(const lower_options& options) {
         return report_usage("--vela is for --cost, or for --delegate of a .pte file");
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
     if (packaged && !options.state.empty())
-        return report_usage("--state is for flatbuffers, not for a package; a .pte file keeps states by itself");
+        return report_usage(
+            "--state is for flatbuffers, not for a package; a .pte file keeps states by itself");
     if (packaged && options.io_layout != "nchw")
         return report_usage("--io-layout is for one flatbuffer, not for a package");
     if (packaged && !options.calibration.samples.empty())

@@ -261,9 +261,10 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         ->needs(ir)
         ->type_name("PASSES");
     lower
-        ->add_option("--state", o.state,
-                     "Buffers that the program writes back are io: inputs for the old value and outputs for the "
-                     "new one; variable: variables of TOSA, for a target with +var")
+        ->add_option(
+            "--state", o.state,
+            "Buffers that the program writes back are io: inputs for the old value and outputs for the "
+            "new one; variable: variables of TOSA, for a target with +var")
         ->check(CLI::IsMember({"io", "variable"}));
     lower->add_flag("--verify", o.verify,
                     "Execute the model after each pass, and name the first that changes the result");
@@ -356,8 +357,9 @@ void add_show(CLI::App& app, show_options& o, int& status) {
 void add_opt(CLI::App& app, opt_options& o, int& status) {
     CLI::App* opt = app.add_subcommand("opt", "Run chosen passes over a model, and print or write the graph");
     opt->add_option("model", o.model, "A .pt2, .tosa or .hr file");
-    opt->add_option("--passes", o.passes, "Names of passes, separated by commas, or 'help' for a list of all; default: "
-                                            "those in the first line of a reproducer");
+    opt->add_option("--passes", o.passes,
+                    "Names of passes, separated by commas, or 'help' for a list of all; default: "
+                    "those in the first line of a reproducer");
     add_sizes(*opt, o.sizes);
     CLI::Option* output = opt->add_option("-o,--output", o.output, graph_output_help);
     opt->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");

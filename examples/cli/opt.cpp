@@ -65,11 +65,11 @@ struct pass_watcher {
 
 result<run_statistics> run_watched(const opt_options& options, std::pmr::vector<any_pass> passes, graph& g,
                                    pass_context& context, pass_watcher& watcher) {
-    pass_manager manager(std::move(passes), {.run_checks_after_each_pass = true,
-                                             .run = {.driver = options.retrace ? driver_kind::retracing
-                                                                               : driver_kind::in_place,
-                                                     .observer = &watcher,
-                                                     .after_pass = &pass_watcher::after_pass}});
+    pass_manager manager(std::move(passes),
+                         {.run_checks_after_each_pass = true,
+                          .run = {.driver = options.retrace ? driver_kind::retracing : driver_kind::in_place,
+                                  .observer = &watcher,
+                                  .after_pass = &pass_watcher::after_pass}});
     if (options.check) manager.add_checks([](const graph& now) { return verify(now); });
     return manager(g, context);
 }

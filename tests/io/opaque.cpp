@@ -99,7 +99,8 @@ TEST_CASE("an unknown op keeps its arguments in text, listings and JSON", "[opaq
     graph again;
     REQUIRE(read_graph_json(std::as_bytes(std::span(json)), again, {}));
     CHECK(json_of(again) == json);
-    for (const node& n : again.nodes_of(info_of<builtin::opaque>)) CHECK(has_effects(n) == (n.result_count == 0));
+    for (const node& n : again.nodes_of(info_of<builtin::opaque>))
+        CHECK(has_effects(n) == (n.result_count == 0));
 }
 
 TEST_CASE("a dialect that knows the op takes its nodes over", "[opaque]") {
@@ -123,8 +124,9 @@ TEST_CASE("what does not fit the op is an error with the node's name", "[opaque]
                           std::string(call) + ") output %y");
     };
     CHECK(with("%x, []").empty());
-    CHECK(with("%x, [], foo=1").find("y (mine.blend.default): its arguments:1:11: mine.blend.default has no "
-                                     "argument 'foo'") != std::string::npos);
+    CHECK(with("%x, [], foo=1")
+              .find("y (mine.blend.default): its arguments:1:11: mine.blend.default has no "
+                    "argument 'foo'") != std::string::npos);
     CHECK(with("%x, [], mode=slow").find("takes one of fast, exact") != std::string::npos);
     CHECK(with("%x, [], level=128").find("takes an integer from -128 to 127") != std::string::npos);
     CHECK(with("%x, [], window=[1, 2, 3]").find("takes members such as [height=1, width=1, rounding=fast]") !=

@@ -67,7 +67,8 @@ TEST_CASE("formulas of sizes: as torch 2.5 wrote them", "[io][pt2]") {
     CHECK(value_of("Max(1, s0, Mod(s1, 4))") == scalar(6));
     CHECK(value_of("TruncToInt(0.5*s0 + s0/4)") == scalar(4));
     CHECK(error_of("u0 + 1").kind == error_kind::unsupported);
-    for (const char* broken : {"s0 +", "(s0", "s0)", "s0 s1", "2 3", "s0//0", "*s0", "s0.x", "s0 ** ", "9999999999*9999999999"})
+    for (const char* broken :
+         {"s0 +", "(s0", "s0)", "s0 s1", "2 3", "s0//0", "*s0", "s0.x", "s0 ** ", "9999999999*9999999999"})
         CHECK(error_of(broken).kind == error_kind::malformed);
     CHECK(error_of(std::string(100'000, '-')).message.find("deep") != std::string::npos);
     CHECK(error_of(std::string(100'000, '(')).message.find("deep") != std::string::npos);

@@ -39,10 +39,11 @@ std::string message_of(std::string_view pickle) {
 using namespace std::string_literals;
 
 // {'w': torch._utils._rebuild_tensor_v2(('storage', torch.FloatStorage, '0', 'cpu', 2), 0, (2,), (1,), …)}
-std::string pickle_with(const std::string& size, const std::string& stride, const std::string& offset = "K\0"s) {
+std::string pickle_with(const std::string& size, const std::string& stride,
+                        const std::string& offset = "K\0"s) {
     return "\x80\x02}X\x01\0\0\0w"s + "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storage"s +
-           "ctorch\nFloatStorage\nX\x01\0\0\0"s + "0X\x03\0\0\0"s + "cpuK\x02tQ" + offset + size + "\x85" + stride +
-           "\x85\x89" + "ccollections\nOrderedDict\n)RtRs.";
+           "ctorch\nFloatStorage\nX\x01\0\0\0"s + "0X\x03\0\0\0"s + "cpuK\x02tQ" + offset + size + "\x85" +
+           stride + "\x85\x89" + "ccollections\nOrderedDict\n)RtRs.";
 }
 
 }  // namespace
@@ -72,7 +73,8 @@ TEST_CASE("pt2: a pickle is read without being run", "[io][pt2]") {
     CHECK(t.layout.dtype == dtype::float32);
     CHECK(t.layout.elements == 2);
     CHECK_FALSE(read.contains("x"));
-    for (std::size_t size = 0; size != text.size(); ++size) CHECK_FALSE(message_of(text.substr(0, size)).empty());
+    for (std::size_t size = 0; size != text.size(); ++size)
+        CHECK_FALSE(message_of(text.substr(0, size)).empty());
     CHECK(has(message_of(pickle_with("J\xff\xff\xff\xff"s, "K\x01")), "a size or a stride"));
     CHECK(has(message_of(pickle_with("K\x02", "K\x01", "J\xff\xff\xff\xff"s)), "negative storage offset"));
     CHECK(has(message_of(pickle_with("\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f"s, "K\x01")), "too large"));

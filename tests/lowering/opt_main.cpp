@@ -274,7 +274,8 @@ output %y
     CHECK(text_of(out).find("= whole.power(%x, exponent=3)") != std::string::npos);
     CHECK(run_whole({"run", model}) == 0);
     CHECK(run({"run", model}) != 0);
-    at.write("x.hr", "headrace 1 %x: float32[2] = input %y: float32[2] = opaque whole.power(%x, 4) output %y");
+    at.write("x.hr",
+             "headrace 1 %x: float32[2] = input %y: float32[2] = opaque whole.power(%x, 4) output %y");
     CHECK(run_whole({"show", model}) == 3);  // its verifier
 }
 

@@ -93,8 +93,8 @@ inline void append_constants(std::pmr::string& label, const node& n) {
     std::pmr::string label(op_name(n));
     if (opaque != nullptr) ((label += '(') += opaque_arguments(*opaque, listed_names(names))) += ')';
     for (const field_info& f : *n.op) {
-        if (opaque != nullptr || holds_tensors(f.kind) || f.kind == field_kind::region || is<builtin::constant>(n) ||
-            equal_field(f, n.arguments, n.op->default_args))
+        if (opaque != nullptr || holds_tensors(f.kind) || f.kind == field_kind::region ||
+            is<builtin::constant>(n) || equal_field(f, n.arguments, n.op->default_args))
             continue;
         ((label += '\n') += f.name) += ' ';
         print_field(label, f, n.arguments, listed_names(names));

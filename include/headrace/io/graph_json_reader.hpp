@@ -80,8 +80,8 @@ private:
         const op_info* op = sources_.find_own_op != nullptr ? sources_.find_own_op(name) : nullptr;
         if (op == nullptr)
             op = find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                                    cortex_m::dialect, higher_order::dialect, delegate::dialect,
-                                    tosa::dialect, memory::dialect, out::dialect, builtin::dialect>(name);
+                         cortex_m::dialect, higher_order::dialect, delegate::dialect, tosa::dialect,
+                         memory::dialect, out::dialect, builtin::dialect>(name);
         if (op == nullptr) fail_malformed("there is no such op");
         if (graph_->output() != nullptr) fail_malformed("it comes after the output");
         const auto results = json_get<simdjson::dom::array>(text, "results");

@@ -137,9 +137,8 @@ private:
     static std::string expected(const field_info& f) {
         if (f.kind != field_kind::custom) return std::string(kind_text(f.kind));
         std::string text;
-        f.custom->expect({&text, [](void* to, std::string_view piece) {
-                              *static_cast<std::string*>(to) += piece;
-                          }});
+        f.custom->expect(
+            {&text, [](void* to, std::string_view piece) { *static_cast<std::string*>(to) += piece; }});
         return text;
     }
     static std::string fields_of(const op_info& op) {

@@ -74,7 +74,8 @@ private:
         const char first = at_.peek();
         if (first == '%') return out_.put(operand_());
         if (first == '"') return out_.put_quoted(at_.quoted("a string"));
-        if (!at_.accept('[')) return out_.put_raw(at_.literal("a value, a list, a number, a word or a string"));
+        if (!at_.accept('['))
+            return out_.put_raw(at_.literal("a value, a list, a number, a word or a string"));
         constexpr int deepest = 8;
         if (++depth_ == deepest) at_.fail_here("lists are nested too deeply");
         out_.put_raw("[");

@@ -332,14 +332,15 @@ private:
 
 /// Does sympy.srepr print such formulas? Every one that it prints calls something.
 [[nodiscard]] inline bool is_infix(std::string_view text) {
-    return text.find("Symbol(") == std::string_view::npos && text.find("Integer(") == std::string_view::npos &&
-           text.find("Float(") == std::string_view::npos && text != "true" && text != "false";
+    return text.find("Symbol(") == std::string_view::npos &&
+           text.find("Integer(") == std::string_view::npos && text.find("Float(") == std::string_view::npos &&
+           text != "true" && text != "false";
 }
 
 }  // namespace detail
 
-/// The value of a formula in the form that exports have: sympy.srepr's, or, until torch 2.5, str's. Throws failure if it is broken, if a
-/// symbol has no value, or if a function is not known.
+/// The value of a formula in the form that exports have: sympy.srepr's, or, until torch 2.5, str's. Throws
+/// failure if it is broken, if a symbol has no value, or if a function is not known.
 [[nodiscard]] inline scalar evaluate_expression(std::string_view text, const symbol_lookup& symbols) {
     if (detail::is_infix(text)) return detail::infix_parser(text, symbols).whole();
     return detail::expression_parser(text, symbols).whole();
@@ -357,8 +358,9 @@ inline constexpr std::size_t most_symbols = 1000;
         for (std::size_t at = 0; at != expression.size();) {
             std::size_t end = at;
             const auto belongs = [&](std::size_t i) {
-                return i < expression.size() && (std::isalnum(static_cast<unsigned char>(expression[i])) != 0 ||
-                                                 expression[i] == '_' || expression[i] == '.');
+                return i < expression.size() &&
+                       (std::isalnum(static_cast<unsigned char>(expression[i])) != 0 ||
+                        expression[i] == '_' || expression[i] == '.');
             };
             while (belongs(end)) ++end;
             const std::string_view word = expression.substr(at, end - at);

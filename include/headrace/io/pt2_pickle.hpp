@@ -30,8 +30,8 @@ struct pickled_value {
     enum class kind_type : std::uint8_t { none, number, text, global, tuple, dictionary, call, storage };
     kind_type kind = kind_type::none;
     std::int64_t number = 0;
-    std::string_view text{};                      ///< of a global: module and name, with a space between
-    std::vector<const pickled_value*> items{};    ///< of a dictionary: keys and values; of a call: what first
+    std::string_view text{};                    ///< of a global: module and name, with a space between
+    std::vector<const pickled_value*> items{};  ///< of a dictionary: keys and values; of a call: what first
 };
 
 /// Reads the opcodes of protocols 2 to 4 that dictionaries of tensors consist of (pickletools lists them).
@@ -267,7 +267,8 @@ public:
         const pickled_value& all = reader_.read();
         if (all.kind != pickled_value::kind_type::dictionary || all.items.size() % 2 != 0)
             fail_malformed("the pickle is not a dictionary");
-        for (std::size_t i = 0; i != all.items.size(); i += 2) tensors_[all.items[i]->text] = all.items[i + 1];
+        for (std::size_t i = 0; i != all.items.size(); i += 2)
+            tensors_[all.items[i]->text] = all.items[i + 1];
     }
     [[nodiscard]] bool contains(std::string_view name) const { return tensors_.contains(name); }
     [[nodiscard]] pickled_tensor tensor(std::string_view name) const {
@@ -276,8 +277,9 @@ public:
         const bool by_storage = is_call_of(*v, "torch._utils _rebuild_tensor_v2");
         const bool by_dtype = is_call_of(*v, "torch._utils _rebuild_tensor_v3");
         if ((!by_storage && !by_dtype) || v->items.size() < (by_dtype ? 8U : 5U))
-            fail_unsupported("its data is not that of a plain torch.Tensor; export it again with torch 2.9 or "
-                             "newer");
+            fail_unsupported(
+                "its data is not that of a plain torch.Tensor; export it again with torch 2.9 or "
+                "newer");
         const pickled_value& storage = *v->items[1];
         if (storage.kind != pickled_value::kind_type::storage || storage.items.size() < 3)
             fail_malformed("the pickle has a tensor without a storage");
@@ -313,15 +315,24 @@ private:
             headrace::dtype type;
         };
         static constexpr known all[] = {
-            {"torch FloatStorage", dtype::float32},         {"torch LongStorage", dtype::int64},
-            {"torch HalfStorage", dtype::float16},          {"torch BFloat16Storage", dtype::bfloat16},
-            {"torch DoubleStorage", dtype::float64},        {"torch IntStorage", dtype::int32},
-            {"torch ShortStorage", dtype::int16},           {"torch CharStorage", dtype::int8},
-            {"torch ByteStorage", dtype::uint8},            {"torch BoolStorage", dtype::boolean},
-            {"torch ComplexFloatStorage", dtype::complex64}, {"torch ComplexDoubleStorage", dtype::complex128},
-            {"torch float8_e4m3fn", dtype::float8_e4m3},    {"torch float8_e5m2", dtype::float8_e5m2},
-            {"torch uint16", dtype::uint16},                {"torch uint32", dtype::uint32},
-            {"torch uint64", dtype::uint64},                {"torch complex32", dtype::complex32},
+            {"torch FloatStorage", dtype::float32},
+            {"torch LongStorage", dtype::int64},
+            {"torch HalfStorage", dtype::float16},
+            {"torch BFloat16Storage", dtype::bfloat16},
+            {"torch DoubleStorage", dtype::float64},
+            {"torch IntStorage", dtype::int32},
+            {"torch ShortStorage", dtype::int16},
+            {"torch CharStorage", dtype::int8},
+            {"torch ByteStorage", dtype::uint8},
+            {"torch BoolStorage", dtype::boolean},
+            {"torch ComplexFloatStorage", dtype::complex64},
+            {"torch ComplexDoubleStorage", dtype::complex128},
+            {"torch float8_e4m3fn", dtype::float8_e4m3},
+            {"torch float8_e5m2", dtype::float8_e5m2},
+            {"torch uint16", dtype::uint16},
+            {"torch uint32", dtype::uint32},
+            {"torch uint64", dtype::uint64},
+            {"torch complex32", dtype::complex32},
         };
         for (const known& k : all) {
             if (k.name == name) return k.type;

@@ -36,7 +36,7 @@ struct lowering_options {
     std::vector<std::string> inputs{};    ///< for `verify`: .npy files; random tensors if there are none
     lowering_observer observer{};
     state_kind state = state_kind::refused;  ///< of buffers that the program writes back
-    bool streams = false;  ///< of try_lowering: give a `stream`, not a `flatbuffer`
+    bool streams = false;                    ///< of try_lowering: give a `stream`, not a `flatbuffer`
 };
 
 /// Bytes, and what they live in. Copies share the bytes.

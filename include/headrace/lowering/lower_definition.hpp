@@ -205,10 +205,11 @@ result<lowered_model> lower_to_tosa(program model, const lowering_options& optio
 
 result<void> refuse_mutations(const program& p) {
     if (p.mutations.empty()) return boost::outcome_v2::success();
-    return unsupported(join_text(p.mutations.front().name,
-                                 ": the program writes it back when it ends, which a TOSA graph without "
-                                 "variables cannot; return the new value as an output, or lower with --state io "
-                                 "or --state variable"));
+    return unsupported(
+        join_text(p.mutations.front().name,
+                  ": the program writes it back when it ends, which a TOSA graph without "
+                  "variables cannot; return the new value as an output, or lower with --state io "
+                  "or --state variable"));
 }
 
 }  // namespace headrace

@@ -44,9 +44,9 @@ struct opt_program {
 /// `opt` and `lower` take `--verify`: the graph is executed after each pass, with `--in` or numbers from a
 /// fixed seed, and a pass that changes the outputs is named. `plan` takes it, too, and executes in the plan's
 /// memory. With `--reproducer FILE.hr`, the graph before a pass that fails is kept with the passes from there
-/// on, and `opt FILE.hr` runs them again. Returns the exit status: 0; 1 if a node is refused, or may not leave the pipeline; 2 for bad
-/// usage, or an output that cannot be written; 3 for a file that is unreadable or malformed, or a pass that
-/// fails.
+/// on, and `opt FILE.hr` runs them again. Returns the exit status: 0; 1 if a node is refused, or may not
+/// leave the pipeline; 2 for bad usage, or an output that cannot be written; 3 for a file that is unreadable
+/// or malformed, or a pass that fails.
 [[nodiscard]] int run_opt_program(const opt_program& program, int argc, char** argv);
 
 namespace detail {

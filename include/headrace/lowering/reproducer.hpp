@@ -21,8 +21,8 @@ namespace headrace {
 
 /// What a reproducer says of the run that failed.
 struct reproducer {
-    std::string passes{};              ///< those that are left, the one that failed first: "a,b,c"
-    bool verify = false;               ///< they are to be executed before and after
+    std::string passes{};               ///< those that are left, the one that failed first: "a,b,c"
+    bool verify = false;                ///< they are to be executed before and after
     std::vector<std::string> inputs{};  ///< for that: .npy files; none: numbers from a fixed seed
 };
 

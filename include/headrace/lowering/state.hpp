@@ -53,7 +53,8 @@ namespace detail {
 
 /// The output node again with other values; what it says of each value is taken over, as far as there are as
 /// many.
-inline node& replace_output(graph& g, std::span<const value> values, std::span<const std::size_t> taken_over) {
+inline node& replace_output(graph& g, std::span<const value> values,
+                            std::span<const std::size_t> taken_over) {
     node& before = *g.output();
     node& made = g.create<builtin::output>({.values = list<value>(values)});
     const auto pick = [&]<class T>(const list<T>& from) {
@@ -73,15 +74,16 @@ inline node& replace_output(graph& g, std::span<const value> values, std::span<c
     return made;
 }
 
-/// Exports that were not decomposed write to buffers in place, and say nothing of it: such a buffer becomes an
-/// output. After the writes, that is its new value.
+/// Exports that were not decomposed write to buffers in place, and say nothing of it: such a buffer becomes
+/// an output. After the writes, that is its new value.
 inline void find_writes(program& p) {
     graph& g = *p.graph;
     std::vector<node*> written;
     for (node& n : g.nodes()) {
         if (!n.op->has(trait::in_place) || n.operand_count == 0) continue;
         node* const buffer = written_constant(n);
-        if (buffer != nullptr && !buffer->name().empty() && std::ranges::find(written, buffer) == written.end())
+        if (buffer != nullptr && !buffer->name().empty() &&
+            std::ranges::find(written, buffer) == written.end())
             written.push_back(buffer);
     }
     if (written.empty()) return;
@@ -111,9 +113,9 @@ inline void find_writes(program& p) {
 
 }  // namespace detail
 
-/// Makes each buffer and parameter that the program writes an input, behind the others; its new value is among
-/// the outputs already, behind the user's. Inputs and outputs are annotated with the state's name. Returns
-/// what the states are at first.
+/// Makes each buffer and parameter that the program writes an input, behind the others; its new value is
+/// among the outputs already, behind the user's. Inputs and outputs are annotated with the state's name.
+/// Returns what the states are at first.
 [[nodiscard]] inline std::vector<initial_state> expose_states(program& p) {
     detail::find_writes(p);
     graph& g = *p.graph;
@@ -143,8 +145,8 @@ inline void find_writes(program& p) {
     return states;
 }
 
-/// Makes variables of the states that are inputs and outputs of a graph in TOSA. An error names the first that
-/// cannot be one: the target has no variables, or none of that type.
+/// Makes variables of the states that are inputs and outputs of a graph in TOSA. An error names the first
+/// that cannot be one: the target has no variables, or none of that type.
 [[nodiscard]] inline result<void> make_variables(graph& g, std::span<const initial_state> states) {
     if (states.empty()) return boost::outcome_v2::success();
     if (!g.target().has(target_feature::variable))

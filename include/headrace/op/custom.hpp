@@ -64,9 +64,7 @@ inline bool accept(std::string_view& text, char c) {
 inline std::string_view take_word(std::string_view& text) {
     text = skip_space(text);
     std::size_t end = 0;
-    const auto is_in_word = [](char c) {
-        return is_identifier(c) || c == '+' || c == '-' || c == '.';
-    };
+    const auto is_in_word = [](char c) { return is_identifier(c) || c == '+' || c == '-' || c == '.'; };
     while (end != text.size() && is_in_word(text[end])) ++end;
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(end);
@@ -93,8 +91,8 @@ void visit_members(const T& s, F&& f) {
 }
 
 template <class T>
-inline constexpr bool is_plain =
-    custom_argument<T> || std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>;
+inline constexpr bool is_plain = custom_argument<T> || std::is_same_v<T, bool> ||
+                                 std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>;
 
 template <class Number>
 void print_number(Number number, text_sink out) {
@@ -110,8 +108,9 @@ bool parse_number(std::string_view word, Number& number) {
 
 template <class T>
 void print(const T& v, text_sink out) {
-    static_assert(is_plain<T>, "op: members of an own struct are integers, double, bool, own enumerations and "
-                               "own structs");
+    static_assert(is_plain<T>,
+                  "op: members of an own struct are integers, double, bool, own enumerations and "
+                  "own structs");
     if constexpr (own_enumeration<T>) {
         const auto i = static_cast<std::uint64_t>(v);
         if (i >= names_in<T>.size()) return custom::print_number(i, out);
@@ -217,7 +216,9 @@ inline constexpr custom_type functions_of{
     [](std::string_view text, void* member) {
         return custom::parse(text, *static_cast<T*>(member)) && skip_space(text).empty();
     },
-    [](const void* a, const void* b) { return custom::equal(*static_cast<const T*>(a), *static_cast<const T*>(b)); },
+    [](const void* a, const void* b) {
+        return custom::equal(*static_cast<const T*>(a), *static_cast<const T*>(b));
+    },
     [](text_sink out) { expect<T>(out); },
 };
 
