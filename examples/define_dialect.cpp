@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // An op is a type. Its struct says all that printing, defaults, sets, queries and inference need.
+#include <cstdint>
 #include <cstdio>
+#include <string_view>
 #include <type_traits>
 
 #include <headrace/ir/listing.hpp>
+#include <headrace/op/custom.hpp>
 #include <headrace/op/op_query.hpp>
 
 #include "my_dialect.hpp"
@@ -21,10 +24,42 @@ static_assert(std::is_same_v<elementwise_ops, headrace::ops<my::scale_shift, my:
 static_assert(!headrace::has_trait<my::swish>(headrace::trait::commutative));
 //! [facts]
 
+//! [arguments]
+// Kinds of arguments that the dialect brings along, each with the function that names its parts.
+namespace my {
+
+enum class rounding : std::uint8_t { nearest, down };
+constexpr std::string_view enumerator_names(rounding) { return "nearest, down"; }
+
+struct window {
+    std::int16_t height = 1, width = 1;
+    my::rounding rounding{};
+};
+constexpr std::string_view member_names(const window&) { return "height, width, rounding"; }
+
+struct own_arguments;
+struct pool : headrace::op<own_arguments, "my.pool", "self, window, lanes, labels"> {
+    struct args {
+        headrace::value self;
+        my::window window{};
+        std::uint8_t lanes = 4;
+        headrace::list<std::string_view> labels{};
+    };
+};
+struct own_arguments : headrace::dialect_of<"my", pool> {};
+
+}  // namespace my
+//! [arguments]
+
 int main() {
     small_graph g;
     const headrace::value x = g.input("x", {1, 8});
     const headrace::value scaled = g.make<my::scale_shift>({.self = x, .scale = 0.5});
     g.output(g.make<my::swish>({.self = scaled}));  // beta is the default, and so not listed
     std::printf("%s", headrace::listing(g).c_str());
+    // my.pool(self=%x, window=[height=2, width=1, rounding=down], lanes=4, labels=["a"])
+    const std::string_view labels[] = {"a"};  // a list is a view
+    const headrace::args<my::pool> pool{
+        .self = x, .window = {.height = 2, .rounding = my::rounding::down}, .labels = {labels, 1}};
+    std::printf("%s\n", headrace::print(my::pool{}, pool, [](headrace::value) { return "%x"; }).c_str());
 }

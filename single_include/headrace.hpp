@@ -599,7 +599,35 @@ enum class field_kind : std::uint8_t {
     rounding,
     region,
     data,
+    texts,
+    custom,  ///< of a type that its dialect brings along: see op/custom.hpp
 };
+
+/// Takes text piece by piece.
+struct text_sink {
+    void* to;
+    void (*append)(void* to, std::string_view text);
+};
+
+/// What is known of a type of arguments that a dialect brings along (op/custom.hpp makes it): how a member is
+/// written as text, read from it, and compared.
+struct custom_type {
+    std::size_t size;
+    void (*print)(const void* member, text_sink out);
+    bool (*parse)(std::string_view text, void* member);  ///< false, and any value, if it is not such a text
+    bool (*equal)(const void* a, const void* b);
+    void (*expect)(text_sink out);  ///< what a message says of what is expected
+};
+
+/// A member of such a type, which can be changed where it may be.
+struct custom_member {
+    const custom_type* type;
+    void* at;
+};
+
+/// The custom_type of a type that op/custom.hpp knows; of any other type null.
+template <class T>
+inline constexpr const custom_type* custom_type_of = nullptr;
 
 /// The kind of a type that arguments may have; of any other type, something that is no field_kind.
 template <class T>
@@ -637,6 +665,8 @@ inline constexpr field_kind kind_of<rounding_mode> = field_kind::rounding;
 template <>
 inline constexpr field_kind kind_of<graph*> = field_kind::region;
 template <>
+inline constexpr field_kind kind_of<list<std::string_view>> = field_kind::texts;
+template <>
 inline constexpr field_kind kind_of<tensor_data> = field_kind::data;
 
 template <class T>
@@ -659,6 +689,7 @@ struct field_info {
     field_kind kind;
     bool optional;  ///< the member is a std::optional
     std::uint16_t offset;
+    const custom_type* custom = nullptr;  ///< of field_kind::custom
 };
 
 [[nodiscard]] constexpr std::size_t count_names(std::string_view names) {
@@ -682,7 +713,8 @@ template <std::size_t N>
 
 template <class T>
 concept argument_type =
-    std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind>;
+    std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind> &&
+    (custom_type_of<typename unwrap_optional<T>::type> == nullptr || !is_optional<T>);
 
 namespace detail {
 
@@ -695,7 +727,8 @@ constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
     const auto place = [&]<class T>() {
         using held = typename unwrap_optional<T>::type;
         offset = (offset + alignof(T) - 1) / alignof(T) * alignof(T);
-        fields[i] = {names[i], kind_of<held>, is_optional<T>, static_cast<std::uint16_t>(offset)};
+        fields[i] = {names[i], kind_of<held>, is_optional<T>, static_cast<std::uint16_t>(offset),
+                     custom_type_of<held>};
         offset += sizeof(T);
         ++i;
     };
@@ -724,7 +757,8 @@ template <std::size_t N, std::size_t M>
                                                const std::array<field_info, M>& b) {
     if (N != M) return false;
     for (std::size_t i = 0; i != N; ++i) {
-        if (a[i].kind != b[i].kind || a[i].optional != b[i].optional || a[i].offset != b[i].offset)
+        if (a[i].kind != b[i].kind || a[i].optional != b[i].optional || a[i].offset != b[i].offset ||
+            a[i].custom != b[i].custom)
             return false;
         for (std::size_t k = 0; k != N; ++k) {
             if (a[i].name == b[k].name && i != k) return false;
@@ -5077,12 +5111,15 @@ struct output : op<dialect, "builtin.output", "values", 0> {
     };
 };
 
-/// An op of no dialect that the program knows: it keeps its name and its tensor operands, so that all of them
-/// can be reported at once.
-struct opaque : op<dialect, "builtin.opaque", "target, operands", variadic_results> {
+/// An op of no dialect that the program knows: it keeps its name and all that it was given, so that it can be
+/// written, run by those who know it, and reported. `arguments` is text as graphs have it, in which %0 is the
+/// first operand: "self=%0, dims=[1, 2], other=[none, %1]"; it is empty where operands are all that is given.
+/// resolve_opaque (io/opaque.hpp) makes such nodes those of a dialect that knows the op.
+struct opaque : op<dialect, "builtin.opaque", "target, operands, arguments", variadic_results> {
     struct args {
         std::string_view target;
         list<value> operands;
+        std::string_view arguments{};
     };
 };
 
@@ -6174,6 +6211,48 @@ template <class... Dialects>
 
 }  // namespace headrace
 
+// ---- headrace/ir/opaque_text.hpp ----
+
+namespace headrace {
+
+/// What a node computes, by name: of an opaque one its target.
+[[nodiscard]] inline std::string_view op_name(const node& n) {
+    const auto* opaque = args_if<builtin::opaque>(n);
+    return opaque != nullptr ? opaque->target : n.op->name;
+}
+
+/// The arguments of an opaque node, with `name(value)` where its text refers to operands: `self=%x, n=2`.
+template <class Name>
+[[nodiscard]] std::pmr::string opaque_arguments(const args<builtin::opaque>& a, Name&& name) {
+    std::pmr::string out;
+    if (a.arguments.empty()) {
+        for (const value& v : a.operands) (out += &v == a.operands.begin() ? "" : ", ") += name(v);
+        return out;
+    }
+    bool in_quotes = false;
+    const std::string_view text = a.arguments;
+    for (std::size_t i = 0; i != text.size();) {
+        in_quotes ^= text[i] == '"';
+        if (in_quotes && text[i] == '\\' && i + 1 != text.size()) out += text[i++];
+        std::size_t operand = 0;
+        std::size_t end = i + 1;
+        const auto is_digit = [&](std::size_t at) {
+            return at < text.size() && text[at] >= '0' && text[at] <= '9';
+        };
+        for (; text[i] == '%' && !in_quotes && is_digit(end) && operand < a.operands.size(); ++end)
+            operand = 10 * operand + static_cast<std::size_t>(text[end] - '0');
+        if (end != i + 1 && operand < a.operands.size()) {
+            out += name(a.operands[operand]);
+            i = end;
+        } else {
+            out += text[i++];
+        }
+    }
+    return out;
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/inference_definition.hpp ----
 
 namespace headrace {
@@ -6207,7 +6286,7 @@ HEADRACE_INLINE std::pmr::string message_prefix(const node& n) {
     const auto* origin = n.find_annotation<provenance>();
     std::pmr::string text = printable(origin_name(n));
     text += " (";
-    text += printable(origin != nullptr ? origin->op_name : n.op->name);
+    text += printable(origin != nullptr ? origin->op_name : op_name(n));
     text += "): ";
     return text;
 }
@@ -10563,6 +10642,7 @@ private:
         return *reinterpret_cast<T*>(static_cast<std::byte*>(n.arguments) + f.offset);
     }
 
+    [[nodiscard]] list<std::string_view> own_texts(list<std::string_view> texts);
     // Copies what the arguments refer to into the arena, then makes the node's edges.
     void own_arguments(node& n);
 
@@ -10695,6 +10775,12 @@ HEADRACE_INLINE std::string_view graph::own(std::string_view text) {
     return {copy, text.size()};
 }
 
+HEADRACE_INLINE list<std::string_view> graph::own_texts(list<std::string_view> texts) {
+    const list<std::string_view> copy = own(texts);
+    for (const std::string_view& text : copy) const_cast<std::string_view&>(text) = own(text);
+    return copy;
+}
+
 HEADRACE_INLINE void graph::own_arguments(node& n) {
     for (const field_info& f : *n.op) {
         switch (f.kind) {
@@ -10725,6 +10811,15 @@ HEADRACE_INLINE void graph::own_arguments(node& n) {
                     if (auto& text = field_at<std::optional<std::string_view>>(n, f)) text = own(*text);
                 } else {
                     field_at<std::string_view>(n, f) = own(field_at<std::string_view>(n, f));
+                }
+                break;
+            case field_kind::texts:
+                if (f.optional) {
+                    if (auto& texts = field_at<std::optional<list<std::string_view>>>(n, f))
+                        texts = own_texts(*texts);
+                } else {
+                    auto& texts = field_at<list<std::string_view>>(n, f);
+                    texts = own_texts(texts);
                 }
                 break;
             case field_kind::data: {
@@ -11937,6 +12032,12 @@ decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call)
             return as(std::type_identity<graph*>{});
         case field_kind::data:
             return as(std::type_identity<tensor_data>{});
+        case field_kind::texts:
+            return as(std::type_identity<list<std::string_view>>{});
+        case field_kind::custom: {
+            const custom_member member{f.custom, const_cast<std::byte*>(at)};
+            return call(member);
+        }
     }
     __builtin_unreachable();
 }
@@ -11968,6 +12069,11 @@ public:
     void add(const tensor_data& d) {
         add_address(d.bytes);
         add(d.strides);
+    }
+    void add(const custom_member& m) {
+        m.type->print(m.at, {this, [](void* to, std::string_view text) {
+                                 static_cast<hasher*>(to)->add(text);
+                             }});
     }
     template <class T>
         requires std::is_enum_v<T>
@@ -12067,6 +12173,11 @@ public:
             out_ += "{...}";
         }
     }
+    void put(const custom_member& m) {
+        m.type->print(m.at, {&out_, [](void* to, std::string_view text) {
+                                 *static_cast<std::pmr::string*>(to) += text;
+                             }});
+    }
     void put(const tensor_data& data) {
         out_ += data.strides.empty() ? "row-major" : "strides ";
         if (!data.strides.empty()) put(data.strides);
@@ -12138,8 +12249,16 @@ template <op_tag Op, class Name>
 
 /// Are one member's values the same? Values are by identity, constants by address, NaN is the same as NaN.
 [[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
+    if (f.kind == field_kind::custom)
+        return f.custom->equal(static_cast<const std::byte*>(a) + f.offset,
+                               static_cast<const std::byte*>(b) + f.offset);
     return detail::visit_field(f, a, [&]<class T>(const T& member) {
-        return detail::same(member, *reinterpret_cast<const T*>(static_cast<const std::byte*>(b) + f.offset));
+        if constexpr (std::is_same_v<T, custom_member>) {
+            return false;
+        } else {
+            return detail::same(member,
+                                *reinterpret_cast<const T*>(static_cast<const std::byte*>(b) + f.offset));
+        }
     });
 }
 
@@ -12359,6 +12478,10 @@ HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_na
         }
         return out;
     }
+    if (const auto* opaque = args_if<builtin::opaque>(n)) {
+        ((out += printable(opaque->target)) += '(') += opaque_arguments(*opaque, name);
+        return out += ')';
+    }
     ((out += n.op->name) += '(') += listed_arguments(n, name);
     return out += ')';
 }
@@ -12531,6 +12654,11 @@ private:
         words_.insert(words_.end(), meta->dim_order.begin(), meta->dim_order.end());
     }
     void put(graph* const&) { sound_ = false; }
+    void put(const custom_member& m) {
+        m.type->print(m.at, {this, [](void* to, std::string_view text) {
+                                 static_cast<dispatch_key*>(to)->put(text);
+                             }});
+    }
     void put(const tensor_data&) { sound_ = false; }
     void put(const int_list& items) { put_all(items); }
     template <class T>
@@ -12808,7 +12936,7 @@ HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason
     if (kind == error_kind::invalid && !diagnostics_.empty()) return;
     const auto* origin = n.find_annotation<provenance>();
     diagnostic d{std::pmr::string(origin_name(n)),
-                 std::pmr::string(origin != nullptr ? origin->op_name : n.op->name), std::pmr::string(reason),
+                 std::pmr::string(origin != nullptr ? origin->op_name : op_name(n)), std::pmr::string(reason),
                  kind};
     if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
     std::uint32_t& place = place_of(d);

@@ -1741,6 +1741,9 @@ HEADRACE_COMPILED_PASS(decompose_gelu);
 
 // ---- headrace/target/preferences.hpp ----
 
+#ifndef HEADRACE_TARGET_PREFERENCES_HPP
+#define HEADRACE_TARGET_PREFERENCES_HPP
+
 namespace headrace {
 
 /// Of several ways to compute the same numbers, those that cost a target least. Passes ask here, not for
@@ -1836,6 +1839,8 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
 }
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/support/convolution.hpp ----
 
@@ -4381,6 +4386,9 @@ using decompose_passes =
 
 // ---- headrace/ir/purity.hpp ----
 
+#ifndef HEADRACE_IR_PURITY_HPP
+#define HEADRACE_IR_PURITY_HPP
+
 namespace headrace {
 
 /// Does a node of that op do something even if nothing uses its results? Ops without results do (assertions,
@@ -4391,7 +4399,8 @@ namespace headrace {
 
 /// The same of one node: an op that holds graphs has the effects of what is in them.
 [[nodiscard]] inline bool has_effects(const node& n) {
-    bool found = has_effects(*n.op);
+    // An unknown op without results is called for what else it does.
+    bool found = has_effects(*n.op) || (is<builtin::opaque>(n) && n.result_count == 0);
     for_each_region(n, [&](const field_info&, const graph* region) {
         if (region == nullptr) return;
         for (const node& inner : region->nodes()) {
@@ -4413,6 +4422,8 @@ namespace headrace {
 }
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/fold/fold_constants.hpp ----
 
@@ -4849,6 +4860,9 @@ HEADRACE_COMPILED_PASS(merge_equal_constants);
 
 // ---- headrace/ir/dead_code.hpp ----
 
+#ifndef HEADRACE_IR_DEAD_CODE_HPP
+#define HEADRACE_IR_DEAD_CODE_HPP
+
 namespace headrace {
 
 namespace detail {
@@ -4865,7 +4879,12 @@ std::size_t eliminate_dead_code(graph& g);
 
 }  // namespace headrace
 
+#endif
+
 // ---- headrace/ir/boost_graph.hpp ----
+
+#ifndef HEADRACE_IR_BOOST_GRAPH_HPP
+#define HEADRACE_IR_BOOST_GRAPH_HPP
 
 namespace headrace {
 
@@ -5093,7 +5112,12 @@ namespace headrace {
 
 }  // namespace headrace
 
+#endif
+
 // ---- headrace/ir/dead_code_definition.hpp ----
+
+#ifndef HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
+#define HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
 
 namespace headrace {
 
@@ -5150,6 +5174,8 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
 }
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/fold/remove_dead_code.hpp ----
 
@@ -5303,6 +5329,9 @@ HEADRACE_COMPILED_PASS(sort_topologically);
 }  // namespace headrace
 
 // ---- headrace/match/pattern_expression.hpp ----
+
+#ifndef HEADRACE_MATCH_PATTERN_EXPRESSION_HPP
+#define HEADRACE_MATCH_PATTERN_EXPRESSION_HPP
 
 namespace headrace {
 
@@ -5469,7 +5498,12 @@ template <pattern_function F>
 
 }  // namespace headrace
 
+#endif
+
 // ---- headrace/match/node_pattern.hpp ----
+
+#ifndef HEADRACE_MATCH_NODE_PATTERN_HPP
+#define HEADRACE_MATCH_NODE_PATTERN_HPP
 
 namespace headrace {
 
@@ -5734,6 +5768,8 @@ template <class P>
 }
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/fold/fuse_clamps.hpp ----
 
@@ -6101,6 +6137,9 @@ struct axis_layout {
 
 // ---- headrace/op/op_query.hpp ----
 
+#ifndef HEADRACE_OP_OP_QUERY_HPP
+#define HEADRACE_OP_OP_QUERY_HPP
+
 namespace headrace {
 
 namespace detail {
@@ -6171,6 +6210,8 @@ template <class Variants>
 using bases_of = typename detail::bases_of_list<Variants>::type;
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/layout/layout_kind.hpp ----
 
@@ -10474,6 +10515,9 @@ HEADRACE_COMPILED_PASS(canonicalize_pooling);
 
 // ---- headrace/pass/op_map.hpp ----
 
+#ifndef HEADRACE_PASS_OP_MAP_HPP
+#define HEADRACE_PASS_OP_MAP_HPP
+
 namespace headrace {
 
 /// One entry of an op_map.
@@ -10497,6 +10541,8 @@ struct op_map<becomes<From, To>...> {
 };
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/normalize/canonicalize_variants.hpp ----
 
@@ -14236,6 +14282,9 @@ HEADRACE_COMPILED_PASS(expand_bits);
 
 // ---- headrace/target/node_facts.hpp ----
 
+#ifndef HEADRACE_TARGET_NODE_FACTS_HPP
+#define HEADRACE_TARGET_NODE_FACTS_HPP
+
 namespace headrace {
 
 namespace u55 {
@@ -14370,7 +14419,12 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
 
 }  // namespace headrace
 
+#endif
+
 // ---- headrace/target/u55_verify.hpp ----
+
+#ifndef HEADRACE_TARGET_U55_VERIFY_HPP
+#define HEADRACE_TARGET_U55_VERIFY_HPP
 
 namespace headrace::u55 {
 
@@ -14452,6 +14506,8 @@ namespace detail {
 [[nodiscard]] inline std::pmr::string restriction(const node& n) { return restriction(facts_of(n)); }
 
 }  // namespace headrace::u55
+
+#endif
 
 // ---- headrace/passes/u55/expand_extrema.hpp ----
 

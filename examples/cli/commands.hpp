@@ -44,6 +44,8 @@ struct lower_options {
     std::string ir_around;  ///< passes, parted by commas: only what is before and after them is kept
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors where there are none
     bool verify = false;
+    std::string state;                  ///< of written buffers: io, variable, or empty to refuse them
+    std::string reproducer;             ///< what to write if a pass fails; empty: nothing
     std::vector<std::string> methods;   ///< NAME=MODEL.pt2: `output` is a package or a .pte file
     bool partition = false;             ///< what cannot be lowered stays on the host: a package, too
     std::string delegate;               ///< of a .pte file: the backend that gets what can be lowered
@@ -94,12 +96,15 @@ struct show_options {
 struct opt_options {
     std::string model;
     size_choices sizes{};      ///< of a .pt2 file that leaves some open
-    std::string passes;        ///< names, separated by commas; "help" lists them
+    std::string passes;        ///< names, separated by commas; "help" lists them; empty: what the text says
     std::string output;        ///< empty: standard output
     std::string target;        ///< empty: the graph's, else FP, and INT as well if the graph is quantized
     std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant is in the text itself
     bool retrace = false;
     bool check = false;
+    bool verify = false;              ///< execute the graph before and after each pass
+    std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors where there are none
+    std::string reproducer;           ///< what to write if a pass fails; empty: nothing
 };
 [[nodiscard]] int opt(const opt_options& options);
 

@@ -8,11 +8,15 @@
 #include <exception>
 #include <filesystem>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <headrace/base/printable.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/tosa_stream.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/lowering/reproducer.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 
 #include "batch.hpp"
@@ -32,6 +36,7 @@ struct watchers {
     picture_folder pictures;
     text_folder texts;
     graph_history history{};
+    std::vector<std::pair<std::string, bool>> ran{};  ///< passes, and whether they changed anything
 
     result<void> see(const graph& g, std::string_view stage) {
         if (pictures.is_wanted()) {
@@ -52,16 +57,67 @@ std::set<std::string, std::less<>> names_in(std::string_view list) {
     return names;
 }
 
+state_kind state_of(const lower_options& options) {
+    return options.state.empty()   ? state_kind::refused
+           : options.state == "io" ? state_kind::io
+                                   : state_kind::variable;
+}
+
+/// Lowers again, up to the pass that failed, and writes the graph that it got.
+result<void> write_lower_reproducer(const lower_options& options, const std::optional<target_spec>& target,
+                                    const std::vector<std::string>& names, std::size_t ran) {
+    pass_progress progress(names);
+    bool written = false;
+    result<void> done = boost::outcome_v2::success();
+    const auto keep = [&](const graph& g) -> result<void> {
+        if (progress.count() != ran || std::exchange(written, true)) return done;
+        done = write_reproducer(options.reproducer, g, {progress.left(), options.verify, options.inputs});
+        return done;
+    };
+    lowering_observer observer;
+    observer.before_passes = [&](graph& g) { return keep(g); };
+    observer.after_pass = [&](const pass_record& pass, graph& g) -> result<void> {
+        progress.ended(pass.name);
+        return keep(g);
+    };
+    static_cast<void>(
+        try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
+                     {.target = target,
+                      .channels_last = options.io_layout == "nhwc",
+                      .observer = std::move(observer),
+                      .state = state_of(options),
+                      .streams = true}));
+    return done;
+}
+
+/// What the message of a failure says beside it: a pass has a fault, not the model.
+std::string reproduce(const lower_options& options, const std::optional<target_spec>& target,
+                      const lowering_outcome& done, const std::vector<std::pair<std::string, bool>>& ran) {
+    if (ran.empty()) return {};
+    if (options.reproducer.empty()) return reproducer_hint();
+    // --verify executes after a pass was seen: if that found the fault, the pass is the last one.
+    const auto rewriting = std::ranges::count(ran, true, &std::pair<std::string, bool>::second);
+    const bool found_by_execution = options.verify && ran.back().second &&
+                                    done.report.verified.size() < static_cast<std::size_t>(rewriting);
+    std::vector<std::string> names;
+    for (const pass_description& p : describe_standard_pipeline().passes) names.emplace_back(p.name);
+    const auto written =
+        write_lower_reproducer(options, target, names, ran.size() - (found_by_execution ? 1 : 0));
+    return written ? reproducer_text(options.reproducer) : "; " + std::string(written.error().message);
+}
+
 lowering_observer observer_of(const lower_options& options, watchers& to, const show_function& show) {
     const bool records = is_page_path(options.report);
     lowering_observer observer;
     observer.after_pass = [&to, &show, records](const pass_record& pass, graph& g) -> result<void> {
+        to.ran.emplace_back(pass.name, pass.nodes.rewritten != 0);
         if (show) show(pass.name);
         if (records) to.history.add(pass, g);
         if (pass.nodes.rewritten != 0) return to.see(g, pass.name);
         return boost::outcome_v2::success();
     };
     observer.before_passes = [&to, records](graph& g) -> result<void> {
+        to.ran.clear();
         if (records) to.history.begin(g);
         return to.see(g, "input");
     };
@@ -128,6 +184,7 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
                       .verify = options.verify,
                       .inputs = options.inputs,
                       .observer = observer_of(options, watching, show),
+                      .state = state_of(options),
                       .streams = true});
     done.report.model = options.model;
     const std::string per_layer = add_cost(options, done);
@@ -136,8 +193,11 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
         outcome.status = status_of(*done.failure);
         outcome.error = done.failure->message;
         const auto& last = watching.texts.last();
-        if (done.failure->kind == error_kind::invalid && !last.empty())
+        if (done.failure->kind == error_kind::invalid && !last.empty() && options.reproducer.empty()) {
             outcome.error += fmt::format("; {} is the graph before that", last.string());
+        } else if (done.failure->kind == error_kind::invalid) {
+            outcome.error += reproduce(options, target, done, watching.ran);
+        }
     } else if (auto page = write_report_page(options, done, watching.history, per_layer); !page) {
         outcome.status = status_of(page.error());
         outcome.error = page.error().message;
@@ -268,6 +328,9 @@ int lower(const lower_options& options) {
     if (!options.vela.empty() && options.cost.empty())
         return report_usage("--vela is for --cost, or for --delegate of a .pte file");
     const bool packaged = options.partition || options.plan_memory || !options.methods.empty();
+    if (packaged && !options.state.empty())
+        return report_usage(
+            "--state is for flatbuffers, not for a package; a .pte file keeps states by itself");
     if (packaged && options.io_layout != "nchw")
         return report_usage("--io-layout is for one flatbuffer, not for a package");
     if (packaged && !options.calibration.samples.empty())

@@ -112,6 +112,9 @@ INT+FP for a mixture)";
 constexpr const char* delegate_help =
     R"(For a .pte file: tosa turns what can be lowered to TOSA into delegates; ethos-u55-128 and similar
 configurations have Vela compile them for that NPU. The runtime's own kernels compute the rest)";
+constexpr const char* reproducer_help =
+    R"(If a pass fails, or --verify finds that it changes the result: write the graph before it, as text that says
+which passes are left; `headrace opt FILE.hr` runs them)";
 constexpr const char* cost_help =
     R"(Show what Vela estimates for that Ethos-U: cycles by operator and, in the report, by node; the default
 target is then what it runs)";
@@ -257,9 +260,16 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     lower->add_option("--ir-around", o.ir_around, "With --ir: only before and after these passes, A,B")
         ->needs(ir)
         ->type_name("PASSES");
+    lower
+        ->add_option(
+            "--state", o.state,
+            "Buffers that the program writes back are io: inputs for the old value and outputs for the "
+            "new one; variable: variables of TOSA, for a target with +var")
+        ->check(CLI::IsMember({"io", "variable"}));
     lower->add_flag("--verify", o.verify,
                     "Execute the model after each pass, and name the first that changes the result");
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
+    lower->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
     CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);
     quantize->type_name("FILE|DIR");
     add_calibration(*lower, o.calibration);
@@ -347,8 +357,9 @@ void add_show(CLI::App& app, show_options& o, int& status) {
 void add_opt(CLI::App& app, opt_options& o, int& status) {
     CLI::App* opt = app.add_subcommand("opt", "Run chosen passes over a model, and print or write the graph");
     opt->add_option("model", o.model, "A .pt2, .tosa or .hr file");
-    opt->add_option("--passes", o.passes, "Names of passes, separated by commas, or 'help' for a list of all")
-        ->required();
+    opt->add_option("--passes", o.passes,
+                    "Names of passes, separated by commas, or 'help' for a list of all; default: "
+                    "those in the first line of a reproducer");
     add_sizes(*opt, o.sizes);
     CLI::Option* output = opt->add_option("-o,--output", o.output, graph_output_help);
     opt->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
@@ -358,6 +369,10 @@ void add_opt(CLI::App& app, opt_options& o, int& status) {
         "quantized model");
     opt->add_flag("--retrace", o.retrace, "Visit every node, and infer again the types that were lost");
     opt->add_flag("--check", o.check, "Check the graph after each pass");
+    opt->add_flag("--verify", o.verify,
+                  "Execute the graph after each pass, and name the first that changes the result");
+    opt->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
+    opt->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
     write_by(*opt, {"--output"});
     add_quiet(*opt);
     opt->footer(opt_examples);

@@ -9,6 +9,8 @@
 #include <headrace/lowering/lower_package.hpp>
 #include <headrace/lowering/models.hpp>
 #include <headrace/lowering/refusal_text.hpp>
+#include <headrace/lowering/reproducer.hpp>
+#include <headrace/lowering/result_check.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/lowering/target_choice.hpp>
 
@@ -34,19 +36,76 @@ void print_passes() {
     for (const any_pass& p : all_passes().passes()) fmt::print("{:32} {}\n", p.name(), p.info().summary);
 }
 
-result<int> run_passes(const opt_options& options, std::pmr::vector<any_pass> passes,
-                       const std::optional<target_spec>& target) {
+/// The model with the target that its passes lower to.
+result<program> read_for_passes(const opt_options& options, const std::optional<target_spec>& target) {
     BOOST_OUTCOME_TRY(model, read_model(options.model, options.sizes));
+    graph& g = *model.graph;
+    if (target || g.target() == target_spec{}) g.set_target(target ? *target : widest_default_target(g));
+    return std::move(model);
+}
+
+/// What watches the passes: --verify, and how far they have come.
+struct pass_watcher {
+    explicit pass_watcher(std::vector<std::string> names) : progress(std::move(names)) {}
+
+    static result<void> after_pass(void* self, const pass_record& record, graph& g) {
+        auto& watcher = *static_cast<pass_watcher*>(self);
+        if (watcher.executed && record.nodes.rewritten != 0) {
+            BOOST_OUTCOME_TRYV(watcher.executed->check(record.name, g));
+        }
+        watcher.progress.ended(record.name);
+        if (watcher.stop_after == watcher.progress.count()) return invalid("stopped");
+        return boost::outcome_v2::success();
+    }
+
+    pass_progress progress;
+    std::optional<result_check> executed{};
+    std::size_t stop_after = 0;  ///< 0: when all have run
+};
+
+result<run_statistics> run_watched(const opt_options& options, std::pmr::vector<any_pass> passes, graph& g,
+                                   pass_context& context, pass_watcher& watcher) {
+    pass_manager manager(std::move(passes),
+                         {.run_checks_after_each_pass = true,
+                          .run = {.driver = options.retrace ? driver_kind::retracing : driver_kind::in_place,
+                                  .observer = &watcher,
+                                  .after_pass = &pass_watcher::after_pass}});
+    if (options.check) manager.add_checks([](const graph& now) { return verify(now); });
+    return manager(g, context);
+}
+
+/// Runs the passes that have not failed once more, and writes what they leave.
+result<void> reproduce(const opt_options& options, const std::pmr::vector<any_pass>& passes,
+                       const std::optional<target_spec>& target, const pass_watcher& failed) {
+    BOOST_OUTCOME_TRY(model, read_for_passes(options, target));
+    pass_watcher again(names_of(passes));
+    again.stop_after = failed.progress.count();
+    pass_context context(&infer_node);
+    if (again.stop_after != 0) static_cast<void>(run_watched(options, passes, *model.graph, context, again));
+    return write_reproducer(options.reproducer, *model.graph,
+                            {again.progress.left(), options.verify, options.inputs});
+}
+
+result<int> run_passes(const opt_options& options, const std::pmr::vector<any_pass>& passes,
+                       const std::optional<target_spec>& target) {
+    BOOST_OUTCOME_TRY(model, read_for_passes(options, target));
     graph& g = *model.graph;
     const std::size_t nodes_before = g.size();
     const std::size_t pass_count = passes.size();
-    if (target || g.target() == target_spec{}) g.set_target(target ? *target : widest_default_target(g));
-    pass_manager manager(std::move(passes), {.run_checks_after_each_pass = true,
-                                             .run = {.driver = options.retrace ? driver_kind::retracing
-                                                                               : driver_kind::in_place}});
-    if (options.check) manager.add_checks([](const graph& now) { return verify(now); });
+    pass_watcher watcher(names_of(passes));
+    if (options.verify) {
+        BOOST_OUTCOME_TRY(inputs, model_inputs(g, options.inputs));
+        watcher.executed.emplace(std::move(inputs));
+        BOOST_OUTCOME_TRYV(watcher.executed->begin(g));
+    }
     pass_context context(&infer_node);
-    BOOST_OUTCOME_TRY(manager(g, context));
+    if (const auto done = run_watched(options, passes, g, context, watcher); !done) {
+        error e = done.error();
+        if (e.kind != error_kind::invalid) return e;
+        if (options.reproducer.empty()) return error{e.kind, e.message + reproducer_hint().c_str()};
+        BOOST_OUTCOME_TRYV(reproduce(options, passes, target, watcher));
+        return error{e.kind, e.message + reproducer_text(options.reproducer).c_str()};
+    }
     BOOST_OUTCOME_TRY(model.file.check());
     for (const std::string& line : refusal_lines(context.diagnostics()))
         fmt::print(stderr, "{}", error_text(line));
@@ -69,8 +128,17 @@ int opt(const opt_options& options) {
         print_passes();
         return status_ok;
     }
+    if (options.passes.empty() && !options.model.empty()) {
+        const reproducer said = read_reproducer(options.model);
+        opt_options found = options;
+        found.passes = said.passes;
+        found.verify = found.verify || said.verify;
+        if (found.inputs.empty()) found.inputs = said.inputs;
+        if (!found.passes.empty()) return opt(found);
+    }
     auto passes = all_passes().select(options.passes);
     if (!passes) return report_usage(passes.error().message + "; --passes help lists all");
+    if (options.passes.empty()) return report_usage("--passes is required; --passes help lists all");
     if (options.model.empty()) return report_usage("opt needs a model");
     if (const int status = check_distinct_files(std::vector{options.output}, options.model);
         status != status_ok)
@@ -78,7 +146,7 @@ int opt(const opt_options& options) {
     if (const int status = check_graph_extension(options.output); status != status_ok) return status;
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
-    const result<int> status = run_passes(options, std::move(passes).value(), target);
+    const result<int> status = run_passes(options, passes.value(), target);
     return status ? status.value() : report_error(status.error());
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the headers in single_include: headrace.hpp is the umbrella and all that it includes as one header, and
-headrace_passes.hpp what the passes and the standard pipeline add to it.
+"""Writes the headers in single_include: headrace.hpp is the umbrella and all that it includes as one header,
+headrace_passes.hpp what the passes and the standard pipeline add to it, and headrace_toolkit.hpp what the rest of the
+toolkit does: patterns, rewriters, interpreters, the pass manager, partitions, memory plans.
 
     single_include.py            writes them
     single_include.py --check    fails if they are not what would be written
@@ -14,11 +15,14 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BASE = ROOT / "include"
 FOLDER = ROOT / "single_include"
-# Each is written without what those before it have, and includes them.
+# The first is the core; the others are written without what that has, and include it.
 OUTPUTS = {
-    "headrace.hpp": ("headrace/headrace.hpp", "its core in one header"),
-    "headrace_passes.hpp": ("headrace/passes/passes.hpp", "its passes and standard pipeline in one header"),
+    "headrace.hpp": (["headrace/headrace.hpp"], "its core in one header"),
+    "headrace_passes.hpp": (["headrace/passes/passes.hpp"], "its passes and standard pipeline in one header"),
 }
+# Folders whose headers are the toolkit, as far as they need no library but Boost.
+TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition"]
+LIBRARIES = ("boost/", "range/", "sys/")
 INCLUDE = re.compile(r"#\s*include\s*[<\"]([^>\"]+)[>\"]")
 CONDITION_BEGIN = re.compile(r"#\s*if")
 CONDITION_END = re.compile(r"#\s*endif")
@@ -35,9 +39,37 @@ def body_of(name):
     return lines[begin + 1 : end]
 
 
+def needs(name, seen=None):
+    """The library headers that a header needs, with all that it includes."""
+    seen = set() if seen is None else seen
+    found = set()
+    if name in seen or not (BASE / name).exists():
+        return found
+    seen.add(name)
+    for include in INCLUDE.findall((BASE / name).read_text()):
+        if include.startswith("headrace/"):
+            found |= needs(include, seen)
+        elif "/" in include and not include.startswith(LIBRARIES) or include.endswith(".h"):
+            found.add(include)
+    return found
+
+
+def toolkit():
+    """The headers of the toolkit's folders that need Boost alone."""
+    def order(path):  # a header that ends with its definition comes before those that the definition includes
+        return not path.with_name(path.stem + "_definition.hpp").exists(), path
+
+    names = (str(p.relative_to(BASE)) for folder in TOOLKIT
+             for p in sorted((BASE / "headrace" / folder).glob("*.hpp"), key=order))
+    optional = {"headrace/op/hana.hpp"}  # Boost.Hana is for those who ask for it
+    return [n for n in names if not n.endswith("_definition.hpp") and n not in optional and not needs(n)]
+
+
 class Amalgamation:
-    def __init__(self, seen):
-        self.system, self.text, self.seen = set(), [], seen
+    """`guarded`: headers that another output has as well keep their include guards."""
+
+    def __init__(self, seen, guarded=()):
+        self.system, self.text, self.seen, self.guarded = set(), [], seen, guarded
 
     def add(self, name):
         if name in self.seen:
@@ -61,6 +93,9 @@ class Amalgamation:
             else:
                 own.append(line)  # a foreign include under a condition stays there
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(own)).strip("\n")
+        if text and name in self.guarded:
+            guard = re.sub(r"[/.]", "_", name).upper()
+            text = f"#ifndef {guard}\n#define {guard}\n\n{text}\n\n#endif"
         if text:
             self.text += [f"// ---- {name} ----", "", text, ""]
         for definition in definitions:
@@ -71,22 +106,35 @@ def amalgamate():
     """The text of each output."""
     version = re.search(r'#define HEADRACE_VERSION "([^"]+)"', (BASE / "headrace/version.hpp").read_text())[1]
     generator = pathlib.Path(__file__).resolve().relative_to(ROOT)
-    texts, seen = {}, set()
-    for output, (umbrella, what) in OUTPUTS.items():
-        whole = Amalgamation(seen)
-        whole.add(umbrella)
+    outputs = dict(OUTPUTS)
+    outputs["headrace_toolkit.hpp"] = (toolkit(), "the rest of its toolkit that needs no library but Boost")
+    core, users = set(), []
+    for output, (headers, _) in outputs.items():
+        seen = set(core)
+        for name in headers:
+            Amalgamation(seen).add(name)
+        if output == "headrace.hpp":
+            core = seen
+        users.append(seen - core)
+    shared = {name for name in set().union(*users) if sum(name in u for u in users) > 1}
+    texts = {}
+    for output, (headers, what) in outputs.items():
+        first = not texts
+        whole = Amalgamation(set() if first else set(core), shared)
+        for name in headers:
+            whole.add(name)
         guard = "HEADRACE_SINGLE_INCLUDE_" + output.replace(".", "_").upper()
         standard = sorted(name for name in whole.system if "/" not in name)
         others = sorted(whole.system - set(standard))
-        foreign = [name for name in others if not name.startswith(("boost/", "range/"))]
+        foreign = [name for name in others if not name.startswith(LIBRARIES)]
         if foreign:
-            raise SystemExit(f"{umbrella}: needs more than Boost and range-v3: {', '.join(foreign)}")
+            raise SystemExit(f"{output}: needs more than Boost and range-v3: {', '.join(foreign)}")
         lines = ["// SPDX-License-Identifier: MIT",
                  f"// Headrace {version}, {what}, generated by {generator}: do not edit.",
                  f"#ifndef {guard}", f"#define {guard}", ""]
         lines += [f"#include <{name}>" for name in standard] + [""]
         lines += [f"#include <{name}>" for name in others] + [""] * bool(others)
-        lines += [f'#include "{name}"' for name in texts] + [""] * bool(texts)
+        lines += ['#include "headrace.hpp"', ""] * (not first)
         texts[output] = "\n".join(lines + whole.text + ["#endif", ""])
     return texts
 

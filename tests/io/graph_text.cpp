@@ -141,7 +141,10 @@ TEST_CASE("what is printed is read as it was", "[graph_text]") {
 %any: ? = aten.upsample_bilinear2d.vec(%x, scale_factors=[2.0, 0.5])
 %to: ? = aten.contiguous.default(%x, memory_format=channels_last)
 %pool: ? = tosa.MAX_POOL2D(%x, kernel=[2, 2], stride=[2, 2], nan_mode=ignore)
-%opaque: ?, %"%\x80 ä": int8[0, 3] = builtin.opaque(target="my.op", operands=[%x])
+%opaque: ?, %"%\x80 ä": int8[0, 3] = opaque my.op(%x)
+%"2": ? = opaque "my op"(self=%x, dims=[1, -2], others=[none, %clamp, %x], k=1.5, mode="a\"%0", type=int8)
+%made: ? = builtin.opaque(target="my.op", operands=[%x], arguments="%1, what")
+opaque my.log()
 output %add, %any {quantization=[none, [0.1, 0, 0, 255]], channels_last=asked}
 )",
         R"(headrace 1
@@ -210,8 +213,8 @@ TEST_CASE("ops of another dialect are found by their names", "[graph_text]") {
 output %y
 )";
     CHECK(message_of(text) ==
-          "text:4:9: there is no op 'own.relu' in the dialects of this program; builtin.opaque(target=\"…\", "
-          "operands=[…]) stands for an op that no pass needs to know");
+          "text:4:9: there is no op 'own.relu' in the dialects of this program; write 'opaque' before an op "
+          "that no pass needs to know");
     const program p = parsed(text, {.find_own_op = &find_op<own_dialect>});
     CHECK(printed(p) == text);
     CHECK(p.graph->census().count(info_of<own_relu>) == 1);

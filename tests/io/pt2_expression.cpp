@@ -59,6 +59,22 @@ TEST_CASE("formulas of sizes: floats and truth", "[io][pt2]") {
     CHECK(value_of("Where(GreaterThan(Integer(1), Integer(2)), Integer(3), Integer(4))") == scalar(4));
 }
 
+TEST_CASE("formulas of sizes: as torch 2.5 wrote them", "[io][pt2]") {
+    CHECK(value_of("s0") == scalar(6));
+    CHECK(value_of("2*s0 + 1") == scalar(13));
+    CHECK(value_of("((s0 - 1)//2)*4 - s1") == scalar(15));
+    CHECK(value_of("-s0**2 + 40") == scalar(4));
+    CHECK(value_of("Max(1, s0, Mod(s1, 4))") == scalar(6));
+    CHECK(value_of("TruncToInt(0.5*s0 + s0/4)") == scalar(4));
+    CHECK(error_of("u0 + 1").kind == error_kind::unsupported);
+    for (const char* broken :
+         {"s0 +", "(s0", "s0)", "s0 s1", "2 3", "s0//0", "*s0", "s0.x", "s0 ** ", "9999999999*9999999999"})
+        CHECK(error_of(broken).kind == error_kind::malformed);
+    CHECK(error_of(std::string(100'000, '-')).message.find("deep") != std::string::npos);
+    CHECK(error_of(std::string(100'000, '(')).message.find("deep") != std::string::npos);
+    CHECK(pt2::symbols_of("2*s0 + Max(1, s1, 1.5e3*s0)") == std::vector<std::string_view>{"s0", "s1"});
+}
+
 TEST_CASE("formulas of sizes: what is wrong", "[io][pt2]") {
     const std::string large = "Integer(9223372036854775807)";
     CHECK(error_of("Symbol('u0', integer=True)").kind == error_kind::unsupported);

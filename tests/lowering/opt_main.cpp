@@ -234,6 +234,51 @@ output %y
     CHECK(run_whole({"plan", model, "-o", lowered}) == 2);
 }
 
+TEST_CASE("a program for another dialect keeps the graph before a pass that fails", "[opt_main]") {
+    const folder at;
+    const std::string model = at.write("x.hr", R"(headrace 1
+%x: float32[2] = input
+%sum: ? = aten.add.Tensor(%x, %x)
+output %sum
+)");
+    const std::string kept = (at.path / "kept.hr").string();
+    const std::string text = R"(// RUN: --passes wrong_twice --verify
+headrace 1
+
+%x: float32[2] = input
+%sum: float32[2] = whole.twice(%x)
+output %sum
+)";
+    CHECK(run_whole({"lower", model, "--pipeline", "also", "--verify", "--reproducer", kept}) == 3);
+    CHECK(text_of(kept) == text);
+    std::filesystem::remove(kept);
+    CHECK(run_whole({"opt", model, "--passes", "select,wrong_twice", "--verify", "--reproducer", kept}) == 3);
+    CHECK(text_of(kept) == text);
+    CHECK(run_whole({"opt", kept}) == 3);  // the fault again
+    CHECK(run_whole({"opt", kept, "--passes", "select", "-o", (at.path / "y.hr").string()}) == 0);
+    CHECK(run_whole({"opt", model, "--passes", "select", "--reproducer", (at.path / "none.hr").string(), "-o",
+                     (at.path / "y.hr").string()}) == 0);
+    CHECK_FALSE(std::filesystem::exists(at.path / "none.hr"));
+    CHECK(run_whole({"opt", model}) == 2);  // neither passes nor a reproducer
+}
+
+TEST_CASE("a program for another dialect gives life to nodes that Headrace does not know", "[opt_main]") {
+    const folder at;
+    const std::string model = at.write("x.hr", R"(headrace 1
+%x: float32[2] = input
+%y: float32[2] = opaque whole.power(x=%x, exponent=3)
+output %y
+)");
+    const std::string out = (at.path / "y.hr").string();
+    CHECK(run_whole({"show", model, "-o", out}) == 0);
+    CHECK(text_of(out).find("= whole.power(%x, exponent=3)") != std::string::npos);
+    CHECK(run_whole({"run", model}) == 0);
+    CHECK(run({"run", model}) != 0);
+    at.write("x.hr",
+             "headrace 1 %x: float32[2] = input %y: float32[2] = opaque whole.power(%x, 4) output %y");
+    CHECK(run_whole({"show", model}) == 3);  // its verifier
+}
+
 TEST_CASE("a program for another dialect names what may not leave its pipeline", "[opt_main]") {
     const folder at;
     const std::string lowered = (at.path / "y.hr").string();

@@ -28,12 +28,15 @@ struct output : op<dialect, "builtin.output", "values", 0> {
     };
 };
 
-/// An op of no dialect that the program knows: it keeps its name and its tensor operands, so that all of them
-/// can be reported at once.
-struct opaque : op<dialect, "builtin.opaque", "target, operands", variadic_results> {
+/// An op of no dialect that the program knows: it keeps its name and all that it was given, so that it can be
+/// written, run by those who know it, and reported. `arguments` is text as graphs have it, in which %0 is the
+/// first operand: "self=%0, dims=[1, 2], other=[none, %1]"; it is empty where operands are all that is given.
+/// resolve_opaque (io/opaque.hpp) makes such nodes those of a dialect that knows the op.
+struct opaque : op<dialect, "builtin.opaque", "target, operands, arguments", variadic_results> {
     struct args {
         std::string_view target;
         list<value> operands;
+        std::string_view arguments{};
     };
 };
 

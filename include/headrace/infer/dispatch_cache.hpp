@@ -69,6 +69,11 @@ private:
         words_.insert(words_.end(), meta->dim_order.begin(), meta->dim_order.end());
     }
     void put(graph* const&) { sound_ = false; }
+    void put(const custom_member& m) {
+        m.type->print(m.at, {this, [](void* to, std::string_view text) {
+                                 static_cast<dispatch_key*>(to)->put(text);
+                             }});
+    }
     void put(const tensor_data&) { sound_ = false; }
     void put(const int_list& items) { put_all(items); }
     template <class T>

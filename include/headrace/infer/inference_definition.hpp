@@ -14,6 +14,7 @@
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/node.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/op/op.hpp>
 
 namespace headrace {
@@ -47,7 +48,7 @@ HEADRACE_INLINE std::pmr::string message_prefix(const node& n) {
     const auto* origin = n.find_annotation<provenance>();
     std::pmr::string text = printable(origin_name(n));
     text += " (";
-    text += printable(origin != nullptr ? origin->op_name : n.op->name);
+    text += printable(origin != nullptr ? origin->op_name : op_name(n));
     text += "): ";
     return text;
 }

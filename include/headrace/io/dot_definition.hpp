@@ -23,6 +23,7 @@
 #include <headrace/ir/boost_graph.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/operand_fields.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/partition/source_partitions.hpp>
@@ -88,10 +89,12 @@ inline void append_constants(std::pmr::string& label, const node& n) {
 
 // What is said of a node: its op, the arguments that are not the op's defaults, constants, and its values.
 [[nodiscard]] inline std::pmr::string dot_label(const node& n, const printed_names& names) {
-    std::pmr::string label(n.op->name);
+    const auto* opaque = args_if<builtin::opaque>(n);
+    std::pmr::string label(op_name(n));
+    if (opaque != nullptr) ((label += '(') += opaque_arguments(*opaque, listed_names(names))) += ')';
     for (const field_info& f : *n.op) {
-        if (holds_tensors(f.kind) || f.kind == field_kind::region || is<builtin::constant>(n) ||
-            equal_field(f, n.arguments, n.op->default_args))
+        if (opaque != nullptr || holds_tensors(f.kind) || f.kind == field_kind::region ||
+            is<builtin::constant>(n) || equal_field(f, n.arguments, n.op->default_args))
             continue;
         ((label += '\n') += f.name) += ' ';
         print_field(label, f, n.arguments, listed_names(names));

@@ -27,6 +27,7 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/graph_json_values.hpp>
+#include <headrace/io/graph_text_sources.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>
@@ -40,6 +41,7 @@ namespace headrace {
 struct graph_json_sources {
     std::function<std::span<const std::byte>(std::uint64_t number)> data;
     std::function<void(std::uint64_t number, graph& region)> delegate;
+    op_finder find_own_op = nullptr;  ///< ops of dialects that are not Headrace's; they are looked for first
 };
 
 namespace detail::graph_json {
@@ -75,9 +77,11 @@ private:
     using plain_reader::read;
 
     void read_node(element text, std::string_view name) {
-        const op_info* op = find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                                    cortex_m::dialect, higher_order::dialect, delegate::dialect,
-                                    tosa::dialect, memory::dialect, out::dialect, builtin::dialect>(name);
+        const op_info* op = sources_.find_own_op != nullptr ? sources_.find_own_op(name) : nullptr;
+        if (op == nullptr)
+            op = find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
+                         cortex_m::dialect, higher_order::dialect, delegate::dialect, tosa::dialect,
+                         memory::dialect, out::dialect, builtin::dialect>(name);
         if (op == nullptr) fail_malformed("there is no such op");
         if (graph_->output() != nullptr) fail_malformed("it comes after the output");
         const auto results = json_get<simdjson::dom::array>(text, "results");
@@ -184,6 +188,10 @@ private:
         }
         member.emplace();
         return read(text, *member);
+    }
+    bool read(element text, custom_member& member) {
+        std::string_view word;
+        return text.get(word) == simdjson::SUCCESS && member.type->parse(word, member.at);
     }
     bool read(element text, value& member) {
         std::uint64_t number = 0;

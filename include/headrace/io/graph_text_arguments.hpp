@@ -63,6 +63,10 @@ using graph_json::enumerator_of;
             return "a graph in braces";
         case field_kind::data:
             return "elements such as [1, 2]";
+        case field_kind::texts:
+            return "strings such as [\"a\", \"b\"]";
+        case field_kind::custom:
+            return "a value of the dialect's own";
     }
     return "?";
 }
@@ -126,9 +130,16 @@ private:
         const std::size_t value_at = at_.next();
         visit_field(f, arguments, [&]<class T>(const T& member) {
             if (!read(const_cast<T&>(member)))
-                at_.fail(value_at, "argument " + in_quotes(f.name) + " takes " +
-                                       std::string(kind_text(f.kind)) + (f.optional ? ", or none" : ""));
+                at_.fail(value_at, "argument " + in_quotes(f.name) + " takes " + expected(f) +
+                                       (f.optional ? ", or none" : ""));
         });
+    }
+    static std::string expected(const field_info& f) {
+        if (f.kind != field_kind::custom) return std::string(kind_text(f.kind));
+        std::string text;
+        f.custom->expect(
+            {&text, [](void* to, std::string_view piece) { *static_cast<std::string*>(to) += piece; }});
+        return text;
     }
     static std::string fields_of(const op_info& op) {
         std::string text = op.field_count == 0 ? "; it has none" : "; it has";
@@ -182,6 +193,9 @@ private:
         const auto known = enumerator_of<T>(at_.word("a word"));
         if (known) member = *known;
         return known.has_value();
+    }
+    bool read(custom_member& member) {
+        return member.type->parse(at_.raw("a value of the dialect's own"), member.at);
     }
     bool read(tensor_data& member) {
         member = others_.data();

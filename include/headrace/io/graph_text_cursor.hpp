@@ -118,6 +118,19 @@ public:
         if (first == at_) fail_here("expected " + std::string(what));
         return text_.substr(first, at_ - first);
     }
+    /// A literal, or what stands in brackets, whatever it is.
+    [[nodiscard]] std::string_view raw(std::string_view what) {
+        if (peek() != '[') return literal(what);
+        const std::size_t first = at_;
+        std::size_t open = 0;
+        while (at_ != text_.size()) {
+            const char c = text_[at_++];
+            open += c == '[';
+            open -= c == ']';
+            if (open == 0) return text_.substr(first, at_ - first);
+        }
+        fail(first, "the brackets are not closed");
+    }
     /// A text in quotes, which ends on its line.
     [[nodiscard]] std::string quoted(std::string_view what) {
         const std::size_t first = next();

@@ -28,6 +28,7 @@
 #include <headrace/io/graph_text.hpp>
 #include <headrace/io/graph_text_reader.hpp>
 #include <headrace/io/graph_text_writer.hpp>
+#include <headrace/io/opaque.hpp>
 #include <headrace/io/zip_archive.hpp>
 #include <headrace/io/zip_writer.hpp>
 #include <headrace/memory/out_variant.hpp>
@@ -103,7 +104,13 @@ HEADRACE_INLINE result<std::string> graph_text(const program& p) {
 
 HEADRACE_INLINE result<program> parse_graph_text(std::string_view text, const graph_text_sources& sources) {
     try {
-        return detail::graph_text::reader(text, sources, &detail::graph_text::find_op_of_headrace).read();
+        program p =
+            detail::graph_text::reader(text, sources, &detail::graph_text::find_op_of_headrace).read();
+        if (sources.find_own_op != nullptr) {
+            if (const auto known = resolve_opaque(*p.graph, sources.find_own_op); !known)
+                return known.error().in(sources.name);
+        }
+        return p;
     } catch (const failure& f) {
         return f.what;
     }

@@ -21,6 +21,7 @@
 #include <headrace/io/graph_text_annotations.hpp>
 #include <headrace/io/graph_text_arguments.hpp>
 #include <headrace/io/graph_text_constants.hpp>
+#include <headrace/io/graph_text_opaque.hpp>
 #include <headrace/io/graph_text_sources.hpp>
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/ir/signature.hpp>
@@ -160,6 +161,8 @@ private:
         } else if (word == "output") {
             check_results(at, info_of<builtin::output>, results);
             made = &read_outputs();
+        } else if (word == "opaque") {
+            made = &read_opaque(results.size());
         } else {
             made = &read_call(at, word, results);
         }
@@ -237,8 +240,8 @@ private:
         if (op == nullptr) op = find_op_(name);
         if (op == nullptr)
             at_.fail(at, "there is no op " + in_quotes(name) +
-                             " in the dialects of this program; builtin.opaque(target=\"…\", operands=[…]) "
-                             "stands for an op that no pass needs to know");
+                             " in the dialects of this program; write 'opaque' before an op that no pass "
+                             "needs to know");
         check_results(at, *op, results);
         const auto data = [&] {
             if (results.empty()) at_.fail_here("elements take the type of a result, but this op has none");
@@ -248,6 +251,14 @@ private:
         argument_reader arguments(at_, memory,
                                   {[&] { return read_value(); }, [&] { return read_region(); }, data});
         return graph_->create(*op, arguments.read(*op), results.size());
+    }
+    node& read_opaque(std::size_t results) {
+        const std::string target =
+            at_.peek() == '"' ? at_.quoted("an op") : std::string(at_.word("an op after 'opaque'"));
+        at_.expect('(', "and arguments after an op");
+        opaque_writer arguments;
+        opaque_reader(at_, arguments, [&] { return read_value(); }).read();
+        return graph_->create<builtin::opaque>(arguments.arguments(target), results);
     }
     void define(node& n, const std::vector<result_text>& results) {
         for (std::uint32_t i = 0; i != results.size(); ++i) {

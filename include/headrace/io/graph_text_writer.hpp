@@ -18,10 +18,12 @@
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/graph_text_cursor.hpp>
 #include <headrace/io/graph_text_names.hpp>
+#include <headrace/io/graph_text_opaque.hpp>
 #include <headrace/io/graph_text_storage.hpp>
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/op/reflect.hpp>
@@ -179,8 +181,14 @@ private:
         }
     }
     void put_call(const node& n) {
+        if (const auto* opaque = args_if<builtin::opaque>(n); opaque != nullptr && is_canonical(*opaque)) {
+            out_ += "opaque ";
+            put_word(opaque->target);
+            ((out_ += '(') += opaque_arguments(*opaque, *this)) += ')';
+            return;
+        }
         static constexpr std::string_view taken[] = {"input", "constant",     "output", "target",
-                                                     "torch", "user_outputs", "writes"};
+                                                     "torch", "user_outputs", "writes", "opaque"};
         if (std::ranges::find(taken, n.op->name) != std::end(taken)) {
             append_quoted(out_, n.op->name);
         } else {
@@ -204,13 +212,18 @@ private:
         out_ += ')';
     }
     void put_argument(const node& n, const field_info& f) {
-        if (f.kind != field_kind::text && f.kind != field_kind::data)
+        if (f.kind != field_kind::text && f.kind != field_kind::data && f.kind != field_kind::texts)
             return print_field(out_, f, n.arguments, *this);
         visit_field(f, n.arguments, [&]<class T>(const T& member) {
             if constexpr (std::is_same_v<T, std::string_view>) {  // of any length, unlike in listings
                 append_quoted(out_, member);
             } else if constexpr (std::is_same_v<T, std::optional<std::string_view>>) {
                 if (member) append_quoted(out_, *member);
+                if (!member) out_ += "none";
+            } else if constexpr (std::is_same_v<T, list<std::string_view>>) {
+                put_strings(member);
+            } else if constexpr (std::is_same_v<T, std::optional<list<std::string_view>>>) {
+                if (member) put_strings(*member);
                 if (!member) out_ += "none";
             } else if constexpr (std::is_same_v<T, tensor_data>) {
                 put_data(n, member);
@@ -219,6 +232,13 @@ private:
                 if (!member) out_ += "none";
             }
         });
+    }
+
+    void put_strings(const list<std::string_view>& texts) {
+        out_ += '[';
+        for (const std::string_view& text : texts)
+            append_quoted(out_ += &text == texts.begin() ? "" : ", ", text);
+        out_ += ']';
     }
 
     void put_annotations(const node& n) {

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IO_IO_DESCRIPTION_HPP
 #define HEADRACE_IO_IO_DESCRIPTION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include <headrace/io/graph_interface.hpp>
 #include <headrace/io/json_writer.hpp>
+#include <headrace/ir/state.hpp>
 
 namespace headrace {
 
@@ -24,6 +26,7 @@ struct io_tensor {
     std::vector<std::int64_t> shape{};
     std::optional<interface_quantization> quantization{};  ///< if the integers stand for real numbers
     bool channels_last = false;                            ///< NHWC here, NCHW as exported
+    std::string state{};  ///< whose old value goes in here, or whose new value comes out; empty: none
 };
 
 /// All inputs and outputs, in the flatbuffer's order.
@@ -45,7 +48,16 @@ struct io_description {
         }
         return all;
     };
-    return {describe(interface_inputs(g)), describe(interface_outputs(g))};
+    io_description io{describe(interface_inputs(g)), describe(interface_outputs(g))};
+    std::size_t i = 0;
+    for (const node& n : g.inputs()) {
+        if (const auto* s = n.find_annotation<input_state>()) io.inputs[i].state = s->name;
+        ++i;
+    }
+    const auto* states = g.output()->find_annotation<output_states>();
+    for (i = 0; states != nullptr && i != std::min(states->names.size(), io.outputs.size()); ++i)
+        io.outputs[i].state = states->names[i];
+    return io;
 }
 
 /// TOSA's name of a type (TOSA 1.0, section 1.9): FP32, INT8, BOOL.
@@ -99,6 +111,7 @@ inline void write_io_tensors(json_writer& w, std::string_view key, std::span<con
             w.end_object();
         }
         if (t.channels_last) w.member("layout", "NHWC");
+        if (!t.state.empty()) w.member("state", t.state);
         w.end_object();
     }
     w.end_array();

@@ -39,6 +39,8 @@ namespace detail {
     }
     std::string_view layout;
     t.channels_last = json["layout"].get(layout) == simdjson::SUCCESS && layout == "NHWC";
+    std::string_view state;
+    if (json["state"].get(state) == simdjson::SUCCESS) t.state = state;
     return t;
 }
 

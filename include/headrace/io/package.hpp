@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <headrace/base/error.hpp>
+#include <headrace/io/graph_text_sources.hpp>
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/io/package_parts.hpp>
 
@@ -49,9 +50,11 @@ public:
     /// Fills a region with the program of a flatbuffer.
     using delegate_reader = std::function<result<void>(std::span<const std::byte> flatbuffer, graph& region)>;
 
-    /// Reads the host graph of a method into an empty graph. Constants view the package.
+    /// Reads the host graph of a method into an empty graph. Constants view the package. Ops of dialects that
+    /// are not Headrace's are found by `find_own_op`, those that were opaque as well.
     [[nodiscard]] result<void> read_host(const package_method& m, graph& g,
-                                         const delegate_reader& read_delegate) const;
+                                         const delegate_reader& read_delegate,
+                                         op_finder find_own_op = nullptr) const;
 
 private:
     friend class detail::manifest_reader;

@@ -19,6 +19,7 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/io/graph_json_reader.hpp>
 #include <headrace/io/json.hpp>
+#include <headrace/io/opaque.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/io/tosa_delegate.hpp>
 #include <headrace/partition/named_data_store.hpp>
@@ -199,7 +200,8 @@ HEADRACE_INLINE result<std::vector<std::byte>> package::flatbuffer(std::size_t n
 }
 
 HEADRACE_INLINE result<void> package::read_host(const package_method& m, graph& g,
-                                                const delegate_reader& read_delegate) const {
+                                                const delegate_reader& read_delegate,
+                                                op_finder find_own_op) const {
     BOOST_OUTCOME_TRY(text, open_mapped(directory_ / m.host));
     // One delegate may be called often; a hostile graph does nothing else.
     std::uint64_t budget = std::uint64_t{1} << 32;
@@ -218,9 +220,11 @@ HEADRACE_INLINE result<void> package::read_host(const package_method& m, graph& 
                 budget -= bytes.value().size();
                 result<void> done = read_delegate(bytes.value(), region);
                 if (!done) throw failure{done.error()};
-            }};
+            },
+        .find_own_op = find_own_op};
     result<void> done = read_graph_json(text.bytes(), g, sources);
     BOOST_OUTCOME_TRY(text.check());
+    if (done && find_own_op != nullptr) done = resolve_opaque(g, find_own_op);
     if (!done) return done.error().in((directory_ / m.host).string());
     return done;
 }

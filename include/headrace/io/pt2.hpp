@@ -29,11 +29,13 @@ namespace headrace {
 
 namespace pt2 {
 
-/// An archive's model: the entry, the folder that all entries are in, and the model's name.
+/// An archive's model: the entry, the folder that all entries are in, and the model's name. Until torch 2.7
+/// the archive had one model, without a name, and the pickles of its weights beside it.
 struct model_entry {
     const zip_entry* entry = nullptr;
     std::string_view folder;
     std::string_view name;
+    bool is_flat = false;
 };
 
 [[nodiscard]] inline model_entry find_model(const zip_archive& archive) {
@@ -41,12 +43,9 @@ struct model_entry {
     constexpr std::string_view suffix = ".json";
     model_entry found;
     for (const zip_entry& e : archive.entries()) {
-        if (e.name == "serialized_exported_program.json" ||
-            e.name.ends_with("/serialized_exported_program.json")) {
-            fail_malformed(
-                "is an archive of an older torch; load it there and save it with torch.export.save of "
-                "torch 2.9 or newer");
-        }
+        constexpr std::string_view flat = "serialized_exported_program.json";
+        if (e.name == flat || e.name.ends_with("/serialized_exported_program.json"))
+            return {&e, e.name.substr(0, e.name.size() - flat.size()), "serialized_exported_program", true};
         const std::size_t at = e.name.find('/');
         if (at == std::string_view::npos || !e.name.substr(at).starts_with(place) ||
             !e.name.ends_with(suffix))
@@ -105,11 +104,15 @@ inline void read_graph_module(json_cursor& at, model_text& parts) {
 }
 
 inline void check_version(const model_text& parts, json_parser& json) {
-    constexpr std::int64_t known = 8;
+    constexpr std::int64_t oldest = 7;  // torch 2.5
+    constexpr std::int64_t newest = 8;  // torch 2.6 and newer
     const auto major = json_get<std::int64_t>(json.parse_object(parts.schema_version), "major");
-    if (major != known) {
-        fail_malformed("it has version " + std::to_string(major) + " of torch.export's schema, not " +
-                       std::to_string(known) + "; export it again with torch 2.9 or newer");
+    if (major < oldest || major > newest) {
+        std::string_view torch = "of an unknown version";
+        if (!parts.torch_version.empty() && json.parse(parts.torch_version).get(torch)) torch = "?";
+        fail_malformed("it is from torch " + std::string(torch) + ", with version " + std::to_string(major) +
+                       " of torch.export's schema, and versions " + std::to_string(oldest) + " and " +
+                       std::to_string(newest) + " are read; export it again with torch 2.5 to 2.12");
     }
     if (parts.graph.nodes.empty() || parts.input_specs.empty() || parts.output_specs.empty()) {
         fail_malformed("the graph or the signature is missing");
@@ -123,6 +126,20 @@ inline void check_byte_order(const zip_archive& archive, const weight_store& wei
     const std::span<const std::byte> bytes = weights.bytes_of(*entry);
     if (std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()) != "little") {
         fail_unsupported("its weights are not little-endian");
+    }
+}
+
+/// Tells the store where weights and constants lie: as raw entries since torch 2.9, before as pickles.
+inline void add_weights(weight_store& weights, const model_entry& model) {
+    const std::string folder(model.folder);
+    if (model.is_flat) {
+        weights.add_pickle(folder + "serialized_state_dict.pt");
+        weights.add_pickle(folder + "serialized_constants.pt");
+        return;
+    }
+    for (const char* kind : {"weights", "constants"}) {
+        weights.add_config(kind, model.name);
+        weights.add_pickle(folder + "data/" + kind + "/" + std::string(model.name) + ".pt");
     }
 }
 
@@ -140,8 +157,7 @@ inline void read_program(const zip_archive& archive, const size_choices& choices
     try {
         const model_text parts = read_model_text(text.view());
         check_version(parts, json);
-        weights.add_config("weights", model.name);
-        weights.add_config("constants", model.name);
+        add_weights(weights, model);
         out.graph = std::make_unique<graph>();
         symbol_table symbols;
         scope names(*out.graph, parts.graph, symbols, values_json, &arena);

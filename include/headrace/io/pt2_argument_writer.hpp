@@ -166,6 +166,8 @@ protected:
                 return with_member<dtype>(n, f, call);
             case field_kind::format:
                 return with_member<memory_format>(n, f, call);
+            case field_kind::texts:
+                return with_member<list<std::string_view>>(n, f, call);
             default:
                 return call(unwritable_member{});
         }
@@ -210,6 +212,11 @@ protected:
     void write_number(double v) {
         if (std::isfinite(v)) return w_.value(v);
         w_.value(std::isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
+    }
+    void write_value(const list<std::string_view>& items) {
+        w_.begin_array("as_strings");
+        for (const std::string_view text : items) w_.value(text);
+        w_.end_array();
     }
     void write_value(const scalar& v) {
         if (v.is_floating()) return write_value(v.to_double());

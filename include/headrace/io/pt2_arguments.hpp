@@ -24,6 +24,34 @@
 
 namespace headrace::pt2 {
 
+/// Calls `f(name, text of the argument)` for each input of a node.
+template <class F>
+void for_each_input(std::string_view inputs, F&& f) {
+    json_cursor at(inputs);
+    at.elements([&] {
+        std::string_view name;
+        std::string_view text;
+        at.members([&](std::string_view key) {
+            const std::string_view content = at.skip();
+            if (key == "name" && content.size() >= 2) name = content.substr(1, content.size() - 2);
+            if (key == "arg") text = content;
+        });
+        if (text.empty()) fail_malformed("an input has no 'arg'");
+        f(name, text);
+    });
+}
+
+/// A nested graph must not be parsed as a whole.
+[[nodiscard]] inline bool is_graph(std::string_view text) {
+    bool found = false;
+    json_cursor at(text);
+    at.members([&](std::string_view key) {
+        found = found || key == "as_graph";
+        at.skip();
+    });
+    return found;
+}
+
 /// Reads the arguments of one node. Lists that it makes lie in `scratch` until graph::create copies them.
 /// Finding a name can parse a weight's description: `names` must have another parser than `json`.
 class argument_reader : private argument_converter {
@@ -59,53 +87,7 @@ public:
         return arguments;
     }
 
-    /// The tensors among the arguments of an op that is not known.
-    [[nodiscard]] list<value> read_operands(std::string_view inputs) {
-        std::pmr::vector<value> operands(scratch_);
-        for_each_input(inputs, [&](std::string_view, std::string_view text) {
-            if (is_graph(text)) return;
-            const argument a(json_.parse(text));
-            list<std::optional<value>> several;
-            value one;
-            if (convert(a, one)) {
-                operands.push_back(one);
-            } else if (convert(a, several)) {
-                for (const auto& v : several) {
-                    if (v) operands.push_back(*v);
-                }
-            }
-        });
-        return keep(operands);
-    }
-
 private:
-    template <class F>
-    static void for_each_input(std::string_view inputs, F&& f) {
-        json_cursor at(inputs);
-        at.elements([&] {
-            std::string_view name;
-            std::string_view text;
-            at.members([&](std::string_view key) {
-                const std::string_view content = at.skip();
-                if (key == "name" && content.size() >= 2) name = content.substr(1, content.size() - 2);
-                if (key == "arg") text = content;
-            });
-            if (text.empty()) fail_malformed("an input has no 'arg'");
-            f(name, text);
-        });
-    }
-
-    // A nested graph must not be parsed as a whole.
-    static bool is_graph(std::string_view text) {
-        bool found = false;
-        json_cursor at(text);
-        at.members([&](std::string_view key) {
-            found = found || key == "as_graph";
-            at.skip();
-        });
-        return found;
-    }
-
     // What PyTorch's schemas have, and no pass can make use of.
     static bool is_ignored(std::string_view name) {
         return name == "layout" || name == "device" || name == "generator" || name == "pin_memory";
@@ -185,6 +167,10 @@ private:
                 return put<dtype>(field, a);
             case field_kind::format:
                 return put<memory_format>(field, a);
+            case field_kind::texts:
+                return put<list<std::string_view>>(field, a);
+            case field_kind::custom:
+                return put_custom(field, a);
             default:
                 fail_malformed("a .pt2 has no argument of that kind");
         }
@@ -209,6 +195,15 @@ private:
         } else {
             fail_malformed("it cannot be " + in_quotes(a.tag));
         }
+    }
+    // A text is what a graph's text has, and a number stands for itself.
+    void put_custom(const field_info& field, const argument& a) {
+        std::string_view text;
+        std::int64_t number = 0;
+        if (!convert(a, text) && !convert(a, number)) fail_malformed("it cannot be " + in_quotes(a.tag));
+        const std::string given = text.data() != nullptr ? std::string(text) : std::to_string(number);
+        if (!field.custom->parse(given, arguments_ + field.offset))
+            fail_malformed("it cannot be " + in_quotes(given));
     }
     template <class T>
     T initial(const field_info& field) {

@@ -147,10 +147,14 @@ public:
     bool convert(const argument& a, std::string_view& out) {
         std::string_view text;
         if (!a.is("as_string") || a.content.get(text)) return false;
-        char* copy = static_cast<char*>(scratch_->allocate(text.size() + 1, 1));
-        std::memcpy(copy, text.data(), text.size());
-        out = {copy, text.size()};
-        return true;
+        out = text;
+        return keep(out);
+    }
+    bool convert(const argument& a, list<std::string_view>& out) {
+        return convert_list<std::string_view>(a, "as_strings", out,
+                                              [&](simdjson::dom::element e, std::string_view& text) {
+                                                  return e.get(text) == simdjson::SUCCESS && keep(text);
+                                              });
     }
     bool convert(const argument& a, dtype& out) {
         std::int64_t number = 0;
@@ -163,6 +167,13 @@ public:
         if (!a.is("as_memory_format") || a.content.get(number)) return false;
         if (number < 0 || number > static_cast<std::int64_t>(memory_format::preserve)) return false;
         out = static_cast<memory_format>(number);
+        return true;
+    }
+
+    bool keep(std::string_view& text) {
+        char* copy = static_cast<char*>(scratch_->allocate(text.size() + 1, 1));
+        std::memcpy(copy, text.data(), text.size());
+        text = {copy, text.size()};
         return true;
     }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -150,7 +151,7 @@ public:
         return s;
     }
 
-private:
+protected:
     static constexpr int deepest = 64;
 
     [[noreturn]] static void fail() { fail_malformed("the formula of a size is broken"); }
@@ -206,9 +207,7 @@ private:
         if (word == "Symbol") {
             const std::string_view symbol = quoted();
             keywords();
-            if (const auto found = symbols_(symbol)) return *found;
-            fail_unsupported("it depends on the size " + in_quotes(symbol) +
-                             ", which is known only when the program runs");
+            return value_of(symbol);
         }
         if (word == "Integer") {
             const scalar number = integer();
@@ -226,13 +225,24 @@ private:
         return call(word, depth);
     }
 
+    [[nodiscard]] scalar value_of(std::string_view symbol) const {
+        if (const auto found = symbols_(symbol)) return *found;
+        fail_unsupported("it depends on the size " + in_quotes(symbol) +
+                         ", which is known only when the program runs");
+    }
+
     [[nodiscard]] scalar call(std::string_view word, int depth) {
+        return call_with(word, [&] { return word == "Rational" ? scalar(integer()) : term(depth + 1); });
+    }
+    // What stands behind an opening parenthesis.
+    template <class Operand>
+    [[nodiscard]] scalar call_with(std::string_view word, Operand&& operand) {
         const auto* const found = std::ranges::find(functions, word, &function::name);
         if (found == functions.end())
             fail_unsupported("the formula of a size has the function " + in_quotes(word) +
                              ", which is not known here");
         std::vector<scalar> operands;
-        do operands.push_back(word == "Rational" ? scalar(integer()) : term(depth + 1));
+        do operands.push_back(operand());
         while (take(','));
         if (!take(')') || (found->operands != 0 && operands.size() != found->operands)) fail();
         return found->apply(operands);
@@ -242,11 +252,97 @@ private:
     const symbol_lookup& symbols_;
 };
 
+/// A recursive descent over what sympy's str prints, as torch 2.5 wrote it: 2*s0 + Max(1, (s1//2)).
+class infix_parser : expression_parser {
+public:
+    using expression_parser::expression_parser;
+
+    [[nodiscard]] scalar whole() {
+        const scalar s = infix_sum(0);
+        space();
+        if (!rest_.empty()) fail();
+        return s;
+    }
+
+private:
+    static scalar apply(scalar (*f)(numbers x), const scalar& a, const scalar& b) {
+        const std::array operands{a, b};
+        return f(operands);
+    }
+    [[nodiscard]] scalar infix_sum(int depth) {
+        if (depth == deepest) fail_malformed("the formula of a size is nested too deeply");
+        scalar all = infix_product(depth);
+        for (;;) {
+            if (take('+')) {
+                all = apply(sum, all, infix_product(depth));
+            } else if (take('-')) {
+                all = apply(sum, all, apply(product, scalar(-1), infix_product(depth)));
+            } else {
+                return all;
+            }
+        }
+    }
+    [[nodiscard]] scalar infix_product(int depth) {
+        scalar all = infix_power(depth);
+        for (;;) {
+            if (take('*')) {
+                all = apply(product, all, infix_power(depth));
+            } else if (take('/')) {
+                scalar (*const f)(numbers x) = take('/') ? quotient : true_quotient;
+                all = apply(f, all, infix_power(depth));
+            } else {
+                return all;
+            }
+        }
+    }
+    [[nodiscard]] scalar infix_power(int depth) {
+        if (depth == deepest) fail_malformed("the formula of a size is nested too deeply");
+        if (take('-')) return apply(product, scalar(-1), infix_power(depth + 1));
+        const scalar base = primary(depth);
+        space();
+        if (!rest_.starts_with("**")) return base;
+        rest_.remove_prefix(2);
+        return apply(power, base, infix_power(depth + 1));
+    }
+    [[nodiscard]] scalar primary(int depth) {
+        if (take('(')) {
+            const scalar inner = infix_sum(depth + 1);
+            if (!take(')')) fail();
+            return inner;
+        }
+        space();
+        const bool is_number = !rest_.empty() && (rest_[0] == '.' || (rest_[0] >= '0' && rest_[0] <= '9'));
+        if (is_number) return number();
+        const std::string_view word = name();
+        if (word.empty()) fail();
+        if (take('(')) return call_with(word, [&] { return infix_sum(depth + 1); });
+        return value_of(word);
+    }
+    [[nodiscard]] scalar number() {
+        const std::string_view digits =
+            take_while([](char c) { return c == '.' || c == 'e' || (c >= '0' && c <= '9'); });
+        const char* const end = digits.data() + digits.size();
+        std::int64_t whole = 0;
+        if (std::from_chars(digits.data(), end, whole).ptr == end) return whole;
+        double real = 0;
+        if (std::from_chars(digits.data(), end, real).ptr != end) fail();
+        return real;
+    }
+};
+
+/// Does sympy.srepr print such formulas? Every one that it prints calls something.
+[[nodiscard]] inline bool is_infix(std::string_view text) {
+    return text.find("Symbol(") == std::string_view::npos &&
+           text.find("Integer(") == std::string_view::npos && text.find("Float(") == std::string_view::npos &&
+           text != "true" && text != "false";
+}
+
 }  // namespace detail
 
-/// The value of a formula in the form that exports have, sympy.srepr's. Throws failure if it is broken, if a
-/// symbol has no value, or if a function is not known.
+/// The value of a formula in the form that exports have: sympy.srepr's, or, until torch 2.5, str's. Throws
+/// failure if it is broken, if a symbol has no value, or if a function is not known.
 [[nodiscard]] inline scalar evaluate_expression(std::string_view text, const symbol_lookup& symbols) {
+    if (detail::is_infix(text)) return detail::infix_parser(text, symbols).whole();
     return detail::expression_parser(text, symbols).whole();
 }
 
@@ -257,6 +353,25 @@ inline constexpr std::size_t most_symbols = 1000;
 [[nodiscard]] inline std::vector<std::string_view> symbols_of(std::string_view expression) {
     constexpr std::string_view before = "Symbol('";
     std::vector<std::string_view> found;
+    if (detail::is_infix(expression)) {
+        // Names that are not called.
+        for (std::size_t at = 0; at != expression.size();) {
+            std::size_t end = at;
+            const auto belongs = [&](std::size_t i) {
+                return i < expression.size() &&
+                       (std::isalnum(static_cast<unsigned char>(expression[i])) != 0 ||
+                        expression[i] == '_' || expression[i] == '.');
+            };
+            while (belongs(end)) ++end;
+            const std::string_view word = expression.substr(at, end - at);
+            const bool is_name = !word.empty() && std::isalpha(static_cast<unsigned char>(word[0])) != 0;
+            const bool is_called = end < expression.size() && expression[end] == '(';
+            if (is_name && !is_called && std::ranges::find(found, word) == found.end()) found.push_back(word);
+            if (found.size() > most_symbols) fail_malformed("the formula of a size has too many symbols");
+            at = end == at ? end + 1 : end;
+        }
+        return found;
+    }
     for (std::size_t at = 0; (at = expression.find(before, at)) != std::string_view::npos;) {
         at += before.size();
         const std::string_view symbol = expression.substr(at, expression.find('\'', at) - at);

@@ -20,6 +20,7 @@
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_arguments.hpp>
 #include <headrace/io/pt2_node_text.hpp>
+#include <headrace/io/pt2_opaque.hpp>
 #include <headrace/io/pt2_scope.hpp>
 #include <headrace/io/pt2_target.hpp>
 #include <headrace/ir/graph.hpp>
@@ -76,8 +77,8 @@ private:
         const auto [op, in_place] = find_target(target);
         node* made = nullptr;
         if (op == nullptr) {
-            const builtin::opaque::args arguments{target, reader.read_operands(text.inputs)};
-            made = &g.create<builtin::opaque>(arguments, results.size());
+            opaque_arguments given(names, json_, &scratch);
+            made = &g.create<builtin::opaque>(given.read(target, text.inputs), results.size());
         } else {
             const void* arguments = reader.read(*op, text.inputs);
             made = &g.create(*op, arguments, results_of(*op, results.size()));

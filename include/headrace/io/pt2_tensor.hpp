@@ -108,25 +108,31 @@ struct tensor_layout {
     return read;
 }
 
+/// Checks sizes against strides, and counts the elements.
+inline void complete(tensor_layout& layout) {
+    constexpr std::int64_t widest_element = 16;
+    if (layout.sizes.count != layout.strides.count)
+        fail_malformed("it does not have as many strides as sizes");
+    // Zeros left out, so that no product of some of the sizes overflows either.
+    std::int64_t bytes = widest_element;
+    for (const std::int64_t size : layout.sizes.span()) {
+        if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes)) fail_malformed("it is too large");
+    }
+    layout.elements = tensor_meta{layout.dtype, layout.sizes.span(), {}}.elements();
+}
+
 [[nodiscard]] inline tensor_layout read_layout(const simdjson::dom::object& meta,
                                                const symbol_table& symbols) {
     constexpr std::int64_t strided = 7;
-    constexpr std::int64_t widest_element = 16;
     tensor_layout read;
     if (json_get<std::int64_t>(meta, "layout") != strided) fail_unsupported("it is not a strided tensor");
     read.dtype = read_dtype(json_get<std::int64_t>(meta, "dtype"));
     read.sizes = read_sizes(meta, "sizes", "size", symbols);
     read.strides = read_sizes(meta, "strides", "stride", symbols);
-    if (read.sizes.count != read.strides.count) fail_malformed("it does not have as many strides as sizes");
     simdjson::dom::element offset;
     if (meta["storage_offset"].get(offset)) fail_malformed("'storage_offset' is missing");
     read.offset = read_size(offset, "storage offset", symbols);
-    // Zeros left out, so that no product of some of the sizes overflows either.
-    std::int64_t bytes = widest_element;
-    for (const std::int64_t size : read.sizes.span()) {
-        if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes)) fail_malformed("it is too large");
-    }
-    read.elements = tensor_meta{read.dtype, read.sizes.span(), {}}.elements();
+    complete(read);
     return read;
 }
 

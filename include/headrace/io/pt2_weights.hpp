@@ -9,12 +9,15 @@
 #include <cstdint>
 #include <deque>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <headrace/io/json.hpp>
+#include <headrace/io/pt2_pickle.hpp>
 #include <headrace/io/pt2_tensor.hpp>
 #include <headrace/io/zip_archive.hpp>
 #include <headrace/ir/graph.hpp>
@@ -56,8 +59,27 @@ public:
         at.finish();
     }
 
+    /// Reads what torch.save wrote into the entry of that name, if the archive has it: torch kept weights so
+    /// until 2.8.
+    void add_pickle(const std::string& name) {
+        const zip_entry* entry = archive_.find(name);
+        if (entry == nullptr || entry->size == 0) return;
+        try {
+            pickles_.emplace_back(bytes_of(*entry));
+        } catch (failure& f) {
+            f.what = f.what.in(name);
+            throw;
+        }
+    }
+
     /// The weight of that name.
     [[nodiscard]] weight load(std::string_view fqn, graph& g) {
+        for (pickle& p : pickles_) {
+            if (!p.tensors->contains(fqn)) continue;
+            const pickled_tensor t = p.tensors->tensor(fqn);
+            const std::string path = p.folder + "data/" + std::string(t.storage);
+            return {t.layout, place(t.layout, file_of(p.archive, path, g), path)};
+        }
         const auto found = configs_.find(fqn);
         if (found == configs_.end()) fail_malformed("the archive has no data for it, " + in_quotes(fqn));
         const simdjson::dom::object entry = json_.parse_object(found->second.text);
@@ -69,7 +91,7 @@ public:
         const std::string path =
             std::string(found->second.folder) + std::string(json_get<std::string_view>(entry, "path_name"));
         weight loaded{read_layout(meta, symbol_table()), nullptr};  // weights have fixed sizes
-        loaded.bytes = place(loaded.layout, path, g);
+        loaded.bytes = place(loaded.layout, file_of(archive_, path, g), path);
         return loaded;
     }
 
@@ -84,22 +106,49 @@ private:
         std::string_view text;
         std::string_view folder;
     };
+    /// An archive in the archive.
+    struct pickle {
+        explicit pickle(std::span<const std::byte> bytes) : archive(opened(bytes)) {
+            for (const zip_entry& e : archive.entries()) {
+                constexpr std::string_view file = "data.pkl";
+                if (!e.name.ends_with(file)) continue;
+                folder = e.name.substr(0, e.name.size() - file.size());
+                auto text = archive.view(e);
+                if (!text) throw failure{text.error()};
+                tensors.emplace(text.value());
+                return;
+            }
+            fail_malformed("has no data.pkl");
+        }
+        static zip_archive opened(std::span<const std::byte> bytes) {
+            auto archive = zip_archive::open(bytes);
+            if (!archive) throw failure{archive.error()};
+            return std::move(archive).value();
+        }
+
+        zip_archive archive;
+        std::string folder{};
+        std::optional<pickled_tensors> tensors{};
+    };
 
     // PyTorch aligns entries to 64 bytes. Another writer may not: what it wrote is copied once, into the
     // graph, so that every element can be read through a pointer to its type.
-    [[nodiscard]] std::span<const std::byte> file_of(const std::string& path, graph& g) {
+    [[nodiscard]] std::span<const std::byte> file_of(const zip_archive& archive, const std::string& path,
+                                                     graph& g) {
         constexpr std::uintptr_t widest_element = 16;
-        const auto known = entries_.find(path);
-        if (known != entries_.end()) return known->second;
-        const zip_entry* entry = archive_.find(path);
+        const zip_entry* entry = archive.find(path);
         if (entry == nullptr) fail_malformed("the archive has no entry " + in_quotes(path));
-        std::span<const std::byte> bytes = bytes_of(*entry);
+        const auto known = entries_.find(entry);
+        if (known != entries_.end()) return known->second;
+        auto viewed = archive.view(*entry);
+        if (!viewed) throw failure{viewed.error()};
+        std::span<const std::byte> bytes = viewed.value();
         if (reinterpret_cast<std::uintptr_t>(bytes.data()) % widest_element != 0) {
             const std::span<std::byte> copy = g.allocate_data(bytes.size());
             std::copy(bytes.begin(), bytes.end(), copy.begin());
             bytes = copy;
         }
-        return entries_.try_emplace(entry->name, bytes).first->second;
+        return entries_.try_emplace(entry, bytes).first->second;
     }
 
     // The index behind the last element that the layout reaches, from the storage's begin.
@@ -115,8 +164,8 @@ private:
         return static_cast<std::uint64_t>(last) + 1;
     }
 
-    const std::byte* place(const tensor_layout& layout, const std::string& path, graph& g) {
-        const std::span<const std::byte> bytes = file_of(path, g);
+    static const std::byte* place(const tensor_layout& layout, std::span<const std::byte> bytes,
+                                  const std::string& path) {
         if (layout.elements == 0) return bytes.data();
         const std::uint64_t width = storage_bytes(layout.dtype, 1);
         // A few bytes may be stretched to a tensor of any size by strides of 0.
@@ -140,7 +189,8 @@ private:
     std::deque<padded_text> texts_;
     std::deque<std::string> folders_;
     std::pmr::unordered_map<std::string_view, config> configs_;
-    std::pmr::unordered_map<std::string_view, std::span<const std::byte>> entries_;
+    std::pmr::unordered_map<const zip_entry*, std::span<const std::byte>> entries_;
+    std::deque<pickle> pickles_;
 };
 
 }  // namespace headrace::pt2

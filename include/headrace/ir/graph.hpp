@@ -185,6 +185,7 @@ private:
         return *reinterpret_cast<T*>(static_cast<std::byte*>(n.arguments) + f.offset);
     }
 
+    [[nodiscard]] list<std::string_view> own_texts(list<std::string_view> texts);
     // Copies what the arguments refer to into the arena, then makes the node's edges.
     void own_arguments(node& n);
 

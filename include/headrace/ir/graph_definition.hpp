@@ -72,6 +72,12 @@ HEADRACE_INLINE std::string_view graph::own(std::string_view text) {
     return {copy, text.size()};
 }
 
+HEADRACE_INLINE list<std::string_view> graph::own_texts(list<std::string_view> texts) {
+    const list<std::string_view> copy = own(texts);
+    for (const std::string_view& text : copy) const_cast<std::string_view&>(text) = own(text);
+    return copy;
+}
+
 HEADRACE_INLINE void graph::own_arguments(node& n) {
     for (const field_info& f : *n.op) {
         switch (f.kind) {
@@ -102,6 +108,15 @@ HEADRACE_INLINE void graph::own_arguments(node& n) {
                     if (auto& text = field_at<std::optional<std::string_view>>(n, f)) text = own(*text);
                 } else {
                     field_at<std::string_view>(n, f) = own(field_at<std::string_view>(n, f));
+                }
+                break;
+            case field_kind::texts:
+                if (f.optional) {
+                    if (auto& texts = field_at<std::optional<list<std::string_view>>>(n, f))
+                        texts = own_texts(*texts);
+                } else {
+                    auto& texts = field_at<list<std::string_view>>(n, f);
+                    texts = own_texts(texts);
                 }
                 break;
             case field_kind::data: {

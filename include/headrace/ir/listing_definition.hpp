@@ -17,6 +17,7 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/op/reflect.hpp>
@@ -151,6 +152,10 @@ HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_na
             ++i;
         }
         return out;
+    }
+    if (const auto* opaque = args_if<builtin::opaque>(n)) {
+        ((out += printable(opaque->target)) += '(') += opaque_arguments(*opaque, name);
+        return out += ')';
     }
     ((out += n.op->name) += '(') += listed_arguments(n, name);
     return out += ')';

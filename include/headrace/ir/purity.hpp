@@ -16,7 +16,8 @@ namespace headrace {
 
 /// The same of one node: an op that holds graphs has the effects of what is in them.
 [[nodiscard]] inline bool has_effects(const node& n) {
-    bool found = has_effects(*n.op);
+    // An unknown op without results is called for what else it does.
+    bool found = has_effects(*n.op) || (is<builtin::opaque>(n) && n.result_count == 0);
     for_each_region(n, [&](const field_info&, const graph* region) {
         if (region == nullptr) return;
         for (const node& inner : region->nodes()) {

@@ -17,6 +17,7 @@
 #include <headrace/io/node_text.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/operand_fields.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/source_location.hpp>
@@ -52,11 +53,10 @@ public:
 
 private:
     [[nodiscard]] std::string object(const node& n, const node* holder, std::string_view field) {
-        const auto* opaque = args_if<builtin::opaque>(n);
         json_writer w(json_style::compact);
         w.begin_object();
         w.member("i", history_.number_of(n));
-        w.member("op", history_.text(opaque != nullptr ? opaque->target : n.op->name));
+        w.member("op", history_.text(op_name(n)));
         if (!n.name().empty()) w.member("n", n.name());
         if (holder != nullptr) w.member("r", std::vector{history_.number_of(*holder), history_.text(field)});
         write_origin(w, n);
@@ -91,6 +91,8 @@ private:
             to.push_back(history_.text(text));
         };
         const bool has_fields = !is<builtin::constant>(n) && !is<builtin::opaque>(n);
+        if (const auto* opaque = args_if<builtin::opaque>(n); opaque != nullptr && !opaque->arguments.empty())
+            put(given, "arguments", opaque->arguments);
         for (const field_info& f : *n.op) {
             if (!has_fields || holds_tensors(f.kind) || f.kind == field_kind::region) continue;
             std::pmr::string text;

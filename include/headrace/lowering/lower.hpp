@@ -19,6 +19,7 @@
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/report.hpp>
+#include <headrace/lowering/state.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
@@ -34,7 +35,8 @@ struct lowering_options {
     bool verify = false;                  ///< execute the model after each pass: see result_check
     std::vector<std::string> inputs{};    ///< for `verify`: .npy files; random tensors if there are none
     lowering_observer observer{};
-    bool streams = false;  ///< of try_lowering: give a `stream`, not a `flatbuffer`
+    state_kind state = state_kind::refused;  ///< of buffers that the program writes back
+    bool streams = false;                    ///< of try_lowering: give a `stream`, not a `flatbuffer`
 };
 
 /// Bytes, and what they live in. Copies share the bytes.

@@ -72,6 +72,8 @@ private:
         BOOST_OUTCOME_TRY(model, source_());
         outcome_.model = std::move(model);
         graph& g = *outcome_.model.graph;
+        states_.clear();
+        if (options_.state != state_kind::refused) states_ = expose_states(outcome_.model);
         BOOST_OUTCOME_TRY(refuse_mutations(outcome_.model));
         if (const std::uint64_t bytes = least_constant_bytes(g); bytes > largest_tosa_file)
             return unsupported(too_large_text("the weights alone would take ", bytes));
@@ -95,6 +97,9 @@ private:
         report.passes = std::move(statistics);
         outcome_.refusals = context.diagnostics();
         clock_.end("lower");
+        if (options_.state == state_kind::variable && outcome_.refusals.empty()) {
+            BOOST_OUTCOME_TRYV(make_variables(g, states_));
+        }
         return options_.observer.end(g, outcome_.refusals);
     }
 
@@ -153,6 +158,7 @@ private:
     const lowering_options& options_;
     std::vector<target_spec> targets_;
     std::optional<result_check> check_;
+    std::vector<initial_state> states_;
     stage_clock clock_;
     lowering_outcome outcome_;
 };
@@ -199,9 +205,11 @@ result<lowered_model> lower_to_tosa(program model, const lowering_options& optio
 
 result<void> refuse_mutations(const program& p) {
     if (p.mutations.empty()) return boost::outcome_v2::success();
-    return unsupported(join_text(p.mutations.front().name,
-                                 ": the program writes it back when it ends, which a TOSA graph without "
-                                 "variables cannot; return the new value as an output instead"));
+    return unsupported(
+        join_text(p.mutations.front().name,
+                  ": the program writes it back when it ends, which a TOSA graph without "
+                  "variables cannot; return the new value as an output, or lower with --state io "
+                  "or --state variable"));
 }
 
 }  // namespace headrace

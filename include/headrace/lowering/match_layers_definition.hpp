@@ -92,7 +92,8 @@ private:
     [[nodiscard]] static bool has_same_settings(const node& n, const node& m) {
         if (n.op != m.op) return false;
         return std::ranges::all_of(*n.op, [&](const field_info& f) {
-            const bool is_setting = f.kind > field_kind::optional_tensors && f.kind < field_kind::region;
+            const bool is_setting = f.kind > field_kind::optional_tensors && f.kind != field_kind::region &&
+                                    f.kind != field_kind::data;
             return !is_setting || equal_field(f, n.arguments, m.arguments);
         });
     }

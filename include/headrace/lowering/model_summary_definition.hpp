@@ -17,6 +17,7 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/graph_interface.hpp>
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/literals.hpp>
 #include <headrace/lowering/model_summary.hpp>
@@ -68,8 +69,8 @@ private:
         if (is<builtin::placeholder>(n) || is<builtin::output>(n) || is<tosa::const_shape>(n)) return;
         if (is<builtin::constant>(n) || is<tosa::const_>(n)) return add_constant(n);
         const std::uint64_t macs = multiply_accumulates(n);
-        op_summary& op = ops_[n.op->name];
-        op.op = n.op->name;
+        op_summary& op = ops_[op_name(n)];
+        op.op = op_name(n);
         ++op.count;
         op.macs += macs;
         made_.macs += macs;

@@ -36,16 +36,17 @@ struct opt_program {
 /// Runs `PROGRAM COMMAND FILE`:
 ///
 ///     show FILE [-o FILE.hr]                            prints a graph, or writes it as text
-///     opt FILE --passes a,b | --all [-o FILE.hr]        the graph after those passes
+///     opt FILE [--passes a,b | --all] [-o FILE.hr]      the graph after those passes
 ///     lower FILE [--pipeline NAME] [-o FILE.hr]         the graph after the (first) pipeline
 ///     run FILE [--in FILE.npy …] [--out FILE.npy …]     its outputs
 ///     plan FILE                                         places in memory for its values
 ///
 /// `opt` and `lower` take `--verify`: the graph is executed after each pass, with `--in` or numbers from a
 /// fixed seed, and a pass that changes the outputs is named. `plan` takes it, too, and executes in the plan's
-/// memory. Returns the exit status: 0; 1 if a node is refused, or may not leave the pipeline; 2 for bad
-/// usage, or an output that cannot be written; 3 for a file that is unreadable or malformed, or a pass that
-/// fails.
+/// memory. With `--reproducer FILE.hr`, the graph before a pass that fails is kept with the passes from there
+/// on, and `opt FILE.hr` runs them again. Returns the exit status: 0; 1 if a node is refused, or may not
+/// leave the pipeline; 2 for bad usage, or an output that cannot be written; 3 for a file that is unreadable
+/// or malformed, or a pass that fails.
 [[nodiscard]] int run_opt_program(const opt_program& program, int argc, char** argv);
 
 namespace detail {

@@ -21,11 +21,14 @@
 #include <headrace/base/text.hpp>
 #include <headrace/io/memory_plan_text.hpp>
 #include <headrace/io/npy.hpp>
+#include <headrace/io/opaque.hpp>
 #include <headrace/ir/listing.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/opt_main.hpp>
 #include <headrace/lowering/planned_check.hpp>
 #include <headrace/lowering/refusal_text.hpp>
+#include <headrace/lowering/reproducer.hpp>
 #include <headrace/lowering/result_check.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
@@ -40,6 +43,7 @@ struct opt_request {
     std::string passes;
     std::string pipeline;
     std::string output;
+    std::string reproducer;
     std::vector<std::string> inputs;
     std::vector<std::string> results;
     bool all_passes = false;
@@ -49,8 +53,8 @@ struct opt_request {
 /// The options that a command takes.
 [[nodiscard]] inline std::span<const std::string_view> opt_options_of(std::string_view command) {
     static constexpr std::string_view show[] = {"-o"};
-    static constexpr std::string_view opt[] = {"-o", "--passes", "--all", "--verify", "--in"};
-    static constexpr std::string_view lower[] = {"-o", "--pipeline", "--verify", "--in"};
+    static constexpr std::string_view opt[] = {"-o", "--passes", "--all", "--verify", "--in", "--reproducer"};
+    static constexpr std::string_view lower[] = {"-o", "--pipeline", "--verify", "--in", "--reproducer"};
     static constexpr std::string_view run[] = {"--in", "--out"};
     static constexpr std::string_view plan[] = {"--verify", "--in"};
     return command == "show"    ? std::span<const std::string_view>(show)
@@ -78,7 +82,8 @@ public:
                 return std::nullopt;
             }
         }
-        const bool chosen = asked_.command != "opt" || asked_.all_passes == asked_.passes.empty();
+        // `opt` of a reproducer finds its passes there.
+        const bool chosen = asked_.command != "opt" || !asked_.all_passes || asked_.passes.empty();
         return !known.empty() && chosen && !asked_.file.empty() ? std::optional(asked_) : std::nullopt;
     }
 
@@ -95,6 +100,7 @@ private:
         if (files.empty()) return false;
         if (option == "--in") return asked_.inputs = files, true;
         if (option == "--out") return asked_.results = files, true;
+        if (option == "--reproducer") return asked_.reproducer = files[0], true;
         (option == "-o" ? asked_.output : option == "--passes" ? asked_.passes : asked_.pipeline) = files[0];
         return true;
     }
@@ -113,11 +119,12 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
     std::fprintf(stderr,
                  "error: usage: %s COMMAND FILE\n"
                  "  show FILE [-o FILE.hr]                     prints a graph, or writes it as text\n"
-                 "  opt FILE --passes a,b|--all [-o FILE.hr]   the graph after passes\n"
+                 "  opt FILE [--passes a,b|--all] [-o FILE.hr] the graph after passes\n"
                  "  lower FILE [--pipeline NAME] [-o FILE.hr]  the graph after a pipeline\n"
                  "  run FILE [--in FILE.npy…] [--out FILE.npy…]\n"
                  "  plan FILE                                  places in memory\n"
-                 "opt, lower and plan take --verify [--in FILE.npy…]: they execute before and after\n",
+                 "opt, lower and plan take --verify [--in FILE.npy…]: they execute before and after\n"
+                 "opt and lower take --reproducer FILE.hr: if a pass fails, the graph before it, for `opt`\n",
                  name);
     for (const opt_pipeline& p : own.pipelines)
         std::fprintf(stderr, "pipeline %s: %zu passes\n", std::string(p.name).c_str(), p.passes.size());
@@ -156,9 +163,10 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
 }
 
 [[nodiscard]] inline result<program> read_own(const opt_program& own, const std::string& path) {
-    if (!path.ends_with(".hr")) return read_model(path);
-    BOOST_OUTCOME_TRY(p, read_graph_text(path, own.find_op));
-    result<void> sound = complete_types(*p.graph, own.infer);
+    const bool is_text = path.ends_with(".hr");
+    BOOST_OUTCOME_TRY(p, is_text ? read_graph_text(path, own.find_op) : read_model(path));
+    result<void> sound = resolve_opaque(*p.graph, own.find_op);
+    if (sound) sound = complete_types(*p.graph, own.infer);
     if (sound) sound = verify_all(own, *p.graph);
     if (!sound) return malformed(sound.error().in(path).message);
     return std::move(p);
@@ -172,24 +180,69 @@ using refused_nodes = std::pmr::vector<diagnostic>;
     return boost::outcome_v2::success();
 }
 
+/// What watches the passes: --verify, and how far they have come.
+struct opt_watcher {
+    static result<void> after_pass(void* self, const pass_record& p, graph& now) {
+        auto& watcher = *static_cast<opt_watcher*>(self);
+        if (watcher.executed) {
+            BOOST_OUTCOME_TRYV(watcher.executed->check(p.name, now));
+        }
+        watcher.progress.ended(p.name);
+        if (watcher.stop_after == watcher.progress.count()) return invalid("stopped");
+        return boost::outcome_v2::success();
+    }
+
+    pass_progress progress;
+    std::optional<result_check> executed{};
+    std::size_t stop_after = 0;  ///< 0: when all have run
+};
+
+[[nodiscard]] inline result<run_statistics> run_watched(const opt_program& own,
+                                                        const std::pmr::vector<any_pass>& passes, graph& g,
+                                                        pass_context& context, opt_watcher& watcher) {
+    pass_manager manager(passes, {.run_checks_after_each_pass = true,
+                                  .run = {.observer = &watcher, .after_pass = &opt_watcher::after_pass}});
+    manager.add_checks([&](const graph& now) { return verify_all(own, now); });
+    return manager(g, context);
+}
+
+/// Runs the passes that have not failed once more, and writes what they leave: less of them where those that
+/// are left require one that has run.
+[[nodiscard]] inline result<void> reproduce(const opt_program& own, const opt_request& asked,
+                                            const std::pmr::vector<any_pass>& passes,
+                                            const opt_watcher& failed) {
+    for (std::size_t count = failed.progress.count();; --count) {
+        BOOST_OUTCOME_TRY(p, read_own(own, asked.file));
+        opt_watcher again{pass_progress(names_of(passes)), {}, count};
+        pass_context context(own.infer);
+        if (count != 0) static_cast<void>(run_watched(own, passes, *p.graph, context, again));
+        BOOST_OUTCOME_TRY(left, own.passes.select(again.progress.left()));
+        if (count != 0 && !pass_manager(std::move(left)).solve_constraints()) continue;
+        return write_reproducer(asked.reproducer, *p.graph,
+                                {again.progress.left(), asked.verify, asked.inputs});
+    }
+}
+
 /// Runs passes with all checks. Returns the nodes that they refuse.
 [[nodiscard]] inline result<refused_nodes> transform(const opt_program& own, const opt_request& asked,
-                                                     std::pmr::vector<any_pass> passes, graph& g) {
-    BOOST_OUTCOME_TRY(inputs, asked.verify ? model_inputs(g, asked.inputs) : std::vector<tensor>());
-    result_check executed(std::move(inputs), own.operators);
-    pass_manager_options options{.run_checks_after_each_pass = true};
+                                                     const std::pmr::vector<any_pass>& chosen, graph& g) {
+    pass_manager ordered(chosen);
+    BOOST_OUTCOME_TRYV(ordered.solve_constraints());
+    const std::pmr::vector<any_pass> passes(ordered.passes().begin(), ordered.passes().end());
+    opt_watcher watcher{pass_progress(names_of(passes)), {}, 0};
     if (asked.verify) {
-        BOOST_OUTCOME_TRY(executed.begin(g));
-        options.run.observer = &executed;
-        options.run.after_pass = [](void* check, const pass_record& p, graph& now) -> result<void> {
-            BOOST_OUTCOME_TRY(static_cast<result_check*>(check)->check(p.name, now));
-            return boost::outcome_v2::success();
-        };
+        BOOST_OUTCOME_TRY(inputs, model_inputs(g, asked.inputs));
+        watcher.executed.emplace(std::move(inputs), own.operators);
+        BOOST_OUTCOME_TRYV(watcher.executed->begin(g));
     }
-    pass_manager manager(std::move(passes), options);
-    manager.add_checks([&](const graph& now) { return verify_all(own, now); });
     pass_context context(own.infer);
-    BOOST_OUTCOME_TRY(manager(g, context));
+    if (const auto done = run_watched(own, passes, g, context, watcher); !done) {
+        const error& e = done.error();
+        if (e.kind != error_kind::invalid) return e;
+        if (asked.reproducer.empty()) return error{e.kind, e.message + reproducer_hint().c_str()};
+        BOOST_OUTCOME_TRYV(reproduce(own, asked, passes, watcher));
+        return error{e.kind, e.message + reproducer_text(asked.reproducer).c_str()};
+    }
     return refused_nodes(context.diagnostics().begin(), context.diagnostics().end());
 }
 
@@ -197,7 +250,7 @@ using refused_nodes = std::pmr::vector<diagnostic>;
                                                     graph& g) {
     if (!asked.all_passes) {
         BOOST_OUTCOME_TRY(named, own.passes.select(asked.passes));
-        return transform(own, asked, std::move(named), g);
+        return transform(own, asked, named, g);
     }
     return transform(own, asked, {own.passes.passes().begin(), own.passes.passes().end()}, g);
 }
@@ -219,7 +272,7 @@ using refused_nodes = std::pmr::vector<diagnostic>;
     refused_nodes all = refused;
     for (const node* n : pipeline.illegal_nodes(g)) {
         if (told.contains(n->name())) continue;
-        all.push_back({std::pmr::string(n->name()), std::pmr::string(n->op->name),
+        all.push_back({std::pmr::string(n->name()), std::pmr::string(op_name(*n)),
                        "no pass of " + std::pmr::string(pipeline.name) + " takes it"});
     }
     return all;
@@ -276,7 +329,20 @@ using refused_nodes = std::pmr::vector<diagnostic>;
     return 0;
 }
 
-[[nodiscard]] inline result<int> answer(const opt_program& own, const opt_request& asked) {
+/// What the first line of a reproducer says, where the command line names no passes.
+[[nodiscard]] inline result<opt_request> with_reproducer(opt_request asked) {
+    if (asked.command != "opt" || asked.all_passes || !asked.passes.empty()) return asked;
+    const reproducer said = read_reproducer(asked.file);
+    if (said.passes.empty())
+        return error{error_kind::unwritable, "opt needs --passes or --all, or a reproducer, which has them"};
+    asked.passes = said.passes;
+    asked.verify = asked.verify || said.verify;
+    if (asked.inputs.empty()) asked.inputs = said.inputs;
+    return asked;
+}
+
+[[nodiscard]] inline result<int> answer(const opt_program& own, const opt_request& given) {
+    BOOST_OUTCOME_TRY(asked, with_reproducer(given));
     BOOST_OUTCOME_TRY(p, read_own(own, asked.file));
     if (asked.command == "opt" || asked.command == "lower") return transform_and_write(own, asked, p);
     if (asked.command == "run") {

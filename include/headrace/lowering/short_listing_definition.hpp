@@ -16,6 +16,7 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/literals.hpp>
 #include <headrace/lowering/short_listing.hpp>
@@ -210,6 +211,10 @@ private:
         if (const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(n))
             return out + "quantize(" + argument(q->input) + ')';
         if (implied_.contains(&n)) return out + "dequantize(" + argument(n.operand(0)) + ')';
+        if (const auto* opaque = args_if<builtin::opaque>(n)) {
+            const std::pmr::string given = opaque_arguments(*opaque, argument_names{this});
+            return out + std::string(printable(opaque->target)) + '(' + std::string(given) + ')';
+        }
         return out + std::string(n.op->name) + '(' + arguments_of(n) + ')';
     }
 

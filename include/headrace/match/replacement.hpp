@@ -62,13 +62,17 @@ public:
     /// Writes a literal of another node into a member of the same kind.
     void set(const field_info& f, const literal& from) {
         visit_field(*from.field, from.arguments, [&]<class T>(const T& item) {
-            if constexpr (!is_optional<T>) {
-                if (f.optional) {
-                    at<std::optional<T>>(f) = item;
-                    return;
+            if constexpr (std::is_same_v<T, custom_member>) {
+                if (f.custom == item.type) std::memcpy(&at<std::byte>(f), item.at, f.custom->size);
+            } else {
+                if constexpr (!is_optional<T>) {
+                    if (f.optional) {
+                        at<std::optional<T>>(f) = item;
+                        return;
+                    }
                 }
+                at<T>(f) = item;
             }
-            at<T>(f) = item;
         });
     }
 

@@ -77,7 +77,35 @@ enum class field_kind : std::uint8_t {
     rounding,
     region,
     data,
+    texts,
+    custom,  ///< of a type that its dialect brings along: see op/custom.hpp
 };
+
+/// Takes text piece by piece.
+struct text_sink {
+    void* to;
+    void (*append)(void* to, std::string_view text);
+};
+
+/// What is known of a type of arguments that a dialect brings along (op/custom.hpp makes it): how a member is
+/// written as text, read from it, and compared.
+struct custom_type {
+    std::size_t size;
+    void (*print)(const void* member, text_sink out);
+    bool (*parse)(std::string_view text, void* member);  ///< false, and any value, if it is not such a text
+    bool (*equal)(const void* a, const void* b);
+    void (*expect)(text_sink out);  ///< what a message says of what is expected
+};
+
+/// A member of such a type, which can be changed where it may be.
+struct custom_member {
+    const custom_type* type;
+    void* at;
+};
+
+/// The custom_type of a type that op/custom.hpp knows; of any other type null.
+template <class T>
+inline constexpr const custom_type* custom_type_of = nullptr;
 
 /// The kind of a type that arguments may have; of any other type, something that is no field_kind.
 template <class T>
@@ -115,6 +143,8 @@ inline constexpr field_kind kind_of<rounding_mode> = field_kind::rounding;
 template <>
 inline constexpr field_kind kind_of<graph*> = field_kind::region;
 template <>
+inline constexpr field_kind kind_of<list<std::string_view>> = field_kind::texts;
+template <>
 inline constexpr field_kind kind_of<tensor_data> = field_kind::data;
 
 template <class T>
@@ -137,6 +167,7 @@ struct field_info {
     field_kind kind;
     bool optional;  ///< the member is a std::optional
     std::uint16_t offset;
+    const custom_type* custom = nullptr;  ///< of field_kind::custom
 };
 
 [[nodiscard]] constexpr std::size_t count_names(std::string_view names) {
@@ -160,7 +191,8 @@ template <std::size_t N>
 
 template <class T>
 concept argument_type =
-    std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind>;
+    std::is_same_v<decltype(kind_of<typename unwrap_optional<T>::type>), const field_kind> &&
+    (custom_type_of<typename unwrap_optional<T>::type> == nullptr || !is_optional<T>);
 
 namespace detail {
 
@@ -173,7 +205,8 @@ constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
     const auto place = [&]<class T>() {
         using held = typename unwrap_optional<T>::type;
         offset = (offset + alignof(T) - 1) / alignof(T) * alignof(T);
-        fields[i] = {names[i], kind_of<held>, is_optional<T>, static_cast<std::uint16_t>(offset)};
+        fields[i] = {names[i], kind_of<held>, is_optional<T>, static_cast<std::uint16_t>(offset),
+                     custom_type_of<held>};
         offset += sizeof(T);
         ++i;
     };
@@ -202,7 +235,8 @@ template <std::size_t N, std::size_t M>
                                                const std::array<field_info, M>& b) {
     if (N != M) return false;
     for (std::size_t i = 0; i != N; ++i) {
-        if (a[i].kind != b[i].kind || a[i].optional != b[i].optional || a[i].offset != b[i].offset)
+        if (a[i].kind != b[i].kind || a[i].optional != b[i].optional || a[i].offset != b[i].offset ||
+            a[i].custom != b[i].custom)
             return false;
         for (std::size_t k = 0; k != N; ++k) {
             if (a[i].name == b[k].name && i != k) return false;

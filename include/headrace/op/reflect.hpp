@@ -69,6 +69,12 @@ decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call)
             return as(std::type_identity<graph*>{});
         case field_kind::data:
             return as(std::type_identity<tensor_data>{});
+        case field_kind::texts:
+            return as(std::type_identity<list<std::string_view>>{});
+        case field_kind::custom: {
+            const custom_member member{f.custom, const_cast<std::byte*>(at)};
+            return call(member);
+        }
     }
     __builtin_unreachable();
 }
@@ -100,6 +106,11 @@ public:
     void add(const tensor_data& d) {
         add_address(d.bytes);
         add(d.strides);
+    }
+    void add(const custom_member& m) {
+        m.type->print(m.at, {this, [](void* to, std::string_view text) {
+                                 static_cast<hasher*>(to)->add(text);
+                             }});
     }
     template <class T>
         requires std::is_enum_v<T>
@@ -199,6 +210,11 @@ public:
             out_ += "{...}";
         }
     }
+    void put(const custom_member& m) {
+        m.type->print(m.at, {&out_, [](void* to, std::string_view text) {
+                                 *static_cast<std::pmr::string*>(to) += text;
+                             }});
+    }
     void put(const tensor_data& data) {
         out_ += data.strides.empty() ? "row-major" : "strides ";
         if (!data.strides.empty()) put(data.strides);
@@ -270,8 +286,16 @@ template <op_tag Op, class Name>
 
 /// Are one member's values the same? Values are by identity, constants by address, NaN is the same as NaN.
 [[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
+    if (f.kind == field_kind::custom)
+        return f.custom->equal(static_cast<const std::byte*>(a) + f.offset,
+                               static_cast<const std::byte*>(b) + f.offset);
     return detail::visit_field(f, a, [&]<class T>(const T& member) {
-        return detail::same(member, *reinterpret_cast<const T*>(static_cast<const std::byte*>(b) + f.offset));
+        if constexpr (std::is_same_v<T, custom_member>) {
+            return false;
+        } else {
+            return detail::same(member,
+                                *reinterpret_cast<const T*>(static_cast<const std::byte*>(b) + f.offset));
+        }
     });
 }
 

@@ -84,9 +84,16 @@ public:
         bytes to = copy_of(op, op.default_args);
         for (const field_info& f : op) {
             const field_info* known = op_->find(f.name);
-            if (known == nullptr || known->kind != f.kind || known->optional != f.optional) continue;
+            if (known == nullptr || known->kind != f.kind || known->optional != f.optional ||
+                known->custom != f.custom)
+                continue;
             headrace::detail::visit_field(f, to.data(), [&]<class T>(const T& member) {
-                const_cast<T&>(member) = *reinterpret_cast<const T*>(arguments_.data() + known->offset);
+                const auto* from = reinterpret_cast<const std::byte*>(arguments_.data()) + known->offset;
+                if constexpr (std::is_same_v<T, custom_member>) {
+                    std::memcpy(member.at, from, f.custom->size);
+                } else {
+                    const_cast<T&>(member) = *reinterpret_cast<const T*>(from);
+                }
             });
         }
         op_ = &op;

@@ -15,6 +15,7 @@
 #include <headrace/infer/dispatch_cache.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
@@ -23,7 +24,7 @@ HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason
     if (kind == error_kind::invalid && !diagnostics_.empty()) return;
     const auto* origin = n.find_annotation<provenance>();
     diagnostic d{std::pmr::string(origin_name(n)),
-                 std::pmr::string(origin != nullptr ? origin->op_name : n.op->name), std::pmr::string(reason),
+                 std::pmr::string(origin != nullptr ? origin->op_name : op_name(n)), std::pmr::string(reason),
                  kind};
     if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
     std::uint32_t& place = place_of(d);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Declares headrace::resolve_opaque, which gives nodes of unknown ops to a dialect that knows them.
+#ifndef HEADRACE_IO_OPAQUE_HPP
+#define HEADRACE_IO_OPAQUE_HPP
+
+#include <headrace/base/error.hpp>
+#include <headrace/io/graph_text_sources.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+/// Replaces each builtin::opaque whose target `find` knows by a node of that op: arguments are read by the
+/// names and in the order that the op has, metadata, names and annotations stay. Nested graphs are entered.
+/// An error names the node if an argument is of another kind, or if there is none of its name.
+///
+///     auto program = headrace::read_pt2("model.pt2");
+///     resolve_opaque(*program.value().graph, &headrace::find_op<my::dialect>);
+[[nodiscard]] result<void> resolve_opaque(graph& g, op_finder find);
+
+}  // namespace headrace
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/io/opaque_definition.hpp>
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Defines what a graph says of its states, which go in as inputs and come out as outputs.
+#ifndef HEADRACE_IR_STATE_HPP
+#define HEADRACE_IR_STATE_HPP
+
+#include <string_view>
+
+#include <headrace/base/lists.hpp>
+
+namespace headrace {
+
+/// Annotation of a placeholder that takes the old value of a state: the state's name.
+struct input_state {
+    static constexpr bool inherited = false;
+    std::string_view name;
+};
+
+/// Annotation of the output node: for each of its values the state whose new value it is, or an empty name.
+struct output_states {
+    static constexpr bool inherited = false;
+    list<std::string_view> names;
+};
+
+}  // namespace headrace
+
+#endif

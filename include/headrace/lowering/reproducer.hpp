@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Defines reproducers: the graph before a pass that fails, as text, with the passes that are left.
+#ifndef HEADRACE_LOWERING_REPRODUCER_HPP
+#define HEADRACE_LOWERING_REPRODUCER_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/base/error.hpp>
+#include <headrace/base/strings.hpp>
+#include <headrace/io/atomic_file.hpp>
+#include <headrace/io/graph_text.hpp>
+#include <headrace/io/mapped_file.hpp>
+
+namespace headrace {
+
+/// What a reproducer says of the run that failed.
+struct reproducer {
+    std::string passes{};               ///< those that are left, the one that failed first: "a,b,c"
+    bool verify = false;                ///< they are to be executed before and after
+    std::vector<std::string> inputs{};  ///< for that: .npy files; none: numbers from a fixed seed
+};
+
+namespace detail {
+
+inline constexpr std::string_view run_line = "// RUN:";
+
+[[nodiscard]] inline std::string reproducer_line(const reproducer& r) {
+    std::string line = join_text(run_line, " --passes ", r.passes, r.verify ? " --verify" : "");
+    if (!r.inputs.empty()) line += " --in";
+    for (const std::string& file : r.inputs) (line += ' ') += file;
+    return line + '\n';
+}
+
+}  // namespace detail
+
+/// Names separated by commas, from the one at `first` on.
+template <class Names>
+[[nodiscard]] std::string passes_from(const Names& names, std::size_t first) {
+    std::string list;
+    for (std::size_t i = first; i < names.size(); ++i) (list += list.empty() ? "" : ",") += names[i];
+    return list;
+}
+
+/// What passes are called, in their order.
+template <class Passes>
+[[nodiscard]] std::vector<std::string> names_of(const Passes& passes) {
+    std::vector<std::string> names;
+    for (const auto& p : passes) names.emplace_back(p.name());
+    return names;
+}
+
+/// How far a list of passes has come, told by those that have run.
+class pass_progress {
+public:
+    explicit pass_progress(std::vector<std::string> names) : names_(std::move(names)) {}
+
+    void ended(std::string_view name) {
+        ++count_;
+        for (std::size_t i = next_; i < names_.size(); ++i) {
+            if (names_[i] == name) {
+                next_ = i + 1;
+                return;
+            }
+        }
+    }
+    /// How many have run; those that are skipped do not count.
+    [[nodiscard]] std::size_t count() const { return count_; }
+    /// The passes that have not run, the one that failed among the first.
+    [[nodiscard]] std::string left() const { return passes_from(names_, next_); }
+
+private:
+    std::vector<std::string> names_;
+    std::size_t next_ = 0;
+    std::size_t count_ = 0;
+};
+
+/// Writes a graph as text to `path`, a name that ends in .hr, and large constants beside it. The first line
+/// says what is to be run: `PROGRAM opt FILE` does so.
+[[nodiscard]] inline result<void> write_reproducer(const std::string& path, const graph& g,
+                                                   const reproducer& r) {
+    BOOST_OUTCOME_TRYV(write_graph_text(path, g));
+    std::string text = detail::reproducer_line(r);
+    {
+        BOOST_OUTCOME_TRY(file, open_mapped(path));
+        text.append(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+        BOOST_OUTCOME_TRY(file.check());
+    }
+    return write_atomically(path, text);
+}
+
+/// What the first line of a reproducer, or of a test of passes, says. Empty passes if it says nothing, or if
+/// there is no such file.
+[[nodiscard]] inline reproducer read_reproducer(const std::string& path) {
+    reproducer r;
+    const auto file = path.ends_with(".hr") ? open_mapped(path) : result<mapped_file>(malformed("no text"));
+    if (!file) return r;
+    const std::span<const std::byte> bytes = file.value().bytes();
+    std::string_view line(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    line = line.substr(0, line.find('\n'));
+    if (!line.starts_with(detail::run_line)) return r;
+    line.remove_prefix(detail::run_line.size());
+    std::string_view option;
+    while (!line.empty()) {
+        const std::string_view word = line.substr(0, line.find(' '));
+        line.remove_prefix(std::min(word.size() + 1, line.size()));
+        if (word.starts_with("--")) {
+            option = word;
+            r.verify = r.verify || word == "--verify";
+        } else if (!word.empty() && option == "--passes") {
+            r.passes = word;
+        } else if (!word.empty() && option == "--in") {
+            r.inputs.emplace_back(word);
+        }
+    }
+    return r;
+}
+
+/// What an error says of the reproducer that was written.
+[[nodiscard]] inline std::string reproducer_text(const std::string& path) {
+    return "; `opt " + path + "` runs it again, with the graph before that pass";
+}
+/// What an error says where no reproducer was asked for.
+[[nodiscard]] inline std::string reproducer_hint() {
+    return "; with --reproducer FILE.hr, the graph before that pass and the passes from there on are kept";
+}
+
+}  // namespace headrace
+
+#endif
