@@ -292,6 +292,7 @@ void print_costs(graph& g, int repetitions) {
         std::printf("%-20s %10.4f us %12s\n", what, nanoseconds / 1000, theirs);
     };
     pass_context context(&infer);
+    context.force_passes(true);
     std::printf("%-20s %13s %12s\n", "", "here", "that text");
     row("a copied node", nanoseconds_per_node(g, context, repetitions, g.size()), "20 us");
     context.copy_fast(false);

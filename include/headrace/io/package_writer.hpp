@@ -270,6 +270,7 @@ private:
                 append_json(out, n.op);
                 out += ',';
                 append_json(out, n.reason);
+                if (!n.source.empty()) append_json(out += ',', n.source);
                 out += ']';
             }
             out += ']';

@@ -14,6 +14,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/tosa_backend.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/lowering/delegation.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
@@ -157,7 +158,8 @@ private:
         for (const host_node& h : found.host) {
             const auto* origin = h.which->find_annotation<provenance>();
             notes.push_back({std::string(origin_name(*h.which)),
-                             std::string(origin != nullptr ? origin->op_name : h.which->op->name), h.reason});
+                             std::string(origin != nullptr ? origin->op_name : h.which->op->name), h.reason,
+                             std::string(source_line(*h.which))});
         }
         return notes;
     }

@@ -161,8 +161,7 @@ private:
     std::string text =
         join_text(refusals.size(), refusals.size() == 1 ? " node" : " nodes", " cannot be lowered");
     for (const diagnostic& d : refusals)
-        text += join_text(&d == refusals.data() ? ": " : "; ", printable(d.node), " (", printable(d.op),
-                          "): ", printable(d.reason, max_printed_message));
+        text += join_text(&d == refusals.data() ? ": " : "; ", message_of(d));
     return unsupported(text);
 }
 
