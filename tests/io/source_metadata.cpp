@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests what exports tell of the Python that nodes come from: its lines in messages, and partitions by source.
+// Tests what exports tell of the Python that nodes come from: its lines in messages, and partitions by
+// source.
 #include <catch2/catch.hpp>
 
 #include <string>

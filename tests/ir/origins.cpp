@@ -17,9 +17,8 @@ namespace {
 
 std::vector<std::string> origins_of(const node& n) {
     std::vector<std::string> names;
-    for_each_origin(n, [&](const annotation* origin) {
-        names.emplace_back(find_in<provenance>(origin)->node_name);
-    });
+    for_each_origin(
+        n, [&](const annotation* origin) { names.emplace_back(find_in<provenance>(origin)->node_name); });
     return names;
 }
 

@@ -10,7 +10,8 @@ TEST_CASE("the innermost frame outside of PyTorch is the model's", "[source_loca
     constexpr std::string_view trace =
         "  File \"/home/me/train.py\", line 3, in main\n    export(m)\n"
         "  File \"/home/me/net.py\", line 42, in forward\n    return self.conv(x)\n"
-        "  File \"/usr/lib/python3/dist-packages/torch/nn/modules/conv.py\", line 7, in forward\n    conv2d()\n";
+        "  File \"/usr/lib/python3/dist-packages/torch/nn/modules/conv.py\", line 7, in forward\n    "
+        "conv2d()\n";
     CHECK(model_frame(trace) == "File \"/home/me/net.py\", line 42, in forward\n    return self.conv(x)");
     CHECK(line_of_frame(model_frame(trace)) == "/home/me/net.py:42");
     // Of PyTorch's frames alone, the innermost.

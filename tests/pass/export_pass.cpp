@@ -116,8 +116,8 @@ void build_all(program& p) {
     p.finish();
 }
 
-// Edits the graph before it goes over it, as an override of ExportPass.call does: the outputs go through a relu_
-// without `val`, which is one of its targets, and a neg without `val`, which is none.
+// Edits the graph before it goes over it, as an override of ExportPass.call does: the outputs go through a
+// relu_ without `val`, which is one of its targets, and a neg without `val`, which is none.
 struct bend_outputs : export_pass<bend_outputs> {
     using targets = ops<aten::relu_inplace>;
     bool should_run(const graph&, bool) const { return true; }  // the targets come with `call`
@@ -476,7 +476,8 @@ TEST_CASE("interpreters run in static pipelines and in pass managers") {
     CHECK(registry.find("remove_detach") != nullptr);
 }
 
-TEST_CASE("a hook before the traversal edits the graph: called, in pipelines and in managers", "[export_pass]") {
+TEST_CASE("a hook before the traversal edits the graph: called, in pipelines and in managers",
+          "[export_pass]") {
     using alone = pipeline<from<aten::add_tensor>, to<aten::dialect>, bend_outputs>;
     const auto check = [](auto&& run) {
         program p;

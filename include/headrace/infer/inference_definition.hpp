@@ -13,8 +13,8 @@
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
-#include <headrace/ir/source_location.hpp>
 #include <headrace/ir/node.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/op/op.hpp>
 
 namespace headrace {

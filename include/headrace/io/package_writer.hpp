@@ -98,8 +98,8 @@ public:
         while (alignment > 1 && bytes.size() % alignment != 0) alignment /= 2;
         return add_buffer(bytes, alignment, "");
     }
-    /// Adds a delegate, whose constants are among the data; equal ones are stored once. Its number, or an error
-    /// if a key is not known.
+    /// Adds a delegate, whose constants are among the data; equal ones are stored once. Its number, or an
+    /// error if a key is not known.
     [[nodiscard]] result<std::size_t> add_delegate(std::string_view name, std::string_view backend,
                                                    std::vector<std::byte> bytes,
                                                    std::span<const std::string> data_keys) {

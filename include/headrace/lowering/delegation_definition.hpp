@@ -157,7 +157,8 @@ private:
         return boost::outcome_v2::success();
     }
 
-    // Partitions in the branches and bodies of nodes that stay on the host, inner ones too, for the same target.
+    // Partitions in the branches and bodies of nodes that stay on the host, inner ones too, for the same
+    // target.
     static result<void> find_in_regions(method& m, const graph& g, const trial_partitioner& partitioner) {
         std::unordered_set<const node*> taken;
         for (const node_group& nodes : m.found.partitions) taken.insert(nodes.begin(), nodes.end());

@@ -127,7 +127,8 @@ private:
     static result<void> after_pass(void* self, const pass_record& record, graph& g) {
         return static_cast<model_lowering*>(self)->observe(record, g);
     }
-    // The first of layout_passes: it changes nothing but the order, and always runs. The last passes sort again.
+    // The first of layout_passes: it changes nothing but the order, and always runs. The last passes sort
+    // again.
     void see_layout_passes(const pass_record& record, const graph& g) {
         if (in_layout_passes_ || record.name != pass_name<sort_topologically>()) return;
         in_layout_passes_ = true;

@@ -40,8 +40,9 @@ struct refusal_group {
 
 }  // namespace detail
 
-/// "net.py:42: conv (aten.conv2d.default): reason", a line for each refused node. More than three of one op that are
-/// refused for one reason share a line: "a, b, c and 5 more (…): reason". Names cannot forge other lines.
+/// "net.py:42: conv (aten.conv2d.default): reason", a line for each refused node. More than three of one op
+/// that are refused for one reason share a line: "a, b, c and 5 more (…): reason". Names cannot forge other
+/// lines.
 [[nodiscard]] inline std::vector<std::string> refusal_lines(std::span<const diagnostic> refusals) {
     constexpr std::size_t listed = 3;
     std::vector<std::string> lines;

@@ -44,7 +44,8 @@ HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
         const node& n = *live.tensor.producer;
         const tensor_meta* const meta = meta_of(live.tensor);
         if (meta == nullptr || meta->dtype == dtype::unknown)
-            return invalid(message_prefix(n) + "a tensor of unknown type has no size; infer its metadata first");
+            return invalid(message_prefix(n) +
+                           "a tensor of unknown type has no size; infer its metadata first");
         if (meta->checked_elements().value_or(max_elements) >= max_elements)
             return invalid(message_prefix(n) + "the tensor is too large: " + meta_text(*meta));
         const bool is_placed =

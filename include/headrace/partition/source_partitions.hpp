@@ -65,9 +65,10 @@ struct function_call {
     return {from.torch_fn.substr(0, split), function.substr(function.rfind('.') + 1)};
 }
 
-/// The nodes that came of one call of one module or function. Constants count as its nodes where only it uses them.
+/// The nodes that came of one call of one module or function. Constants count as its nodes where only it uses
+/// them.
 struct source_partition {
-    std::vector<node*> nodes{};  ///< in execution order
+    std::vector<node*> nodes{};         ///< in execution order
     std::string module_type{};          ///< or function, as the export spells it
     std::string path{};                 ///< of the module in the model, or of the one that calls the function
     std::vector<node*> input_nodes{};   ///< that the partition needs, from elsewhere
@@ -87,7 +88,8 @@ namespace detail {
 }
 
 [[nodiscard]] inline bool is_function(std::string_view function, std::string_view wanted) {
-    // "torch.nn.functional.linear" and "F.linear" name what exports call torch._C._nn.linear, or linear alone.
+    // "torch.nn.functional.linear" and "F.linear" name what exports call torch._C._nn.linear, or linear
+    // alone.
     if (function.empty() || function == wanted) return !function.empty();
     const std::size_t prefix = wanted.rfind('.') + 1;  // 0 without one
     const std::string_view from = wanted.substr(0, prefix);
@@ -145,9 +147,9 @@ inline void find_border(source_partition& p) {
 /// execution order of their first nodes. Types are spelled as the export records them,
 /// "torch.nn.modules.linear.Linear", or short, "torch.nn.Linear" and "Linear"; functions as a model calls
 /// them, "torch.nn.functional.linear", "F.linear", "torch.add" and "linear", or as the export records them.
-/// What does not occur has no entry. A module that is called twice gives two partitions, as the export numbers
-/// its calls. The functions that PyTorch's own modules call count in exports that are not strict, as those
-/// record them.
+/// What does not occur has no entry. A module that is called twice gives two partitions, as the export
+/// numbers its calls. The functions that PyTorch's own modules call count in exports that are not strict, as
+/// those record them.
 [[nodiscard]] inline std::map<std::string, std::vector<source_partition>, std::less<>> get_source_partitions(
     const graph& g, std::span<const std::string_view> wanted_sources) {
     std::map<std::string, std::vector<source_partition>, std::less<>> found;
@@ -161,7 +163,8 @@ inline void find_border(source_partition& p) {
             if (from.call.empty()) continue;
             const auto [at, is_new] = of_call.emplace(from.call, partitions.size());
             if (is_new) {
-                partitions.push_back({.module_type = std::string(from.source), .path = std::string(from.path)});
+                partitions.push_back(
+                    {.module_type = std::string(from.source), .path = std::string(from.path)});
             }
             partitions[at->second].nodes.push_back(&n);
         }

@@ -379,8 +379,7 @@ struct export_hooks {
         }
     }
     using missing = decltype(find_missing(targets{}));
-    using wrong_call =
-        std::conditional_t<names_call<D> && !hooks_call<D>, hook_not_called<D>, no_fault>;
+    using wrong_call = std::conditional_t<names_call<D> && !hooks_call<D>, hook_not_called<D>, no_fault>;
     using uncalled = std::conditional_t<names_call_operator<D> && targets::size == 0 && !calls_any<D>,
                                         no_targets<D>, no_fault>;
 
@@ -448,7 +447,8 @@ public:
     /// Runs it without asking should_run.
     result<node_counts> run(graph& g, pass_context& context) const {
         Derived copy(static_cast<const Derived&>(*this));
-        return static_cast<export_pass&>(copy).run(g, context);  // a pass may have a `run` that calls this one
+        return static_cast<export_pass&>(copy).run(g,
+                                                   context);  // a pass may have a `run` that calls this one
     }
     // Both entries have the assertions in themselves: a level of calls would cost the reader three lines.
     result<node_counts> run(graph& g, pass_context& context) {
@@ -458,9 +458,10 @@ public:
         static_assert(
             hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
-        static_assert(hooks_are_called<typename hooks::wrong_call>,
-                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
-                      "result<void> call(graph&, pass_context&)");
+        static_assert(
+            hooks_are_called<typename hooks::wrong_call>,
+            "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
+            "result<void> call(graph&, pass_context&)");
         return interpret(g, context);
     }
     result<std::size_t> operator()(graph& g, pass_context& context) {
@@ -470,9 +471,10 @@ public:
         static_assert(
             hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
-        static_assert(hooks_are_called<typename hooks::wrong_call>,
-                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
-                      "result<void> call(graph&, pass_context&)");
+        static_assert(
+            hooks_are_called<typename hooks::wrong_call>,
+            "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
+            "result<void> call(graph&, pass_context&)");
         if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
         return rewritten(interpret(g, context));
     }

@@ -28,9 +28,9 @@ concept has_guarantee = requires(const P& p, const graph& g) {
     { p.ensure(g) } -> std::same_as<result<void>>;
 };
 
-/// Does a pass have something to do: the generated skip test, which asks for its targets, narrowed or replaced
-/// by its own should_run? Pipelines, managers, apply_pass and passes that are called as functions ask this,
-/// unless the context forces them to run.
+/// Does a pass have something to do: the generated skip test, which asks for its targets, narrowed or
+/// replaced by its own should_run? Pipelines, managers, apply_pass and passes that are called as functions
+/// ask this, unless the context forces them to run.
 template <class P>
 [[nodiscard]] bool is_due([[maybe_unused]] const P& p, [[maybe_unused]] const graph& g,
                           const pass_context& context) {
@@ -51,9 +51,7 @@ namespace detail {
 
 // Bases that call `require` and `ensure` themselves say so, that drivers do not call them again.
 template <class P>
-concept checks_itself = requires {
-    typename P::checks_itself;
-};
+concept checks_itself = requires { typename P::checks_itself; };
 
 [[gnu::noinline]] inline error named_failure(std::string_view pass, error e) {
     return {e.kind, std::pmr::string(pass) + ": " + std::move(e.message)};
@@ -83,8 +81,9 @@ auto run_checked(const P& p, graph& g, Run&& run) -> decltype(run()) {
 ///         result<void> ensure(const graph& g) const;                        // may be left out
 ///     };
 ///
-/// It is called as a function, which asks should_run first, runs in static pipelines if it can be made without
-/// arguments, and in pass managers. As other passes over the whole graph it may have `targets`, `produces` and `removes`.
+/// It is called as a function, which asks should_run first, runs in static pipelines if it can be made
+/// without arguments, and in pass managers. As other passes over the whole graph it may have `targets`,
+/// `produces` and `removes`.
 template <class Derived>
 struct pass_base : pass {
     using checks_itself = void;
