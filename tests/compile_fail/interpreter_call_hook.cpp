@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines an interpreter whose hook before the traversal has another signature, so that nothing would call
-// it. EXPECT: export_pass: its hook `call` has the wrong signature EXPECT: hook_not_called<remove_noop>
+// Defines an interpreter whose hook before the traversal has another signature: nothing would call it.
+// EXPECT: export_pass: its hook `call` has the wrong signature
+// EXPECT: hook_not_called<remove_noop>
 
 #include <headrace/pass/export_pass.hpp>
 
