@@ -76,12 +76,12 @@ class fused_sweeps {
     template <class P>
     static constexpr pass_effects effects_of_pass() {
         const detail::effect_sets<set_type> sets = detail::effects_over<set_type, P>();
-        pass_effects words;
+        pass_effects found;
         for (std::size_t w = 0; w != set_type::word_count; ++w) {
-            words.targets[w] = sets.targets.words()[w];
-            words.made_or_targeted[w] = sets.targets.words()[w] | sets.produced.words()[w];
+            found.targets[w] = sets.targets.words()[w];
+            found.made_or_targeted[w] = sets.targets.words()[w] | sets.produced.words()[w];
         }
-        return words;
+        return found;
     }
     template <class... Ps>
     static constexpr std::array<pass_effects, sizeof...(Ps)> effects_of_all(pass_list<Ps...>) {
