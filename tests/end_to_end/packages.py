@@ -99,12 +99,12 @@ def check_shared_convolution(program, folder):
     shared = (f"%w: float32[4, 2, 3, 3] = constant [{numbers}]\n%b: float32[4] = constant [1.0, 2.0, 3.0, 4.0]\n")
     texts = {
         "planes": "%x: float32[1, 2, 6, 6] = input\n" + shared +
-                  "%conv: ? = aten.conv2d.default(%x, %w, %b, padding=[1, 1])\n%y: ? = aten.relu.default(%conv)\n",
+                  "%conv: ? = aten.conv2d.default(%x, %w, %b, padding=[1, 1]) {origin}\n%y: ? = aten.relu.default(%conv) {origin}\n",
         "pixels": "%x: float32[1, 6, 6, 2] = input\n" + shared +
-                  "%planes: ? = aten.permute.default(%x, dims=[0, 3, 1, 2])\n"
-                  "%conv: ? = aten.conv2d.default(%planes, %w, %b, padding=[1, 1])\n"
-                  "%rows: ? = aten.permute.default(%conv, dims=[0, 2, 3, 1])\n"
-                  "%y: ? = aten.view.default(%rows, size=[36, 4])\n"}
+                  "%planes: ? = aten.permute.default(%x, dims=[0, 3, 1, 2]) {origin}\n"
+                  "%conv: ? = aten.conv2d.default(%planes, %w, %b, padding=[1, 1]) {origin}\n"
+                  "%rows: ? = aten.permute.default(%conv, dims=[0, 2, 3, 1]) {origin}\n"
+                  "%y: ? = aten.view.default(%rows, size=[36, 4]) {origin}\n"}
     methods = []
     for name, text in texts.items():
         (folder / f"{name}.hr").write_text(f"headrace 1\n{text}output y=%y\n")
