@@ -5869,11 +5869,28 @@ struct annotation {
 template <class T>
 inline constexpr char annotation_key = 0;
 
+/// The annotation of that type in a node's list, or null.
+template <class T>
+[[nodiscard]] const T* find_in(const annotation* annotations) {
+    for (const annotation* a = annotations; a != nullptr; a = a->next) {
+        if (a->key == &annotation_key<T>) return static_cast<const T*>(a->data);
+    }
+    return nullptr;
+}
+
 /// Annotation: the exported node that a node descends from, for every message about it.
 struct provenance {
     static constexpr bool inherited = true;
     std::string_view node_name;
     std::string_view op_name;
+};
+
+/// Annotation: a further exported node that a node descends from, as a rewrite of several nodes into one
+/// leaves it; see for_each_origin in ir/origins.hpp.
+struct joined_origin {
+    static constexpr bool inherited = true;
+    const annotation* annotations;  ///< of the node that was joined, its own joined origins among them
+    const joined_origin* next;
 };
 
 /// Annotation: the `custom` metadata of a `.pt2` node, JSON text as the exporter wrote it.
@@ -5957,10 +5974,7 @@ struct node {
 
     template <class T>
     [[nodiscard]] const T* find_annotation() const {
-        for (const annotation* a = annotations; a != nullptr; a = a->next) {
-            if (a->key == &annotation_key<T>) return static_cast<const T*>(a->data);
-        }
-        return nullptr;
+        return find_in<T>(annotations);
     }
 };
 
@@ -6206,7 +6220,8 @@ template <class... Dialects>
     return rule;
 }
 
-/// "conv2d (aten.conv2d.default): ": how each message about a node begins.
+/// "net.py:42: conv2d (aten.conv2d.default): ": how each message about a node begins, with the line of the
+/// model's source where the export has it.
 [[nodiscard]] std::pmr::string message_prefix(const node& n);
 
 }  // namespace headrace
@@ -6253,6 +6268,108 @@ template <class Name>
 
 }  // namespace headrace
 
+// ---- headrace/ir/source_location.hpp ----
+
+namespace headrace {
+
+/// Annotation: the innermost frame of the model's own source in the `stack_trace` metadata of a `.pt2` node,
+/// as Python prints a frame: `File "model.py", line 12, in forward`, and the line of code after a line break
+/// where the trace has it.
+struct source_location {
+    static constexpr bool inherited = true;
+    std::string_view text;
+};
+
+/// Annotation: the metadata of a `.pt2` node that tell of the Python call it was traced from, each as the
+/// exporter wrote it; empty where it did not.
+struct traced_call {
+    static constexpr bool inherited = true;
+    std::string_view stack_trace{};      ///< outermost frame first
+    std::string_view source_fn_stack{};  ///< "name,torch.nn.modules.linear.Linear;…", outermost call first
+    std::string_view torch_fn{};         ///< "linear_1;builtin_function_or_method.linear"
+    std::string_view from_node{};        ///< JSON: the nodes of the exporter's earlier graphs that it was
+};
+
+/// The innermost frame of a Python stack trace, which is its last; empty if there is none.
+[[nodiscard]] inline std::string_view innermost_frame(std::string_view trace) {
+    const std::size_t begin = trace.rfind("File \"");
+    if (begin == std::string_view::npos) return {};
+    const std::string_view frame = trace.substr(begin);
+    const std::size_t end = frame.find_last_not_of(" \n\r\t");
+    return frame.substr(0, end + 1);
+}
+
+/// The innermost frame that lies outside of PyTorch, whose modules are called between the model and the op;
+/// the innermost of all if none does.
+[[nodiscard]] std::string_view model_frame(std::string_view trace);
+
+/// "net.py:42" of a frame, as compilers name a line; empty if the text is not a frame.
+[[nodiscard]] std::pmr::string line_of_frame(std::string_view frame);
+
+/// "net.py:42" of a node whose exporter has told it, for messages, else empty.
+[[nodiscard]] std::pmr::string source_line(const node& n);
+
+}  // namespace headrace
+
+// ---- headrace/ir/source_location_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+struct frame_place {
+    std::string_view file;
+    std::string_view line;
+};
+
+// Of `File "net.py", line 42, in forward`; empty parts if the text is something else.
+[[nodiscard]] inline frame_place place_of_frame(std::string_view frame) {
+    constexpr std::string_view opening = "File \"";
+    constexpr std::string_view middle = "\", line ";
+    if (!frame.starts_with(opening)) return {};
+    frame.remove_prefix(opening.size());
+    const std::size_t end = frame.find(middle);
+    if (end == std::string_view::npos) return {};
+    const std::string_view rest = frame.substr(end + middle.size());
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (end == 0 || digits == 0) return {};
+    return {frame.substr(0, end), rest.substr(0, digits)};
+}
+
+// Installed as a package, or the modules and tracers of a source tree of PyTorch.
+[[nodiscard]] inline bool is_of_pytorch(std::string_view file) {
+    for (const std::string_view part : {"-packages/torch/", "-packages\\torch\\", "/torch/nn/modules/",
+                                        "/torch/_", "/torch/fx/", "/torch/export/"}) {
+        if (file.find(part) != std::string_view::npos) return true;
+    }
+    return false;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE std::string_view model_frame(std::string_view trace) {
+    const std::string_view innermost = innermost_frame(trace);
+    std::string_view frame = innermost;
+    while (!frame.empty() && detail::is_of_pytorch(detail::place_of_frame(frame).file)) {
+        trace = trace.substr(0, static_cast<std::size_t>(frame.data() - trace.data()));
+        frame = innermost_frame(trace);
+    }
+    return frame.empty() ? innermost : frame;
+}
+
+HEADRACE_INLINE std::pmr::string line_of_frame(std::string_view frame) {
+    const detail::frame_place place = detail::place_of_frame(frame);
+    if (place.file.empty()) return {};
+    return printable(place.file) + ":" + printable(place.line);
+}
+
+HEADRACE_INLINE std::pmr::string source_line(const node& n) {
+    const auto* source = n.find_annotation<source_location>();
+    return source == nullptr ? std::pmr::string() : line_of_frame(source->text);
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/inference_definition.hpp ----
 
 namespace headrace {
@@ -6284,7 +6401,9 @@ HEADRACE_INLINE int_list inference::own(std::span<const std::int64_t> shape) {
 
 HEADRACE_INLINE std::pmr::string message_prefix(const node& n) {
     const auto* origin = n.find_annotation<provenance>();
-    std::pmr::string text = printable(origin_name(n));
+    std::pmr::string text = source_line(n);
+    if (!text.empty()) text += ": ";
+    text += printable(origin_name(n));
     text += " (";
     text += printable(origin != nullptr ? origin->op_name : op_name(n));
     text += "): ";
@@ -10581,8 +10700,12 @@ public:
         n.annotations = make<annotation>(&annotation_key<T>, copy, T::inherited, n.annotations);
     }
 
-    /// Gives `to` the inheritable annotations of `from` that it lacks.
+    /// Gives `to` the inheritable annotations of `from` that it lacks, and joins their origins.
     void inherit_annotations(node& to, const node& from);
+
+    /// `to` now stands for what `from` came from as well: messages name the one that it had, for_each_origin
+    /// gives all. Nodes that are none of the exported program's, or come from one node, have nothing to join.
+    void join_origins(node& to, const node& from);
 
     /// A nested graph, such as a branch of a condition. It lies in this graph's arena.
     graph& create_region();
@@ -10745,12 +10868,25 @@ HEADRACE_INLINE void graph::erase(node& n) {
 }
 
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
+    join_origins(to, from);
     for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
         bool present = !a->inherited;
         for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next)
             present = a->key == b->key;
         if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
     }
+}
+
+HEADRACE_INLINE void graph::join_origins(node& to, const node& from) {
+    const auto* kept = to.find_annotation<provenance>();
+    const auto* other = from.find_annotation<provenance>();
+    if (kept == nullptr || other == nullptr) return;
+    const auto* joined = to.find_annotation<joined_origin>();
+    const auto* others = from.find_annotation<joined_origin>();
+    if (kept->node_name == other->node_name && (others == nullptr || others == joined)) return;
+    // A cell of its own, as nodes may share theirs.
+    const joined_origin* more = make<joined_origin>(from.annotations, joined);
+    to.annotations = make<annotation>(&annotation_key<joined_origin>, more, true, to.annotations);
 }
 
 HEADRACE_INLINE graph& graph::create_region() {
@@ -12874,7 +13010,11 @@ struct diagnostic {
     std::pmr::string op;
     std::pmr::string reason;  ///< the rule that it breaks, and what to do if that is known
     error_kind kind = error_kind::unsupported;
+    std::pmr::string source{};  ///< "net.py:42", the line of the model's source, or empty
 };
+
+/// "net.py:42: conv2d (aten.conv2d.default): reason", for an error.
+[[nodiscard]] std::pmr::string message_of(const diagnostic& d);
 
 /// Shared by the passes of one run. Refusals collect here, so that all of them can be reported at once.
 class pass_context {
@@ -12892,6 +13032,10 @@ public:
     /// measurements, it infers each of them.
     [[nodiscard]] bool copies_fast() const { return copies_fast_; }
     void copy_fast(bool on) { copies_fast_ = on; }
+
+    /// Do passes run whatever their skip tests say? For measurements, and for what a test does not see.
+    [[nodiscard]] bool forces_passes() const { return forces_passes_; }
+    void force_passes(bool on) { forces_passes_ = on; }
 
     /// Inferences are looked up there first, from now on; null for none, as is best with rules that are
     /// faster than a look-up.
@@ -12918,6 +13062,7 @@ private:
     node_inference infer_;
     dispatch_cache* cache_ = nullptr;
     bool copies_fast_ = true;
+    bool forces_passes_ = false;
     void (*on_emission_)(void*, const node&) = nullptr;
     void* observer_ = nullptr;
     std::pmr::vector<diagnostic> diagnostics_;
@@ -12932,12 +13077,17 @@ private:
 
 namespace headrace {
 
+HEADRACE_INLINE std::pmr::string message_of(const diagnostic& d) {
+    return (d.source.empty() ? d.source : d.source + ": ") + printable(d.node) + " (" + printable(d.op) +
+           "): " + printable(d.reason, max_printed_message);
+}
+
 HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason, error_kind kind) {
     if (kind == error_kind::invalid && !diagnostics_.empty()) return;
     const auto* origin = n.find_annotation<provenance>();
     diagnostic d{std::pmr::string(origin_name(n)),
                  std::pmr::string(origin != nullptr ? origin->op_name : op_name(n)), std::pmr::string(reason),
-                 kind};
+                 kind, source_line(n)};
     if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
     std::uint32_t& place = place_of(d);
     if (place != free) return;
@@ -13470,7 +13620,14 @@ namespace headrace {
 
 class graph;
 class pass_context;
-struct node_counts;
+
+/// What one pass did to the nodes of a graph.
+struct node_counts {
+    std::size_t rewritten = 0;  ///< handlers that gave a replacement
+    std::size_t declined = 0;   ///< handlers that left their node as it was
+    std::size_t copied = 0;     ///< nodes taken over as they were; retracing only
+    std::size_t inferred = 0;   ///< nodes whose `val` was inferred again; retracing only
+};
 
 /// Which driver runs a pass's handlers. Both are generated from the same handlers.
 enum class driver_kind : std::uint8_t { in_place, retracing };
@@ -14453,12 +14610,20 @@ inline constexpr bool is_replacement<std::tuple<Ts...>> = (std::is_same_v<Ts, va
 template <class P, class Op>
 concept handles = detail::has_rule<P, Op> || detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
 
-/// Matches passes that decide themselves if they run: satisfied by a member `bool should_run(const graph&)
-/// const`.
+/// Matches passes whose should_run takes the place of the generated skip test: satisfied by a member
+/// `bool should_run(const graph&, bool has_targets) const`, which is given what that test found.
 template <class P>
-concept decides_itself = pass_type<P> && requires(const P& p, const graph& g) {
-    { p.should_run(g) } -> std::same_as<bool>;
+concept replaces_skip_test = pass_type<P> && requires(const P& p, const graph& g) {
+    { p.should_run(g, true) } -> std::same_as<bool>;
 };
+
+/// Matches passes that decide themselves if they run: satisfied by a member `bool should_run(const graph&)
+/// const`, which is asked if the graph has targets of the pass and so narrows the generated skip test, or by
+/// one that replaces it.
+template <class P>
+concept decides_itself = replaces_skip_test<P> || (pass_type<P> && requires(const P& p, const graph& g) {
+                             { p.should_run(g) } -> std::same_as<bool>;
+                         });
 
 /// A pass whose handlers build on what those of earlier nodes made says `static constexpr bool
 /// in_execution_order = true`: its nodes are then visited in that order, not op by op.
@@ -14613,8 +14778,8 @@ struct effects_of {
     /// follows.
     static constexpr bool sound =
         std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault>;
-    /// A pass without targets always runs, unless it declines.
-    static constexpr bool always_runs = targets::size == 0;
+    /// A pass without targets always runs, unless it declines; so does one that replaces the skip test.
+    static constexpr bool always_runs = targets::size == 0 || replaces_skip_test<P>;
 
     // Their types are spelled out: with `auto`, each pass would cost its sets even where nothing reads them.
     static constexpr detail::set_type_of<targets> target_set = set_of<targets>;
@@ -14949,14 +15114,6 @@ private:
 
 namespace headrace {
 
-/// What one pass did to the nodes of a graph.
-struct node_counts {
-    std::size_t rewritten = 0;  ///< handlers that gave a replacement
-    std::size_t declined = 0;   ///< handlers that left their node as it was
-    std::size_t copied = 0;     ///< nodes taken over as they were; retracing only
-    std::size_t inferred = 0;   ///< nodes whose `val` was inferred again; retracing only
-};
-
 namespace detail {
 
 /// Matches passes over the whole graph that tell more of what they did than how many nodes they rewrote.
@@ -15025,6 +15182,17 @@ struct handlers_in<P, ops<Ops...>> {
     static constexpr std::array<handler, sizeof...(Ops)> value{handler_for<P, Ops>()...};
 };
 
+/// The ops of a list, for code that is compiled once.
+template <class List>
+struct infos_in;
+template <class... Ops>
+struct infos_in<ops<Ops...>> {
+    static constexpr std::array<const op_info*, sizeof...(Ops)> value{&info_of<Ops>...};
+};
+
+/// Has a graph, or one of its regions, a node of one of these ops?
+bool has_any_of(const graph& g, std::span<const op_info* const> ops);
+
 class retracing_run;
 
 /// A pass as the drivers see it.
@@ -15082,8 +15250,9 @@ namespace headrace {
 /// metadata and names, and its annotations.
 void replace_node(node& n, const op_info& op, const void* arguments);
 
-/// Erases a node that nothing uses, and what only it used.
-void erase_dead(graph& g, node& n);
+/// Erases a node that nothing uses, and what only it used. `heir`, if there is one, stands for all of that
+/// now: their origins are joined to its own.
+void erase_dead(graph& g, node& n, node* heir = nullptr);
 
 /// A result's name goes over to a new value that has none.
 inline void hand_over_name(const result_slot& from, value to) {
@@ -15108,7 +15277,7 @@ HEADRACE_INLINE void replace_node(node& n, const op_info& op, const void* argume
     g.erase(n);
 }
 
-HEADRACE_INLINE void erase_dead(graph& g, node& n) {
+HEADRACE_INLINE void erase_dead(graph& g, node& n, node* heir) {
     std::pmr::vector<node*> pending{&n};
     while (!pending.empty()) {
         node& dead = *pending.back();
@@ -15117,6 +15286,7 @@ HEADRACE_INLINE void erase_dead(graph& g, node& n) {
             is<builtin::output>(dead)) {
             continue;
         }
+        if (heir != nullptr && !is<builtin::constant>(dead)) g.join_origins(*heir, dead);
         g.erase(dead);
         dead.owner = nullptr;
         for (const edge& e : dead.operand_edges()) pending.push_back(e.source);
@@ -15196,7 +15366,7 @@ protected:
             ++counts_.copied;
         }  // else it failed: that is reported, and the node stays
         erase_unused_between(g, before, n, outcome == outcome_kind::replaced);
-        if (outcome == outcome_kind::replaced) erase_replaced(g, n);
+        if (outcome == outcome_kind::replaced) erase_replaced(g, n, with);
         return boost::outcome_v2::success();
     }
 
@@ -15226,11 +15396,11 @@ private:
         g.replace_all_uses(from, to);
     }
 
-    static void erase_replaced(graph& g, node& n) {
+    static void erase_replaced(graph& g, node& n, const value_list& with) {
         if (is<builtin::placeholder>(n) || is<builtin::output>(n)) {
             g.erase(n);
         } else {
-            erase_dead(g, n);
+            erase_dead(g, n, with.size() == 1 && with[0] ? with[0].producer : nullptr);
         }
     }
 
@@ -15430,6 +15600,13 @@ private:
     inference inference_;
     handler_index handlers_;
 };
+
+HEADRACE_INLINE bool has_any_of(const graph& g, std::span<const op_info* const> ops) {
+    return std::any_of(ops.begin(), ops.end(), [&](const op_info* op) {
+        const std::span<const std::uint64_t> present = g.census().present(*op->dialect);
+        return !present.empty() && (present[op->index / 64] >> op->index % 64 & 1) != 0;
+    });
+}
 
 HEADRACE_INLINE result<node_counts> run_in_place(const erased_pass& p, graph& g, pass_context& context) {
     return in_place_run(p, context).run(g);
@@ -15797,13 +15974,30 @@ concept has_guarantee = requires(const P& p, const graph& g) {
     { p.ensure(g) } -> std::same_as<result<void>>;
 };
 
+/// Does a pass have something to do: the generated skip test, which asks for its targets, narrowed or
+/// replaced by its own should_run? Pipelines, managers, apply_pass and passes that are called as functions
+/// ask this, unless the context forces them to run.
+template <class P>
+[[nodiscard]] bool is_due([[maybe_unused]] const P& p, [[maybe_unused]] const graph& g,
+                          const pass_context& context) {
+    if (context.forces_passes()) return true;
+    [[maybe_unused]] bool present = true;
+    if constexpr (targets_of<P>::size != 0)
+        present = detail::has_any_of(g, detail::infos_in<targets_of<P>>::value);
+    if constexpr (replaces_skip_test<P>) {
+        return p.should_run(g, present);
+    } else if constexpr (decides_itself<P>) {
+        return present && p.should_run(g);
+    } else {
+        return present;
+    }
+}
+
 namespace detail {
 
 // Bases that call `require` and `ensure` themselves say so, that drivers do not call them again.
 template <class P>
-concept checks_itself = requires {
-    typename P::checks_itself;
-};
+concept checks_itself = requires { typename P::checks_itself; };
 
 [[gnu::noinline]] inline error named_failure(std::string_view pass, error e) {
     return {e.kind, std::pmr::string(pass) + ": " + std::move(e.message)};
@@ -15833,15 +16027,26 @@ auto run_checked(const P& p, graph& g, Run&& run) -> decltype(run()) {
 ///         result<void> ensure(const graph& g) const;                        // may be left out
 ///     };
 ///
-/// It is called as a function, runs in static pipelines if it can be made without arguments, and in pass
-/// managers. As other passes over the whole graph it may have `targets`, `produces` and `removes`.
+/// It is called as a function, which asks should_run first, runs in static pipelines if it can be made
+/// without arguments, and in pass managers. As other passes over the whole graph it may have `targets`,
+/// `produces` and `removes`.
 template <class Derived>
 struct pass_base : pass {
     using checks_itself = void;
 
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
+    /// Runs it without asking should_run.
+    result<node_counts> run(graph& g, pass_context& context) const {
         const auto& self = static_cast<const Derived&>(*this);
-        return detail::run_checked(self, g, [&] { return self.call(g, context); });
+        const result<std::size_t> rewritten =
+            detail::run_checked(self, g, [&] { return self.call(g, context); });
+        if (!rewritten) return rewritten.error();
+        return node_counts{.rewritten = rewritten.value()};
+    }
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
+        const result<node_counts> counts = pass_base::run(g, context);
+        if (!counts) return counts.error();
+        return counts.value().rewritten;
     }
 };
 
@@ -15941,7 +16146,7 @@ struct run_options {
     std::uint64_t (*clock)() = nullptr;
     void* observer = nullptr;
     result<void> (*after_pass)(void* observer, const pass_record& record, graph& g) = nullptr;
-    bool skip = true;  ///< false: run every pass, for measurements
+    bool skip = true;  ///< false: run every pass, for measurements; pass_context::force_passes does so, too
 };
 
 namespace detail {
@@ -16297,7 +16502,7 @@ private:
             pass_record& record = statistics[K];
             record.name = pass_names[K];
             if constexpr (flow_.fires[K]) {
-                record.status = decide<K, P>(g, options);
+                record.status = decide<K, P>(g, context, options);
                 if (record.status == pass_status::ran) status = run_pass<P>(g, context, options, record);
             }
             return status.has_value();
@@ -16308,15 +16513,20 @@ private:
     }
 
     template <std::size_t I, class P>
-    static pass_status decide(const graph& g, const run_options& options) {
-        if (!options.skip) return pass_status::ran;
-        if constexpr (!effects_of<P>::always_runs) {
-            if (!has_targets<I>(g)) return pass_status::no_target;
+    static pass_status decide(const graph& g, const pass_context& context, const run_options& options) {
+        if (!options.skip || context.forces_passes()) return pass_status::ran;
+        if constexpr (replaces_skip_test<P>) {
+            const bool present = targets_of<P>::size == 0 || has_targets<I>(g);
+            return P{}.should_run(g, present) ? pass_status::ran : pass_status::declined;
+        } else {
+            if constexpr (!effects_of<P>::always_runs) {
+                if (!has_targets<I>(g)) return pass_status::no_target;
+            }
+            if constexpr (decides_itself<P>) {
+                if (!P{}.should_run(g)) return pass_status::declined;
+            }
+            return pass_status::ran;
         }
-        if constexpr (decides_itself<P>) {
-            if (!P{}.should_run(g)) return pass_status::declined;
-        }
-        return pass_status::ran;
     }
 
     template <class P>
@@ -16332,7 +16542,7 @@ private:
     }
 };
 
-/// Runs one pass over a graph, without a pipeline and without a skip test.
+/// Runs one pass over a graph, without a pipeline, if it is due (see is_due); else nothing is counted.
 template <class P>
 [[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
                                              driver_kind driver = driver_kind::in_place) {
@@ -16352,6 +16562,7 @@ template <class P>
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     if constexpr (sound_pass<P>) {
+        if (!is_due(p, g, context)) return node_counts{};
         return pass_code<P>::run(p, g, context, driver);
     } else {
         return node_counts{};

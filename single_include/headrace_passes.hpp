@@ -4064,6 +4064,22 @@ HEADRACE_COMPILED_PASS(decompose_windows);
 
 }  // namespace headrace
 
+// ---- headrace/base/ceil_div.hpp ----
+
+#ifndef HEADRACE_BASE_CEIL_DIV_HPP
+#define HEADRACE_BASE_CEIL_DIV_HPP
+
+namespace headrace {
+
+/// How many parts of a size hold `n`, of which the last one may be filled in part. Both are positive.
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t size) {
+    return (n + size - 1) / size;
+}
+
+}  // namespace headrace
+
+#endif
+
 // ---- headrace/passes/support/constants.hpp ----
 
 namespace headrace {
@@ -4264,17 +4280,6 @@ template <class Args>
     if (!scales || !zeros || scales->size() != channels || zeros->size() != channels) return std::nullopt;
     if (!std::all_of(scales->begin(), scales->end(), &is_scale)) return std::nullopt;
     return dequantized{a->input, {std::move(*scales), std::move(*zeros), *axis, a->quant_min, a->quant_max}};
-}
-
-}  // namespace headrace
-
-// ---- headrace/passes/support/ceil_div.hpp ----
-
-namespace headrace {
-
-/// How many parts of a size hold `n`, of which the last one may be filled in part. Both are positive.
-[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t size) {
-    return (n + size - 1) / size;
 }
 
 }  // namespace headrace

@@ -45,6 +45,45 @@
 
 #include "headrace.hpp"
 
+// ---- headrace/base/ceil_div.hpp ----
+
+#ifndef HEADRACE_BASE_CEIL_DIV_HPP
+#define HEADRACE_BASE_CEIL_DIV_HPP
+
+namespace headrace {
+
+/// How many parts of a size hold `n`, of which the last one may be filled in part. Both are positive.
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t n, std::int64_t size) {
+    return (n + size - 1) / size;
+}
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/base/cpu_features.hpp ----
+
+// A function so marked is compiled for AVX2 and FMA with all that it calls, and gives the same bits as without them,
+// unless it adds to a product: compilers fuse the two where they can. Say std::fma where that is meant.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HEADRACE_FOR_AVX2 __attribute__((target("avx2,fma"), flatten))
+#else
+#define HEADRACE_FOR_AVX2
+#endif
+
+namespace headrace {
+
+[[nodiscard]] inline bool cpu_has_avx2() {
+#if defined(__x86_64__) && defined(__GNUC__)
+    static const bool has = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+    return has;
+#else
+    return false;
+#endif
+}
+
+}  // namespace headrace
+
 // ---- headrace/base/target_text.hpp ----
 
 namespace headrace {
@@ -1155,24 +1194,28 @@ namespace headrace {
 
 }  // namespace headrace
 
-// ---- headrace/ir/source_location.hpp ----
+// ---- headrace/ir/origins.hpp ----
 
 namespace headrace {
 
-/// Annotation: the innermost frame of the `stack_trace` metadata of a `.pt2` node, as Python prints a frame:
-/// `File "model.py", line 12, in forward`, and the line of code after a line break where the trace has it.
-struct source_location {
-    static constexpr bool inherited = true;
-    std::string_view text;
-};
-
-/// The innermost frame of a Python stack trace, which is its last; empty if there is none.
-[[nodiscard]] inline std::string_view innermost_frame(std::string_view trace) {
-    const std::size_t begin = trace.rfind("File \"");
-    if (begin == std::string_view::npos) return {};
-    const std::string_view frame = trace.substr(begin);
-    const std::size_t end = frame.find_last_not_of(" \n\r\t");
-    return frame.substr(0, end + 1);
+/// Calls `f(annotations)` for each exported node that a node descends from: the one that messages name first,
+/// then those that rewrites of several nodes into one have joined to it, each once. `annotations` are those
+/// of that origin: find_in<provenance>, find_in<source_location> or find_in<traced_call> reads them.
+template <class F>
+void for_each_origin(const node& n, F&& f) {
+    std::pmr::unordered_set<const provenance*> seen;
+    std::pmr::unordered_set<const annotation*> visited;
+    std::pmr::vector<const annotation*> pending{n.annotations};
+    while (!pending.empty()) {
+        const annotation* const origin = pending.back();
+        pending.pop_back();
+        if (!visited.insert(origin).second) continue;
+        const auto* name = find_in<provenance>(origin);
+        if (name == nullptr) continue;
+        if (seen.insert(name).second) f(origin);
+        for (const auto* j = find_in<joined_origin>(origin); j != nullptr; j = j->next)
+            pending.push_back(j->annotations);
+    }
 }
 
 }  // namespace headrace
@@ -2302,6 +2345,10 @@ private:
     bool has_output_ = false;
 };
 
+/// Names the pass whose hook before the traversal has another signature, in the compile error.
+template <class Pass>
+struct hook_not_called {};
+
 template <class Diagnosis>
 inline constexpr bool hooks_are_called = false;
 template <>
@@ -2327,6 +2374,12 @@ concept hooks_get_attr =
     };
 template <class D>
 concept hooks_output = requires(D& d, std::span<const value> v, const node_metadata& m) { d.output(v, m); };
+template <class D>
+concept hooks_call = requires(D& d, graph& g, pass_context& c) {
+    { d.call(g, c) } -> std::same_as<result<void>>;
+};
+template <class D>
+concept names_call = requires { &D::call; };
 template <class D>
 concept hooks_submodule = requires(D& d, graph& g, const node_metadata& m) { d.submodule(g, m); };
 
@@ -2445,6 +2498,7 @@ struct export_hooks {
         }
     }
     using missing = decltype(find_missing(targets{}));
+    using wrong_call = std::conditional_t<names_call<D> && !hooks_call<D>, hook_not_called<D>, no_fault>;
     using uncalled = std::conditional_t<names_call_operator<D> && targets::size == 0 && !calls_any<D>,
                                         no_targets<D>, no_fault>;
 
@@ -2492,7 +2546,11 @@ struct export_hooks {
 ///   const node_metadata& meta)`;
 /// - `void output(std::span<const value> values, const node_metadata& meta)`;
 /// - `void submodule(graph& region, const node_metadata& meta)`;
-/// - `result<void> require(const graph&) const` and `result<void> ensure(const graph&) const`.
+/// - `result<void> require(const graph&) const` and `result<void> ensure(const graph&) const`;
+/// - `result<void> call(graph& g, pass_context& context)`, before the traversal, which edits the graph: nodes
+///   that it adds without `val` are dispatched in full;
+/// - `bool should_run(const graph&) const` or `bool should_run(const graph&, bool has_targets) const`, see
+///   headrace::is_due: the pass is not run, its other hooks included, if that says so.
 ///
 /// The call_operator for ops by run time is for what of `targets` has no other; a pass without targets has it
 /// for every operator. Nodes that are no target are copied, unless their `val` is missing or depends on one
@@ -2505,9 +2563,11 @@ class export_pass : public pass {
 public:
     using checks_itself = void;
 
+    /// Runs it without asking should_run.
     result<node_counts> run(graph& g, pass_context& context) const {
         Derived copy(static_cast<const Derived&>(*this));
-        return copy.run(g, context);
+        return static_cast<export_pass&>(copy).run(g,
+                                                   context);  // a pass may have a `run` that calls this one
     }
     // Both entries have the assertions in themselves: a level of calls would cost the reader three lines.
     result<node_counts> run(graph& g, pass_context& context) {
@@ -2517,6 +2577,10 @@ public:
         static_assert(
             hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
+        static_assert(
+            hooks_are_called<typename hooks::wrong_call>,
+            "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
+            "result<void> call(graph&, pass_context&)");
         return interpret(g, context);
     }
     result<std::size_t> operator()(graph& g, pass_context& context) {
@@ -2526,10 +2590,16 @@ public:
         static_assert(
             hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
+        static_assert(
+            hooks_are_called<typename hooks::wrong_call>,
+            "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
+            "result<void> call(graph&, pass_context&)");
+        if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
         return rewritten(interpret(g, context));
     }
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        return rewritten(run(g, context));
+        if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
+        return rewritten(export_pass::run(g, context));
     }
 
 protected:
@@ -2551,8 +2621,12 @@ private:
                                          .fallback = fallback.call == nullptr ? nullptr : &fallback,
                                          .changes_metadata = true,
                                          .submodule = &hooks::call_submodule};
-        return detail::run_checked(static_cast<const Derived&>(*this), g,
-                                   [&] { return detail::run_retracing(erased, g, context); });
+        return detail::run_checked(static_cast<const Derived&>(*this), g, [&]() -> result<node_counts> {
+            if constexpr (detail::hooks_call<Derived>) {
+                BOOST_OUTCOME_TRY(static_cast<Derived*>(this)->call(g, context));
+            }
+            return detail::run_retracing(erased, g, context);
+        });
     }
 
     template <class Hook>
@@ -2570,6 +2644,203 @@ private:
     }
 
     export_interpreter* super_ = nullptr;
+};
+
+}  // namespace headrace
+
+// ---- headrace/pass/fused_sweeps.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+// Is each rewrite of a pass a rule of one op? Such a rule sees its node's arguments and its operands' types.
+template <class List>
+inline constexpr bool only_rules_of_one_op = false;
+template <class... Rules>
+inline constexpr bool only_rules_of_one_op<rule_list<Rules...>> =
+    sizeof...(Rules) != 0 && (is_of_one_op<Rules> && ...);
+
+template <class P>
+inline constexpr bool looks_at_its_node_alone = [] {
+    if constexpr (requires { P::looks_at_its_node_alone; }) {
+        return P::looks_at_its_node_alone;
+    } else {
+        return only_rules_of_one_op<rules_of<P>> &&
+               listed_targets<P>::type::size == list_facts<rules_of<P>>::targets::size;
+    }
+}();
+
+}  // namespace detail
+
+/// Matches passes that can share a sweep: what they do to a node depends on nothing but that node and the
+/// types of its operands. Passes of rules are taken to be such; a rule that looks at what computes an
+/// operand, and handlers that do not look further than their node, say so: `static constexpr bool
+/// looks_at_its_node_alone`.
+template <class P>
+concept shares_sweeps = pass_type<P> && effects_of<P>::sound && !graph_pass<P> && !decides_itself<P> &&
+                        !has_requirement<P> && !has_guarantee<P> && std::is_empty_v<P> &&
+                        targets_of<P>::size != 0 && detail::looks_at_its_node_alone<P> &&
+                        !effects_of<P>::target_set.template contains<builtin::placeholder>();
+
+/// What a run by fused sweeps tells: the record of a pass that shared the sweep of one before it counts no
+/// nodes.
+struct fused_statistics {
+    run_statistics passes{};
+    std::size_t sweeps = 0;  ///< of handlers over the graph
+};
+
+/// Runs a static pipeline with the retracing driver, several passes in one sweep where the compiler has found
+/// that they do not interact: none of them makes or targets what a later one targets, and all of them
+/// share_sweeps. Nodes that none of them targets are copied once. The graph afterwards is the same as that of
+/// Pipeline::run.
+///
+/// For interpreters, whose sweeps dispatch every node, as when fast copies are off: a copied node costs a few
+/// nanoseconds here, and the whole of a pipeline's sweeps some percent of its time.
+template <class Pipeline>
+class fused_sweeps {
+    static constexpr std::size_t size = Pipeline::size;
+    static constexpr std::size_t words = (size + 63) / 64;
+    using mask = std::array<std::uint64_t, words == 0 ? 1 : words>;
+    using set_type = std::remove_cvref_t<decltype(Pipeline::ops_before(0))>;
+
+    // As plain words: the compiler evaluates every operation of ten thousand pairs.
+    struct pass_effects {
+        std::uint64_t targets[set_type::word_count] = {};
+        std::uint64_t made_or_targeted[set_type::word_count] = {};
+    };
+    template <class P>
+    static constexpr pass_effects effects_of_pass() {
+        const detail::effect_sets<set_type> sets = detail::effects_over<set_type, P>();
+        pass_effects found;
+        for (std::size_t w = 0; w != set_type::word_count; ++w) {
+            found.targets[w] = sets.targets.words()[w];
+            found.made_or_targeted[w] = sets.targets.words()[w] | sets.produced.words()[w];
+        }
+        return found;
+    }
+    template <class... Ps>
+    static constexpr std::array<pass_effects, sizeof...(Ps)> effects_of_all(pass_list<Ps...>) {
+        return {effects_of_pass<Ps>()...};
+    }
+    static constexpr bool has(const mask& m, std::size_t i) { return (m[i / 64] >> i % 64 & 1) != 0; }
+
+public:
+    /// Of each pass, those before it that it interacts with.
+    static constexpr std::array<mask, size> conflicts = [] {
+        std::array<mask, size> found{};
+        const auto all = effects_of_all(typename Pipeline::passes{});
+        for (std::size_t k = 0; k != size; ++k) {
+            const pass_effects& later = all[k];
+            for (std::size_t i = 0; i != k; ++i) {
+                const pass_effects& earlier = all[i];
+                std::uint64_t common = 0;
+                for (std::size_t w = 0; w != set_type::word_count; ++w)
+                    common |= later.targets[w] & earlier.made_or_targeted[w];
+                if (common != 0) found[k][i / 64] |= std::uint64_t{1} << i % 64;
+            }
+        }
+        return found;
+    }();
+    [[nodiscard]] static constexpr bool interact(std::size_t earlier, std::size_t later) {
+        return has(conflicts[later], earlier);
+    }
+
+    /// As Pipeline::run with the retracing driver; `options.driver` and `after_pass` are not looked at.
+    [[nodiscard]] static result<fused_statistics> run(graph& g, pass_context& context,
+                                                      const run_options& options = {}) {
+        fused_sweeps sweeps(g, context, options);
+        return sweeps.run_all(typename Pipeline::passes{}, std::make_index_sequence<size>{});
+    }
+
+private:
+    fused_sweeps(graph& g, pass_context& context, const run_options& options)
+        : g_(g), context_(context), options_(options) {
+        done_.passes.resize(size);
+    }
+
+    template <class... Ps, std::size_t... I>
+    result<fused_statistics> run_all(pass_list<Ps...>, std::index_sequence<I...>) {
+        result<void> status = boost::outcome_v2::success();
+        static_cast<void>((((status = step<I, Ps>()), status.has_value()) && ...));
+        if (status) status = flush();
+        if (!status) return std::move(status).error();
+        return std::move(done_);
+    }
+
+    template <std::size_t I, class P>
+    result<void> step() {
+        pass_record& record = done_.passes[I];
+        record.name = Pipeline::pass_names[I];
+        if constexpr (Pipeline::can_fire(I)) {
+            // Whether it has work is known when those it interacts with have run.
+            if (effects_of<P>::always_runs || decides_itself<P> || meets_pending<I>()) {
+                BOOST_OUTCOME_TRY(flush());
+            }
+            record.status = decide<I, P>();
+            if (record.status != pass_status::ran) return boost::outcome_v2::success();
+            if constexpr (shares_sweeps<P>) {
+                join<I, P>();
+            } else {
+                BOOST_OUTCOME_TRY(flush());
+                BOOST_OUTCOME_TRY(counts, pass_code<P>::run(P{}, g_, context_, driver_kind::retracing));
+                record.nodes = counts;
+                if constexpr (!graph_pass<P>) ++done_.sweeps;
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+    template <std::size_t I>
+    [[nodiscard]] bool meets_pending() const {
+        for (std::size_t w = 0; w != pending_.size(); ++w) {
+            if ((pending_[w] & conflicts[I][w]) != 0) return true;
+        }
+        return false;
+    }
+    template <std::size_t I, class P>
+    [[nodiscard]] pass_status decide() const {
+        if (!options_.skip || context_.forces_passes()) return pass_status::ran;
+        if constexpr (replaces_skip_test<P>) {
+            const bool present = targets_of<P>::size == 0 || Pipeline::template has_targets<I>(g_);
+            return P{}.should_run(g_, present) ? pass_status::ran : pass_status::declined;
+        } else {
+            if constexpr (!effects_of<P>::always_runs) {
+                if (!Pipeline::template has_targets<I>(g_)) return pass_status::no_target;
+            }
+            if constexpr (decides_itself<P>) {
+                if (!P{}.should_run(g_)) return pass_status::declined;
+            }
+            return pass_status::ran;
+        }
+    }
+    template <std::size_t I, class P>
+    void join() {
+        if (handlers_.empty()) first_ = I;
+        pending_[I / 64] |= std::uint64_t{1} << I % 64;
+        const auto& own = detail::handlers_in<P, targets_of<P>>::value;
+        handlers_.insert(handlers_.end(), own.begin(), own.end());
+    }
+
+    // One sweep for all passes that wait.
+    result<void> flush() {
+        if (handlers_.empty()) return boost::outcome_v2::success();
+        // Passes without members need no object of their own.
+        const detail::erased_pass all{this, Pipeline::pass_names[first_], handlers_, true};
+        BOOST_OUTCOME_TRY(counts, detail::run_retracing(all, g_, context_));
+        done_.passes[first_].nodes = counts;
+        ++done_.sweeps;
+        handlers_.clear();
+        pending_ = {};
+        return boost::outcome_v2::success();
+    }
+
+    graph& g_;
+    pass_context& context_;
+    const run_options& options_;
+    fused_statistics done_;
+    std::pmr::vector<detail::handler> handlers_;
+    mask pending_{};
+    std::size_t first_ = 0;
 };
 
 }  // namespace headrace
@@ -2652,7 +2923,13 @@ result<node_counts> run_erased(const void* object, graph& g, pass_context& conte
 }
 template <class P>
 bool should_run_erased(const void* object, const graph& g) {
-    return with_pass<P>(object, [&](const P& p) { return p.should_run(g); });
+    return with_pass<P>(object, [&](const P& p) {
+        if constexpr (replaces_skip_test<P>) {
+            return p.should_run(g, targets_of<P>::size == 0 || has_any_of(g, infos_in<targets_of<P>>::value));
+        } else {
+            return p.should_run(g);
+        }
+    });
 }
 template <class P>
 constexpr auto should_run_or_null() -> bool (*)(const void*, const graph&) {
@@ -2669,7 +2946,7 @@ constexpr auto should_run_or_null() -> bool (*)(const void*, const graph&) {
 struct pass_info {
     std::string_view name;
     std::string_view summary;
-    bool always_runs;  ///< it has no targets
+    bool always_runs;  ///< it has no targets, or decides without them
     bool whole_graph;
     bool stateless;
     std::span<const detail::target_mask> targets;
@@ -3065,7 +3342,8 @@ private:
     result<void> run_pass(const any_pass& p, graph& g, pass_context& context, pass_record& record) {
         const run_options& options = options_.run;
         record.name = p.name();
-        record.status = options.skip ? p.decide(g) : pass_status::ran;
+        const bool forced = !options.skip || context.forces_passes();
+        record.status = forced ? pass_status::ran : p.decide(g);
         if (record.status != pass_status::ran) return boost::outcome_v2::success();
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
         result<node_counts> counts = p.run(g, context, options.driver);
@@ -6315,11 +6593,10 @@ HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
         const node& n = *live.tensor.producer;
         const tensor_meta* const meta = meta_of(live.tensor);
         if (meta == nullptr || meta->dtype == dtype::unknown)
-            return invalid(std::pmr::string(origin_name(n)) + " (" + std::pmr::string(n.op->name) +
-                           "): a tensor of unknown type has no size; infer its metadata first");
+            return invalid(message_prefix(n) +
+                           "a tensor of unknown type has no size; infer its metadata first");
         if (meta->checked_elements().value_or(max_elements) >= max_elements)
-            return invalid(std::pmr::string(origin_name(n)) + " (" + std::pmr::string(n.op->name) +
-                           "): the tensor is too large: " + meta_text(*meta));
+            return invalid(message_prefix(n) + "the tensor is too large: " + meta_text(*meta));
         const bool is_placed =
             (options.place_inputs || !live.is_input) && (options.place_outputs || !live.is_output);
         tensors.push_back({live, options.bytes_of(*meta), 0, is_placed});
@@ -7843,7 +8120,7 @@ public:
         }
         for (auto& [method, lowered] : lowered_.methods) {
             for (lowered_delegate& d : lowered.delegates) {
-                if (d.call != nullptr) delegate_border(*lowered.host, *d.call).write();
+                if (d.call != nullptr) delegate_border(*d.call->owner, *d.call).write();
             }
         }
         lowered_.data = data_.output();
@@ -7872,19 +8149,36 @@ private:
             lowered.delegates.push_back({.delegation = *found->second.whole, .program = &g});
             return boost::outcome_v2::success();
         }
-        std::vector<node_group> groups;
-        for (const delegated_partition& part : found->second.partitions) groups.push_back(part.nodes);
-        auto calls = fuse_partitions(g, groups);
-        if (!calls) return in_method(method, calls.error());
-        for (std::size_t i = 0; i != groups.size(); ++i) {
-            node* call = calls.value()[i];
-            auto& a = *static_cast<args<delegate::call_delegate>*>(call->arguments);
+        BOOST_OUTCOME_TRY(calls, fuse_partitions_of(method, g, found->second.partitions));
+        for (std::size_t i = 0; i != calls.size(); ++i) {
+            auto& a = *static_cast<args<delegate::call_delegate>*>(calls[i]->arguments);
             a.backend = g.own(found->second.partitions[i].delegation.backend);
             lowered.delegates.push_back({.delegation = found->second.partitions[i].delegation,
                                          .program = a.lowered_graph,
-                                         .call = call});
+                                         .call = calls[i]});
         }
         return boost::outcome_v2::success();
+    }
+    // The calls, one for each partition, in the graph that its nodes lie in: the method's, or a region.
+    static result<std::vector<node*>> fuse_partitions_of(const std::string& method, graph& g,
+                                                         std::span<const delegated_partition> partitions) {
+        std::vector<std::pair<graph*, std::vector<std::size_t>>> by_graph;
+        for (std::size_t i = 0; i != partitions.size(); ++i) {
+            graph* const owner = partitions[i].nodes.empty() ? &g : partitions[i].nodes.front()->owner;
+            auto known = std::find_if(by_graph.begin(), by_graph.end(),
+                                      [&](const auto& entry) { return entry.first == owner; });
+            if (known == by_graph.end()) known = by_graph.insert(known, {owner, {}});
+            known->second.push_back(i);
+        }
+        std::vector<node*> calls(partitions.size());
+        for (const auto& [owner, positions] : by_graph) {
+            std::vector<node_group> groups;
+            for (const std::size_t i : positions) groups.push_back(partitions[i].nodes);
+            auto made = fuse_partitions(*owner, groups);
+            if (!made) return in_method(method, made.error());
+            for (std::size_t k = 0; k != positions.size(); ++k) calls[positions[k]] = made.value()[k];
+        }
+        return calls;
     }
 
     result<void> preprocess(const std::string& name) {
@@ -7946,6 +8240,9 @@ private:
 ///
 /// Where a backend has taken integers in place of real numbers at its program's border (ir/signature.hpp), or
 /// a narrower type, the host graph quantizes, dequantizes and casts.
+///
+/// The nodes of a partition lie in one graph: the method's, or a region of a node that no partition has, such
+/// as a branch of a condition that stays on the host.
 ///
 /// Compile specs may differ from one partition to the next: the backend gets each program with its own.
 ///
@@ -8038,11 +8335,32 @@ struct module_frame {
     return frames;
 }
 
-/// The nodes that came of one call of one module. Constants count as its nodes where only it uses them.
+/// A call of a function, as the export tells of it.
+struct function_call {
+    std::string_view call;      ///< tells calls apart: "linear_3"
+    std::string_view function;  ///< "torch._C._nn.linear", or what is left of that: "linear"
+};
+
+/// The call that a node was traced from: the last of `source_fn_stack` or, where there is none, `torch_fn`,
+/// as PyTorch's own get_source_partitions reads them. Both empty if the export has neither. (A strict export
+/// has modules in `source_fn_stack` where the call is made by a module of PyTorch's.)
+[[nodiscard]] inline function_call call_of(const traced_call& from) {
+    std::string_view last = from.source_fn_stack;
+    last.remove_prefix(std::min(last.size(), last.rfind(';') + 1));
+    if (const std::size_t comma = last.find(','); comma != std::string_view::npos)
+        return {last.substr(0, comma), last.substr(comma + 1)};
+    const std::size_t split = from.torch_fn.find(';');
+    if (split == std::string_view::npos) return {};
+    const std::string_view function = from.torch_fn.substr(split + 1);  // "builtin_function_or_method.linear"
+    return {from.torch_fn.substr(0, split), function.substr(function.rfind('.') + 1)};
+}
+
+/// The nodes that came of one call of one module or function. Constants count as its nodes where only it uses
+/// them.
 struct source_partition {
-    std::vector<node*> nodes{};  ///< in execution order
-    std::string module_type{};
-    std::string path{};                 ///< of the module in the model
+    std::vector<node*> nodes{};         ///< in execution order
+    std::string module_type{};          ///< or function, as the export spells it
+    std::string path{};                 ///< of the module in the model, or of the one that calls the function
     std::vector<node*> input_nodes{};   ///< that the partition needs, from elsewhere
     std::vector<node*> output_nodes{};  ///< of the partition, that others use
     std::vector<std::string> params{};  ///< names of the constants that the partition uses
@@ -8057,6 +8375,37 @@ namespace detail {
     const std::string_view last = type.substr(type.rfind('.') + 1);
     return wanted == last || (wanted.starts_with("torch.nn.") && wanted.substr(9) == last) ||
            (wanted.starts_with("nn.") && wanted.substr(3) == last);
+}
+
+[[nodiscard]] inline bool is_function(std::string_view function, std::string_view wanted) {
+    // "torch.nn.functional.linear" and "F.linear" name what exports call torch._C._nn.linear, or linear
+    // alone.
+    if (function.empty() || function == wanted) return !function.empty();
+    const std::size_t prefix = wanted.rfind('.') + 1;  // 0 without one
+    const std::string_view from = wanted.substr(0, prefix);
+    const bool known = from == "torch." || from == "torch.nn.functional." || from == "F." || from.empty();
+    const bool of_torch = function.find('.') == std::string_view::npos || function.starts_with("torch.");
+    return known && of_torch && function.substr(function.rfind('.') + 1) == wanted.substr(prefix);
+}
+
+/// One call of what is wanted, as a node belongs to it.
+struct source_call {
+    std::string_view call;  ///< empty: the node comes of something else
+    std::string_view source;
+    std::string_view path;
+};
+
+[[nodiscard]] inline source_call call_of_source(const node& n, std::string_view wanted) {
+    const auto* stack = n.find_annotation<module_stack>();
+    const auto frames = module_frames(stack == nullptr ? std::string_view() : stack->text);
+    const auto frame = std::find_if(frames.rbegin(), frames.rend(),
+                                    [&](const module_frame& f) { return is_type(f.type, wanted); });
+    if (frame != frames.rend()) return {frame->call, frame->type, frame->path};
+    const auto* traced = n.find_annotation<traced_call>();
+    if (traced == nullptr) return {};
+    const function_call made = call_of(*traced);
+    if (!is_function(made.function, wanted)) return {};
+    return {made.call, made.function, frames.empty() ? std::string_view() : frames.back().path};
 }
 
 inline void find_border(source_partition& p) {
@@ -8084,10 +8433,13 @@ inline void find_border(source_partition& p) {
 
 }  // namespace detail
 
-/// For each of the wanted module types the partitions that modules of it became, in execution order of their
-/// first nodes. Types are spelled as the export records them, "torch.nn.modules.linear.Linear", or short,
-/// "torch.nn.Linear" and "Linear". A type that does not occur has no entry. A module that is called twice
-/// gives two partitions, as the export numbers its calls.
+/// For each of the wanted sources, types of modules or functions, the partitions that their calls became, in
+/// execution order of their first nodes. Types are spelled as the export records them,
+/// "torch.nn.modules.linear.Linear", or short, "torch.nn.Linear" and "Linear"; functions as a model calls
+/// them, "torch.nn.functional.linear", "F.linear", "torch.add" and "linear", or as the export records them.
+/// What does not occur has no entry. A module that is called twice gives two partitions, as the export
+/// numbers its calls. The functions that PyTorch's own modules call count in exports that are not strict, as
+/// those record them.
 [[nodiscard]] inline std::map<std::string, std::vector<source_partition>, std::less<>> get_source_partitions(
     const graph& g, std::span<const std::string_view> wanted_sources) {
     std::map<std::string, std::vector<source_partition>, std::less<>> found;
@@ -8097,16 +8449,12 @@ inline void find_border(source_partition& p) {
         std::map<std::string_view, std::size_t> of_call;
         for (node& n : g.nodes()) {
             if (is<builtin::constant>(n) || is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
-            const auto* stack = n.find_annotation<module_stack>();
-            const auto frames = module_frames(stack == nullptr ? std::string_view() : stack->text);
-            const auto frame = std::find_if(frames.rbegin(), frames.rend(), [&](const module_frame& f) {
-                return detail::is_type(f.type, wanted);
-            });
-            if (frame == frames.rend()) continue;
-            const auto [at, is_new] = of_call.emplace(frame->call, partitions.size());
+            const detail::source_call from = detail::call_of_source(n, wanted);
+            if (from.call.empty()) continue;
+            const auto [at, is_new] = of_call.emplace(from.call, partitions.size());
             if (is_new) {
                 partitions.push_back(
-                    {.module_type = std::string(frame->type), .path = std::string(frame->path)});
+                    {.module_type = std::string(from.source), .path = std::string(from.path)});
             }
             partitions[at->second].nodes.push_back(&n);
         }

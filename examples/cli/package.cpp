@@ -118,7 +118,8 @@ void print_reports(const std::map<std::string, method_report, std::less<>>& meth
                    counted(m.delegates.size(), "delegate"), counted(m.host_nodes.size(), "node"));
         std::vector<diagnostic> kept;
         for (const host_note& n : m.host_nodes)
-            kept.push_back({std::pmr::string(n.node), std::pmr::string(n.op), std::pmr::string(n.reason)});
+            kept.push_back({std::pmr::string(n.node), std::pmr::string(n.op), std::pmr::string(n.reason),
+                            error_kind::unsupported, std::pmr::string(n.source)});
         for (const std::string& line : refusal_lines(kept))
             fmt::print(stream, "  {}\n", printable(line, max_printed_message));
     }

@@ -111,8 +111,9 @@ result<std::string> package_text(const show_options& options) {
             title += fmt::format("{}, {}\n", method.host, counted(method.calls.size(), "delegate"));
         }
         for (const host_note& n : method.notes)
-            title += fmt::format("host node {} ({}): {}\n", printable(n.node), printable(n.op),
-                                 printable(n.reason, max_printed_message));
+            title +=
+                fmt::format("{}{}host node {} ({}): {}\n", printable(n.source), n.source.empty() ? "" : ": ",
+                            printable(n.node), printable(n.op), printable(n.reason, max_printed_message));
         BOOST_OUTCOME_TRYV(add_method(options, name, title, text));
     }
     return text;

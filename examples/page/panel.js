@@ -214,8 +214,8 @@ class Panel {
   }
 
   transposes() {
-    const { before, after, left } = data.transposes;
-    const parts = [element("p", {}, before + " in the export, " + after + " in the result" +
+    const { before, before_layout, after, left } = data.transposes;
+    const parts = [element("p", {}, before + " in the export, " + before_layout + " before layouts are chosen, " + after + " in the result" +
       (left.length ? ", " + bytesText(left.reduce((sum, t) => sum + t.bytes, 0)) + " moved." : "."))];
     for (const t of left)
       parts.push(element("h2", {}, link(t.node || "TRANSPOSE", () => this.app.revealOrigin(t.node, "tosa.TRANSPOSE"))),

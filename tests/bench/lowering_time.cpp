@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: MIT
 // The experiment of ExecuTorch's pull request 18497, "skip and fast-copy optimizations": a small
 // convolutional network is lowered for Ethos-U55 with skipping, fast copies and the dispatch cache on and
-// off, in both drivers. It prints a table beside the figures of that text.
+// off, in both drivers. It prints a table beside the figures of that text, and fails if two settings give
+// different flatbuffers.
 //
-//     headrace_bench_lowering_time [REPETITIONS]
+//     headrace_bench_lowering_time [REPETITIONS [MODEL.pt2]]
+//
+// With a model, the drivers' rows are of that.
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <headrace/eval/fold.hpp>
 #include <headrace/infer/dispatch_cache.hpp>
+#include <headrace/io/pt2.hpp>
+#include <headrace/io/tosa_emitter.hpp>
+#include <headrace/lowering/target_choice.hpp>
+#include <headrace/pass/fused_sweeps.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
 using namespace headrace;
@@ -159,11 +169,21 @@ struct setting {
     bool skip;
     bool fast_copy;
     bool cache;
+    bool fused = false;  ///< passes that do not interact share a sweep
 };
 
+// Which passes are handlers that a driver runs.
+template <class... Ps>
+constexpr std::array<bool, sizeof...(Ps)> swept(pass_list<Ps...>) {
+    return {!graph_pass<Ps>...};
+}
+constexpr auto is_swept = swept(lowering::passes{});
+
 struct measurement {
+    std::size_t sweeps = 0;
     std::size_t nodes_in = 0, nodes_out = 0, ran = 0, skipped = 0, copied = 0, dispatched = 0, hits = 0;
     double milliseconds = 0;
+    std::vector<std::byte> flatbuffer{};
 };
 
 [[noreturn]] void give_up(const error& e) {
@@ -171,43 +191,96 @@ struct measurement {
     std::exit(1);
 }
 
-measurement lower_once(const setting& s) {
-    network net;
+/// The network, or the model that the user has named.
+class subject {
+public:
+    explicit subject(const char* file) {
+        if (file == nullptr) {
+            network_ = std::make_unique<network>();
+            return;
+        }
+        auto read = read_pt2(file);
+        if (!read) give_up(read.error());
+        model_ = std::make_unique<program>(std::move(read).value());
+        model_->graph->set_target(default_targets(*model_->graph)[0]);
+    }
+    [[nodiscard]] graph& operator*() const { return network_ ? network_->g : *model_->graph; }
+
+private:
+    std::unique_ptr<network> network_;
+    std::unique_ptr<program> model_;
+};
+
+result<run_statistics> run(graph& g, pass_context& context, const setting& s, std::size_t& sweeps) {
+    if (s.fused) {
+        BOOST_OUTCOME_TRY(done, fused_sweeps<lowering>::run(g, context, {.skip = s.skip}));
+        sweeps = done.sweeps;
+        return std::move(done.passes);
+    }
+    BOOST_OUTCOME_TRY(done, lowering::run(g, context, {.driver = s.driver, .skip = s.skip}));
+    for (std::size_t i = 0; i != done.size(); ++i)
+        sweeps += s.driver == driver_kind::retracing && done[i].status == pass_status::ran && is_swept[i];
+    return done;
+}
+
+measurement lower_once(const setting& s, const char* file) {
+    const subject net(file);
+    graph& g = *net;
     dispatch_cache cache({&info_of_dialect<aten::dialect>});
     const auto scope = cache.extend<quantized_decomposed::dialect, tosa::dialect, dim_order_ops::dialect>();
     pass_context context(&infer);
     context.copy_fast(s.fast_copy);
     if (s.cache) context.use_cache(&cache);
     measurement m;
-    m.nodes_in = net.g.size();
+    m.nodes_in = g.size();
     const std::uint64_t begin = now();
-    auto done = lowering::run(net.g, context, {.driver = s.driver, .skip = s.skip});
+    auto done = run(g, context, s, m.sweeps);
     m.milliseconds = static_cast<double>(now() - begin) / 1e6;
     if (!done) give_up(done.error());
-    if (!context.diagnostics().empty()) give_up(invalid(context.diagnostics()[0].reason));
+    if (!context.diagnostics().empty()) give_up(invalid(message_of(context.diagnostics()[0])));
     for (const pass_record& p : done.value()) {
         ++(p.status == pass_status::ran ? m.ran : m.skipped);
         m.copied += p.nodes.copied;
         m.dispatched += p.nodes.rewritten + p.nodes.declined + p.nodes.inferred;
     }
-    m.nodes_out = net.g.size();
+    m.nodes_out = g.size();
     m.hits = cache.hits();
+    const auto emitted = emit_tosa(g);
+    if (!emitted) give_up(emitted.error());
+    const std::span<const std::byte> bytes = emitted.value().bytes();
+    m.flatbuffer.assign(bytes.begin(), bytes.end());
     return m;
 }
 
-void print_row(const setting& s, int repetitions) {
-    measurement best = lower_once(s);
+using flatbuffer = std::vector<std::byte>;
+
+// What a driver gives by default. Values of a model may be called otherwise by one driver than by the other.
+const flatbuffer& reference_of(driver_kind driver, const char* file) {
+    static const flatbuffer in_place =
+        lower_once({driver_kind::in_place, true, true, false}, file).flatbuffer;
+    static const flatbuffer retraced =
+        lower_once({driver_kind::retracing, true, true, false}, file).flatbuffer;
+    return driver == driver_kind::in_place ? in_place : retraced;
+}
+
+void print_row(const setting& s, int repetitions, const char* file) {
+    measurement best = lower_once(s, file);
+    if (best.flatbuffer != reference_of(s.driver, file))
+        give_up(invalid("the settings give different flatbuffers"));
     for (int i = 1; i < repetitions; ++i) {
-        const measurement m = lower_once(s);
+        const measurement m = lower_once(s, file);
         if (m.milliseconds < best.milliseconds) best = m;
     }
-    std::printf("%-10s %-5s %-5s %-5s %7zu %7zu %7zu %8zu %11zu %7zu %11.2f ms\n",
-                s.driver == driver_kind::in_place ? "in place" : "retracing", s.skip ? "on" : "off",
+    std::printf("%-10s %-5s %-5s %-5s %7zu %7zu %7zu %7zu %7zu %8zu %11zu %7zu %11.2f ms\n",
+                s.fused                             ? "fused"
+                : s.driver == driver_kind::in_place ? "in place"
+                                                    : "retracing",
+                s.skip ? "on" : "off",
                 s.driver == driver_kind::in_place ? "-"
                 : s.fast_copy                     ? "on"
                                                   : "off",
-                s.cache ? "on" : "off", best.nodes_in, best.ran, best.skipped, best.copied, best.dispatched,
-                best.hits, best.milliseconds);
+                s.cache ? "on" : "off", best.nodes_in, best.nodes_out, best.ran, best.skipped, best.sweeps,
+                best.copied, best.dispatched, best.hits, best.milliseconds);
 }
 
 /// A pass that finds nothing, so that a run of it is copies, or dispatches if they are not to be fast.
@@ -267,24 +340,31 @@ void compare_cache(graph& g, int repetitions) {
                 plain / 1000, cached / 1000, cache.size());
 }
 
-void print_rows(int repetitions) {
-    std::printf("%-10s %-5s %-5s %-5s %7s %7s %7s %8s %11s %7s %14s\n", "driver", "skip", "copy", "cache",
-                "nodes", "passes", "skipped", "copied", "dispatched", "hits", "total");
-    for (const bool skip : {true, false}) {
+constexpr bool both[] = {true, false};
+
+void print_rows(int repetitions, const char* file) {
+    std::printf("%-10s %-5s %-5s %-5s %7s %7s %7s %7s %7s %8s %11s %7s %14s\n", "driver", "skip", "copy",
+                "cache", "nodes", "left", "passes", "skipped", "sweeps", "copied", "dispatched", "hits",
+                "total");
+    // Of a model, forced passes would rewrite what it is not lowered for: skips are not measured.
+    const std::size_t skips = file == nullptr ? 2 : 1;
+    for (const bool skip : std::span(both).first(skips)) {
         for (const bool cache : {false, true})
-            print_row({driver_kind::in_place, skip, true, cache}, repetitions);
+            print_row({driver_kind::in_place, skip, true, cache}, repetitions, file);
     }
-    for (const bool skip : {true, false}) {
+    for (const bool skip : std::span(both).first(skips)) {
         for (const bool fast_copy : {true, false}) {
-            for (const bool cache : {false, true})
-                print_row({driver_kind::retracing, skip, fast_copy, cache}, repetitions);
+            for (const bool fused : {false, true}) {
+                for (const bool cache : {false, true})
+                    print_row({driver_kind::retracing, skip, fast_copy, cache, fused}, repetitions, file);
+            }
         }
     }
     // What the text has of the same columns.
-    std::printf("%-10s %-5s %-5s %-5s %7s %7d %7d %8s %11s %7s %11.2f ms\n", "that text", "off", "off", "off",
-                "~1200", 146, 0, "", "", "", 186000.0);
-    std::printf("%-10s %-5s %-5s %-5s %7s %7d %7d %8s %11s %7s %11.2f ms\n\n", "that text", "on", "on", "on",
-                "~1200", 146 - 53, 53, "", "", "", 100000.0);
+    std::printf("%-10s %-5s %-5s %-5s %7s %7s %7d %7d %7s %8s %11s %7s %11.2f ms\n", "that text", "off",
+                "off", "off", "~1200", "", 146, 0, "", "", "", "", 186000.0);
+    std::printf("%-10s %-5s %-5s %-5s %7s %7s %7d %7d %7s %8s %11s %7s %11.2f ms\n\n", "that text", "on",
+                "on", "on", "~1200", "", 146 - 53, 53, "", "", "", "", 100000.0);
 }
 
 void print_costs(graph& g, int repetitions) {
@@ -292,6 +372,7 @@ void print_costs(graph& g, int repetitions) {
         std::printf("%-20s %10.4f us %12s\n", what, nanoseconds / 1000, theirs);
     };
     pass_context context(&infer);
+    context.force_passes(true);
     std::printf("%-20s %13s %12s\n", "", "here", "that text");
     row("a copied node", nanoseconds_per_node(g, context, repetitions, g.size()), "20 us");
     context.copy_fast(false);
@@ -304,10 +385,17 @@ void print_costs(graph& g, int repetitions) {
 
 int main(int argc, char** argv) {
     const int repetitions = argc > 1 ? std::max(1, std::atoi(argv[1])) : 10;
+    const char* const file = argc > 2 ? argv[2] : nullptr;
+    if (file != nullptr) {
+        print_rows(repetitions, file);
+        return 0;
+    }
+    if (reference_of(driver_kind::in_place, nullptr) != reference_of(driver_kind::retracing, nullptr))
+        give_up(invalid("the drivers give different flatbuffers"));
     network net;
     std::printf("9 convolutions with LayerNorm, int8, %zu nodes, %zu parameters, for Ethos-U55\n\n",
                 net.g.size(), net.parameters);
-    print_rows(repetitions);
+    print_rows(repetitions, nullptr);
     print_costs(net.g, repetitions);
     compare_cache(net.g, repetitions);
 }

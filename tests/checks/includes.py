@@ -39,6 +39,7 @@ NOT_IN_UMBRELLA = {
     "passes/executorch/select_kernels.hpp": "of another pipeline",
     "passes/executorch/spell_kernel_ops.hpp": "of another pipeline",
     "passes/executorch_lowering.hpp": "another pipeline",
+    "pass/fused_sweeps.hpp": "an option of programs that retrace: it compiles the handlers of a pipeline",
     "io/dot.hpp": "Boost's Graphviz writer is slow to compile, and needs RTTI",
     "io/dot_definition.hpp": "see io/dot.hpp",
 }

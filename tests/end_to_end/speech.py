@@ -138,6 +138,32 @@ def check_refusals(program, folder):
            "20 nodes cannot be lowered" in done.stderr, f"20 refusals: {done.stderr}")
 
 
+def check_source_lines(program, folder):
+    """A message about a node begins with the line of the model's source, where the export has it."""
+    for name in ("sources", "sources_strict"):
+        traced = ROOT / "tests" / "fixtures" / name / "model.pt2"
+        told = folder / f"{name}.json"
+        done = subprocess.run([program, "lower", traced, "-o", folder / "x.tosa", "--target", "INT"],
+                              capture_output=True, text=True)
+        expect(done.returncode == UNSUPPORTED and
+               re.search(r"^error: net\.py:\d+: \w+( and|, .* and)? ?.*\(aten\.\S+\): ", done.stderr, re.M),
+               f"{name}: a refusal has no line: {done.stderr}")
+        call(program, "lower", traced, "-o", folder / "x.tosa", "--report", told)
+        # An unknown op in the export: what stays on the host is noted with its line, in packages as well.
+        package = folder / name
+        source = folder / f"{name}.hr"
+        call(program, "show", traced, "-o", source)
+        text = source.read_text()
+        expect('source="File \\"net.py\\", line 14, in forward' in text, f"{name}: the text has no line")
+        source.write_text(re.sub(r"aten\.relu\.default\(%(\w+)\)",
+                                 r'builtin.opaque(target="my.op", operands=[%\1])', text))
+        done = call(program, "lower", source, "-o", package, "--partition", "--report", told)
+        expect("net.py:14: relu (" in done.stdout + done.stderr, f"{name}: a note has no line: {done.stderr}")
+        notes = json.loads(told.read_text())["methods"]["forward"]["host_nodes"]
+        expect([n["source"] for n in notes] == ["net.py:14"], f"{name}: --report has {notes}")
+        call(program, "show", package, says="net.py:14: host node relu (")
+
+
 def check_inputs(program, folder):
     """`run` takes no numbers of another kind in silence."""
     flatbuffer, io = folder / "model.tosa", folder / "io.json"
@@ -342,6 +368,7 @@ def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as name:
         for check in (check_help, check_suggestions, check_targets, check_success, check_colours, check_refusals,
+                      check_source_lines,
                       check_inputs, check_places, check_show, check_summary, check_texts):
             folder = pathlib.Path(name) / check.__name__
             folder.mkdir()

@@ -325,3 +325,75 @@ TEST_CASE("the host does what a backend has left to its caller", "[backend]") {
     CHECK(got.value()[0].real(2) == 7.0);
     CHECK(got.value()[1].integer(2) == -6);
 }
+
+namespace {
+
+// flag ? -(y + w) : y + w, where y is x + w: the condition is no partition's.
+void build_branches(program& p) {
+    const value flag = p.input(dtype::boolean, {1});
+    const value x = p.input(dtype::float32, {2});
+    const value w = p.constant<float>(dtype::float32, {2}, {3, 4});
+    const value sum = p.make<aten::add_tensor>({.self = x, .other = w});
+    graph* branches[2];
+    for (graph*& region : branches) {
+        region = &p.g.create_region();
+        const value y = region->create<builtin::placeholder>({}).result();
+        const value offsets = region->create<builtin::placeholder>({}).result();
+        value made = region->create<aten::add_tensor>({.self = y, .other = offsets}).result();
+        for (const value v : {y, offsets, made}) region->set_meta(v, {dtype::float32, {2}, {}});
+        if (&region == &branches[0]) {
+            made = region->create<aten::neg>({.self = made}).result();
+            region->set_meta(made, {dtype::float32, {2}, {}});
+        }
+        region->create<builtin::output>({.values = {&made, 1}});
+    }
+    const value operands[] = {sum, w};
+    p.output(p.make<higher_order::cond>({flag, branches[0], branches[1], list<value>(operands, 2)}));
+    p.finish();
+}
+
+// Additions, those in the branches of conditions as well.
+struct partition_all_additions {
+    result<partition_result> partition(graph& g) const {
+        partition_result found;
+        for_each_graph(g, [&](graph& sub) {
+            for (node& n : sub.nodes_of(info_of<aten::add_tensor>))
+                found.partitions.push_back({{&n}, {.backend = "counting"}});
+        });
+        return found;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("partitions lie in the branches of a condition that stays on the host", "[backend]") {
+    program p;
+    build_branches(p);
+    REQUIRE(p.fault.empty());
+    const auto inputs_for = [](double flag) {
+        return std::vector{tensor::of(dtype::boolean, {1}, std::vector<double>{flag}),
+                           tensor::of(dtype::float32, {2}, std::vector<double>{-9, 2})};
+    };
+    const auto taken = run_graph(p.g, inputs_for(1));
+    const auto other = run_graph(p.g, inputs_for(0));
+    REQUIRE((taken && other));
+    const auto lowered = to_backend({{"m", &p.g}}, partition_all_additions{}, all_backends());
+    REQUIRE(lowered);
+    const lowered_method& m = lowered.value().methods.at("m");
+    REQUIRE(m.delegates.size() == 3);
+    const node& condition = *m.host->nodes_of(info_of<higher_order::cond>).begin();
+    std::size_t inside = 0;
+    for_each_region(condition, [&](const field_info&, const graph* region) {
+        inside += region->census().count(info_of<delegate::call_delegate>);
+        CHECK(region->census().count(info_of<aten::add_tensor>) == 0);
+    });
+    CHECK(inside == 2);
+    CHECK(m.delegates[0].call->owner == m.host);
+    CHECK(m.delegates[1].call->owner->parent() == m.host);
+    for (const double flag : {1.0, 0.0}) {
+        const auto got = run_graph(*m.host, inputs_for(flag));
+        REQUIRE(got);
+        const auto& expected = flag != 0 ? taken : other;
+        CHECK(tensor_difference(expected.value()[0], got.value()[0], 0).empty());
+    }
+}

@@ -116,6 +116,38 @@ void build_all(program& p) {
     p.finish();
 }
 
+// Edits the graph before it goes over it, as an override of ExportPass.call does: the outputs go through a
+// relu_ without `val`, which is one of its targets, and a neg without `val`, which is none.
+struct bend_outputs : export_pass<bend_outputs> {
+    using targets = ops<aten::relu_inplace>;
+    bool should_run(const graph&, bool) const { return true; }  // the targets come with `call`
+    result<void> call(graph& g, pass_context&) {
+        node& out = *g.output();
+        const value bent = g.create<aten::relu_inplace>({.self = out.operand(0)}, &out).result();
+        const value turned = g.create<aten::neg>({.self = bent}, &out).result();
+        g.set_operand(out.operands[0], turned);
+        return boost::outcome_v2::success();
+    }
+    value call_operator(const args<aten::relu_inplace>& a, const node_metadata& meta) {
+        return super().call_operator<aten::relu>({a.self}, meta);
+    }
+};
+struct refuse_before : export_pass<refuse_before> {
+    result<void> call(graph&, pass_context&) { return invalid("not this graph"); }
+};
+// A `run` of its own that goes on with the interpreter's.
+struct counts_runs : export_pass<counts_runs> {
+    using targets = ops<aten::relu_inplace>;
+    result<node_counts> run(graph& g, pass_context& context) const {
+        ++runs;
+        return export_pass::run(g, context);
+    }
+    value call_operator(const args<aten::relu_inplace>& a, const node_metadata& meta) {
+        return super().call_operator<aten::relu>({a.self}, meta);
+    }
+    static inline int runs = 0;
+};
+
 // Runs an interpreter, and its handlers in both drivers: all give the same graph.
 template <class Interpreter, class Handlers>
 void check_same(graph& g) {
@@ -405,6 +437,8 @@ TEST_CASE("an interpreter refuses nodes, and checks what it needs") {
     CHECK(p.g.size() == 4);
     program none;
     build_all(none);
+    CHECK(refuse_relu()(none.g, context).value() == 0);  // it has no target, so nothing is asked of it
+    context.force_passes(true);
     CHECK(refuse_relu()(none.g, context).error().message == "refuse_relu: no relu");
 }
 
@@ -440,4 +474,46 @@ TEST_CASE("interpreters run in static pipelines and in pass managers") {
     CHECK(q.g.census().count(info_of<aten::detach>) == 0);
     pass_registry registry(pass_list<remove_detach, relu_handlers>{});
     CHECK(registry.find("remove_detach") != nullptr);
+}
+
+TEST_CASE("a hook before the traversal edits the graph: called, in pipelines and in managers",
+          "[export_pass]") {
+    using alone = pipeline<from<aten::add_tensor>, to<aten::dialect>, bend_outputs>;
+    const auto check = [](auto&& run) {
+        program p;
+        const value x = p.input(dtype::float32, {2, 3});
+        p.output(p.make<aten::add_tensor>({x, x}));
+        p.finish();
+        pass_context context(&infer);
+        run(p.g, context);
+        const node& turned = *p.g.outputs()[0].producer;
+        REQUIRE(is<aten::neg>(turned));
+        REQUIRE(is<aten::relu>(*turned.operand(0).producer));
+        for (const node& n : p.g.nodes()) {
+            INFO(n.op->name);
+            CHECK((n.result_count == 0 || n.results[0].meta));
+        }
+        CHECK(meta_of(p.g.outputs()[0])->shape == int_list{2, 3});
+    };
+    check([](graph& g, pass_context& c) { REQUIRE(bend_outputs()(g, c).value() == 1); });
+    check([](graph& g, pass_context& c) { REQUIRE(apply_pass(bend_outputs{}, g, c)); });
+    check([](graph& g, pass_context& c) { REQUIRE(alone::run(g, c)); });
+    check([](graph& g, pass_context& c) { REQUIRE(pass_manager({bend_outputs{}})(g, c)); });
+
+    program p;
+    p.output(p.input(dtype::float32, {2}));
+    p.finish();
+    pass_context context(&infer);
+    const auto refused = refuse_before()(p.g, context);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message == "not this graph");
+}
+
+TEST_CASE("an interpreter with a run of its own may go on with the base's", "[export_pass]") {
+    program p;
+    p.output(p.make<aten::relu_inplace>({p.input(dtype::float32, {2})}));
+    p.finish();
+    pass_context context(&infer);
+    CHECK(apply_pass(counts_runs{}, p.g, context).value().rewritten == 1);
+    CHECK(counts_runs::runs == 1);
 }

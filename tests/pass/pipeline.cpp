@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/ir/edits.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/pass/export_pass.hpp>
+#include <headrace/pass/pass_manager.hpp>
 
 #include "../support/toy.hpp"
 
@@ -37,6 +39,30 @@ struct shy : pass {
     bool should_run(const graph& g) const { return g.size() > 3; }
     value operator()(const args<toy::relu>& a, emit<produces>& e) const {
         return e.make<toy::clamp>({.self = a.self});
+    }
+};
+// Runs wherever there is more than a node, targets or not.
+struct own_test : pass {
+    using targets = ops<toy::relu>;
+    using produces = ops<toy::clamp>;
+    bool should_run(const graph& g, bool has_targets) const { return g.size() > 3 || !has_targets; }
+    std::optional<value> operator()(const args<toy::relu>& a, emit<produces>& e) const {
+        return e.make<toy::clamp>({.self = a.self});
+    }
+};
+struct shy_base : pass_base<shy_base> {
+    using targets = ops<toy::relu>;
+    using produces = ops<toy::clamp>;
+    bool should_run(const graph& g) const { return g.size() > 3; }
+    result<std::size_t> call(graph& g, pass_context&) const {
+        std::size_t replaced = 0;
+        while (!g.nodes_of(info_of<toy::relu>).empty()) {
+            node& n = *g.nodes_of(info_of<toy::relu>).begin();
+            const args<toy::clamp> arguments{.self = args_of<toy::relu>(n).self};
+            replace_node(n, info_of<toy::clamp>, &arguments);
+            ++replaced;
+        }
+        return replaced;
     }
 };
 struct shy_interpreter : export_pass<shy_interpreter> {
@@ -174,6 +200,53 @@ TEST_CASE("should_run may decline, but is not asked without targets", "[pipeline
     CHECK(p::run(few, c).value()[0].status == pass_status::declined);
     CHECK(p::run(many, c).value()[0].status == pass_status::ran);
     CHECK(p::run(few, c, {.skip = false}).value()[0].status == pass_status::ran);
+}
+
+TEST_CASE("should_run can replace the generated test", "[pipeline]") {
+    using p = pipeline<from<toy::relu, toy::neg>, to<toy::clamp, toy::relu, toy::neg>, own_test>;
+    pass_context c;
+    graph none, few, many;
+    build(none, {&info_of<toy::neg>, &info_of<toy::neg>});
+    build(few, {&info_of<toy::relu>});
+    build(many, {&info_of<toy::relu>, &info_of<toy::relu>});
+    CHECK(p::run(none, c).value()[0].status == pass_status::ran);  // it has none of the targets
+    CHECK(p::run(few, c).value()[0].status == pass_status::declined);
+    CHECK(few.census().count(info_of<toy::relu>) == 1);
+    CHECK(p::run(many, c).value()[0].status == pass_status::ran);
+    const any_pass at_run_time{own_test{}};
+    graph other;
+    build(other, {&info_of<toy::neg>, &info_of<toy::neg>});
+    CHECK(at_run_time.decide(other) == pass_status::ran);
+    CHECK(at_run_time.decide(few) == pass_status::declined);
+}
+
+TEST_CASE("apply_pass and passes that are called as functions ask should_run", "[pipeline]") {
+    const auto relus_after = [](auto&& run) {
+        graph g;
+        build(g, {&info_of<toy::relu>});
+        run(g);
+        return g.census().count(info_of<toy::relu>);
+    };
+    pass_context c, forced;
+    forced.force_passes(true);
+    for (const driver_kind driver : {driver_kind::in_place, driver_kind::retracing}) {
+        CHECK(relus_after([&](graph& g) { REQUIRE(apply_pass(shy{}, g, c, driver)); }) == 1);
+        CHECK(relus_after([&](graph& g) { REQUIRE(apply_pass(shy{}, g, forced, driver)); }) == 0);
+    }
+    CHECK(relus_after([&](graph& g) { CHECK(shy_interpreter()(g, c).value() == 0); }) == 1);
+    CHECK(relus_after([&](graph& g) { CHECK(shy_interpreter()(g, forced).value() == 1); }) == 0);
+    const shy_interpreter constant;
+    CHECK(relus_after([&](graph& g) { CHECK(constant(g, c).value() == 0); }) == 1);
+    CHECK(relus_after([&](graph& g) { CHECK(shy_base()(g, c).value() == 0); }) == 1);
+    CHECK(relus_after([&](graph& g) { CHECK(shy_base()(g, forced).value() == 1); }) == 0);
+    // The context forces pipelines and managers as well.
+    using p = pipeline<from<toy::relu>, to<toy::clamp, toy::relu>, shy>;
+    CHECK(relus_after([&](graph& g) { REQUIRE(p::run(g, c)); }) == 1);
+    CHECK(relus_after([&](graph& g) { REQUIRE(p::run(g, forced)); }) == 0);
+    CHECK(relus_after([&](graph& g) { REQUIRE(pass_manager({shy{}})(g, c)); }) == 1);
+    CHECK(relus_after([&](graph& g) { REQUIRE(pass_manager({shy{}})(g, forced)); }) == 0);
+    CHECK(relus_after([&](graph& g) { REQUIRE(pass_manager({shy_base{}})(g, c)); }) == 1);
+    CHECK(relus_after([&](graph& g) { REQUIRE(pass_manager({shy_base{}})(g, forced)); }) == 0);
 }
 
 TEST_CASE("should_run decides for interpreters, too", "[pipeline]") {

@@ -10,6 +10,7 @@
 #include <headrace/ir/graph_definition.hpp>
 #include <headrace/ir/listing_definition.hpp>
 #include <headrace/ir/meta_text_definition.hpp>
+#include <headrace/ir/source_location_definition.hpp>
 #include <headrace/ir/topological_order_definition.hpp>
 #include <headrace/memory/liveness_definition.hpp>
 #include <headrace/memory/memory_plan_definition.hpp>

@@ -207,7 +207,8 @@ template <class... Dialects>
     return rule;
 }
 
-/// "conv2d (aten.conv2d.default): ": how each message about a node begins.
+/// "net.py:42: conv2d (aten.conv2d.default): ": how each message about a node begins, with the line of the
+/// model's source where the export has it.
 [[nodiscard]] std::pmr::string message_prefix(const node& n);
 
 }  // namespace headrace

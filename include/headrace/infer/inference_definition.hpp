@@ -15,6 +15,7 @@
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/ir/opaque_text.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/op/op.hpp>
 
 namespace headrace {
@@ -46,7 +47,9 @@ HEADRACE_INLINE int_list inference::own(std::span<const std::int64_t> shape) {
 
 HEADRACE_INLINE std::pmr::string message_prefix(const node& n) {
     const auto* origin = n.find_annotation<provenance>();
-    std::pmr::string text = printable(origin_name(n));
+    std::pmr::string text = source_line(n);
+    if (!text.empty()) text += ": ";
+    text += printable(origin_name(n));
     text += " (";
     text += printable(origin != nullptr ? origin->op_name : op_name(n));
     text += "): ";

@@ -18,6 +18,7 @@ void write_node_reasons(json_writer& w, std::string_view key, const Reasons& rea
         w.member("node", r.node);
         w.member("op", r.op);
         w.member("reason", r.reason);
+        if (!r.source.empty()) w.member("source", r.source);
         w.end_object();
     }
     w.end_array();

@@ -133,11 +133,13 @@ private:
         m.calls = read_numbers(json_get<simdjson::dom::array>(text, "calls"), package_.delegates_.size());
         for (const element note : json_get<simdjson::dom::array>(text, "host_nodes")) {
             const auto parts = value_of<simdjson::dom::array>(note, "a host node");
-            if (parts.size() != 3) fail_malformed("a host node does not have three strings");
-            std::string words[3];
-            for (std::size_t i = 0; i != 3; ++i)
+            if (parts.size() != 3 && parts.size() != 4)
+                fail_malformed("a host node does not have three strings, or four");
+            std::string words[4];
+            for (std::size_t i = 0; i != parts.size(); ++i)
                 words[i] = value_of<std::string_view>(parts.at(i).value(), "a host node");
-            m.notes.push_back({std::move(words[0]), std::move(words[1]), std::move(words[2])});
+            m.notes.push_back(
+                {std::move(words[0]), std::move(words[1]), std::move(words[2]), std::move(words[3])});
         }
         return m;
     }

@@ -25,6 +25,7 @@ struct host_note {
     std::string node;
     std::string op;
     std::string reason;
+    std::string source{};  ///< "net.py:42", the line of the model's source, or empty
 };
 
 /// A method of a package: a delegate, or a host graph that calls delegates.

@@ -98,7 +98,8 @@ public:
         while (alignment > 1 && bytes.size() % alignment != 0) alignment /= 2;
         return add_buffer(bytes, alignment, "");
     }
-    /// Adds a delegate, whose constants are among the data. Its number, or an error if a key is not known.
+    /// Adds a delegate, whose constants are among the data; equal ones are stored once. Its number, or an
+    /// error if a key is not known.
     [[nodiscard]] result<std::size_t> add_delegate(std::string_view name, std::string_view backend,
                                                    std::vector<std::byte> bytes,
                                                    std::span<const std::string> data_keys) {
@@ -114,6 +115,7 @@ public:
         BOOST_OUTCOME_TRY(whole, join_tosa(bytes, constants));
         d.size = whole.size();
         d.hash = hash_of_bytes(whole);
+        if (const auto equal = find_equal(d, bytes)) return *equal;
         files_.emplace_back(d.file, std::move(bytes));
         delegates_.push_back(std::move(d));
         return delegates_.size() - 1;
@@ -164,6 +166,19 @@ public:
     }
 
 private:
+    [[nodiscard]] std::optional<std::size_t> find_equal(const package_delegate& d,
+                                                        const std::vector<std::byte>& bytes) const {
+        for (std::size_t i = 0; i != delegates_.size(); ++i) {
+            const package_delegate& known = delegates_[i];
+            if (known.hash != d.hash || known.size != d.size || known.backend != d.backend ||
+                known.data != d.data)
+                continue;
+            const auto file = std::find_if(files_.begin(), files_.end(),
+                                           [&](const auto& f) { return f.first == known.file; });
+            if (file != files_.end() && file->second == bytes) return i;
+        }
+        return std::nullopt;
+    }
     struct buffer {
         std::vector<std::byte> bytes;
         std::size_t alignment;
@@ -270,6 +285,7 @@ private:
                 append_json(out, n.op);
                 out += ',';
                 append_json(out, n.reason);
+                if (!n.source.empty()) append_json(out += ',', n.source);
                 out += ']';
             }
             out += ']';

@@ -45,7 +45,8 @@ public:
             try {
                 read_node(names, text, target, name);
             } catch (failure& f) {
-                f.what = f.what.in("node " + std::string(printable(name) + " (" + printable(target) + ")"));
+                f.what = f.what.in(line_of(text) + "node " +
+                                   std::string(printable(name) + " (" + printable(target) + ")"));
                 throw;
             }
         });
@@ -57,6 +58,11 @@ private:
         std::string_view text;
         if (raw.empty() || json_.parse(raw).get(text)) return {};
         return std::string(text);
+    }
+    // "net.py:42: " of a node whose trace tells it.
+    [[nodiscard]] std::string line_of(const node_text& text) {
+        const std::pmr::string line = line_of_frame(model_frame(plain(text.trace)));
+        return line.empty() ? std::string() : std::string(line) + ": ";
     }
     [[nodiscard]] std::string target_of(std::string_view raw) {
         constexpr std::string_view prefix = "torch.ops.";
@@ -240,7 +246,18 @@ private:
         g.annotate(n, provenance{g.own(name), op});
         if (!text.modules.empty()) g.annotate(n, module_stack{modules_.own(g, json_, text.modules)});
         if (!text.custom.empty()) g.annotate(n, custom_metadata{custom_.own(g, json_, text.custom)});
-        const std::string_view frame = traces_.own_frame(g, json_, text.trace);
+        annotate_source(n, text);
+    }
+    void annotate_source(node& n, const node_text& text) {
+        graph& g = *n.owner;
+        const traced_call call{traces_.own_if_text(g, json_, text.trace),
+                               functions_.own_if_text(g, json_, text.source_functions),
+                               torch_functions_.own_if_text(g, json_, text.torch_function),
+                               from_nodes_.own_if_text(g, json_, text.from_node)};
+        if (!call.stack_trace.empty() || !call.source_fn_stack.empty() || !call.torch_fn.empty() ||
+            !call.from_node.empty())
+            g.annotate(n, call);
+        const std::string_view frame = model_frame(call.stack_trace);
         if (!frame.empty()) g.annotate(n, source_location{frame});
     }
 
@@ -251,6 +268,9 @@ private:
     text_cache modules_;
     text_cache custom_;
     text_cache traces_;
+    text_cache functions_;
+    text_cache torch_functions_;
+    text_cache from_nodes_;
     int depth_ = 0;
 };
 

@@ -7,7 +7,6 @@
 
 #include <headrace/io/json.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/ir/source_location.hpp>
 
 namespace headrace::pt2 {
 
@@ -22,16 +21,14 @@ public:
         owned_ = g.own(text);
         return owned_;
     }
-    /// The innermost frame of a stack trace; empty if there is none, or it is not text: nothing but messages
-    /// and pictures needs it.
-    [[nodiscard]] std::string_view own_frame(graph& g, json_parser& json, std::string_view raw) {
+    /// Empty if there is none, or it is not text: of metadata that nothing but messages, pictures and
+    /// partitions by source need.
+    [[nodiscard]] std::string_view own_if_text(graph& g, json_parser& json, std::string_view raw) {
         if (raw.empty() || raw == raw_) return raw.empty() ? raw : owned_;
         std::string_view text;
         raw_ = raw;
         owned_ = {};
-        if (json.parse(raw).get(text)) return owned_;
-        const std::string_view frame = innermost_frame(text);
-        if (!frame.empty()) owned_ = g.own(frame);
+        if (!json.parse(raw).get(text)) owned_ = g.own(text);
         return owned_;
     }
 
@@ -49,6 +46,9 @@ struct node_text {
     std::string_view custom;
     std::string_view modules;
     std::string_view trace;
+    std::string_view source_functions;
+    std::string_view torch_function;
+    std::string_view from_node;
 };
 
 [[nodiscard]] inline node_text read_node_text(json_cursor& at) {
@@ -60,6 +60,9 @@ struct node_text {
                 if (kind == "custom") parts.custom = text;
                 if (kind == "nn_module_stack") parts.modules = text;
                 if (kind == "stack_trace") parts.trace = text;
+                if (kind == "source_fn_stack") parts.source_functions = text;
+                if (kind == "torch_fn") parts.torch_function = text;
+                if (kind == "from_node") parts.from_node = text;
             });
             return;
         }

@@ -197,12 +197,24 @@ private:
         write_results(n);
         w_.begin_object("metadata");
         if (const auto* stack = n.find_annotation<module_stack>()) w_.member("nn_module_stack", stack->text);
-        if (const auto* source = n.find_annotation<source_location>()) w_.member("stack_trace", source->text);
+        write_source(n);
         if (const auto* custom = n.find_annotation<custom_metadata>()) w_.member("custom", custom->json);
         w_.end_object();
         w_.member("is_hop_single_tensor_return", nullptr);
         write_node_name(n);
         w_.end_object();
+    }
+    void write_source(const node& n) {
+        const auto* call = n.find_annotation<traced_call>();
+        const auto* source = n.find_annotation<source_location>();
+        const auto member = [&](std::string_view key, std::string_view text) {
+            if (!text.empty()) w_.member(key, text);
+        };
+        if (call == nullptr) return member("stack_trace", source == nullptr ? "" : source->text);
+        member("stack_trace", call->stack_trace);
+        member("source_fn_stack", call->source_fn_stack);
+        member("torch_fn", call->torch_fn);
+        member("from_node", call->from_node);
     }
     // A node of one result is called as its result is; another one must not share a name with any.
     void write_node_name(const node& n) {

@@ -12,8 +12,9 @@ namespace headrace {
 /// metadata and names, and its annotations.
 void replace_node(node& n, const op_info& op, const void* arguments);
 
-/// Erases a node that nothing uses, and what only it used.
-void erase_dead(graph& g, node& n);
+/// Erases a node that nothing uses, and what only it used. `heir`, if there is one, stands for all of that
+/// now: their origins are joined to its own.
+void erase_dead(graph& g, node& n, node* heir = nullptr);
 
 /// A result's name goes over to a new value that has none.
 inline void hand_over_name(const result_slot& from, value to) {

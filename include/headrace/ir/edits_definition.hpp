@@ -25,7 +25,7 @@ HEADRACE_INLINE void replace_node(node& n, const op_info& op, const void* argume
     g.erase(n);
 }
 
-HEADRACE_INLINE void erase_dead(graph& g, node& n) {
+HEADRACE_INLINE void erase_dead(graph& g, node& n, node* heir) {
     std::pmr::vector<node*> pending{&n};
     while (!pending.empty()) {
         node& dead = *pending.back();
@@ -34,6 +34,7 @@ HEADRACE_INLINE void erase_dead(graph& g, node& n) {
             is<builtin::output>(dead)) {
             continue;
         }
+        if (heir != nullptr && !is<builtin::constant>(dead)) g.join_origins(*heir, dead);
         g.erase(dead);
         dead.owner = nullptr;
         for (const edge& e : dead.operand_edges()) pending.push_back(e.source);

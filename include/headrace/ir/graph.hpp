@@ -124,8 +124,12 @@ public:
         n.annotations = make<annotation>(&annotation_key<T>, copy, T::inherited, n.annotations);
     }
 
-    /// Gives `to` the inheritable annotations of `from` that it lacks.
+    /// Gives `to` the inheritable annotations of `from` that it lacks, and joins their origins.
     void inherit_annotations(node& to, const node& from);
+
+    /// `to` now stands for what `from` came from as well: messages name the one that it had, for_each_origin
+    /// gives all. Nodes that are none of the exported program's, or come from one node, have nothing to join.
+    void join_origins(node& to, const node& from);
 
     /// A nested graph, such as a branch of a condition. It lies in this graph's arena.
     graph& create_region();

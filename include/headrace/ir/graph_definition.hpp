@@ -42,12 +42,25 @@ HEADRACE_INLINE void graph::erase(node& n) {
 }
 
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
+    join_origins(to, from);
     for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
         bool present = !a->inherited;
         for (const annotation* b = to.annotations; b != nullptr && !present; b = b->next)
             present = a->key == b->key;
         if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
     }
+}
+
+HEADRACE_INLINE void graph::join_origins(node& to, const node& from) {
+    const auto* kept = to.find_annotation<provenance>();
+    const auto* other = from.find_annotation<provenance>();
+    if (kept == nullptr || other == nullptr) return;
+    const auto* joined = to.find_annotation<joined_origin>();
+    const auto* others = from.find_annotation<joined_origin>();
+    if (kept->node_name == other->node_name && (others == nullptr || others == joined)) return;
+    // A cell of its own, as nodes may share theirs.
+    const joined_origin* more = make<joined_origin>(from.annotations, joined);
+    to.annotations = make<annotation>(&annotation_key<joined_origin>, more, true, to.annotations);
 }
 
 HEADRACE_INLINE graph& graph::create_region() {

@@ -44,11 +44,28 @@ struct annotation {
 template <class T>
 inline constexpr char annotation_key = 0;
 
+/// The annotation of that type in a node's list, or null.
+template <class T>
+[[nodiscard]] const T* find_in(const annotation* annotations) {
+    for (const annotation* a = annotations; a != nullptr; a = a->next) {
+        if (a->key == &annotation_key<T>) return static_cast<const T*>(a->data);
+    }
+    return nullptr;
+}
+
 /// Annotation: the exported node that a node descends from, for every message about it.
 struct provenance {
     static constexpr bool inherited = true;
     std::string_view node_name;
     std::string_view op_name;
+};
+
+/// Annotation: a further exported node that a node descends from, as a rewrite of several nodes into one
+/// leaves it; see for_each_origin in ir/origins.hpp.
+struct joined_origin {
+    static constexpr bool inherited = true;
+    const annotation* annotations;  ///< of the node that was joined, its own joined origins among them
+    const joined_origin* next;
 };
 
 /// Annotation: the `custom` metadata of a `.pt2` node, JSON text as the exporter wrote it.
@@ -132,10 +149,7 @@ struct node {
 
     template <class T>
     [[nodiscard]] const T* find_annotation() const {
-        for (const annotation* a = annotations; a != nullptr; a = a->next) {
-            if (a->key == &annotation_key<T>) return static_cast<const T*>(a->data);
-        }
-        return nullptr;
+        return find_in<T>(annotations);
     }
 };
 

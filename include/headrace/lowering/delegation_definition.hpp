@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/tosa_backend.hpp>
 #include <headrace/ir/opaque_text.hpp>
+#include <headrace/ir/regions.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/lowering/delegation.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
@@ -123,11 +126,9 @@ private:
     }
 
     // The target that leaves the fewest nodes on the host, and its partitions.
-    static result<void> find_partitions_for(method& m, const std::vector<target_spec>& targets) {
+    static result<void> find_partitions_for(method& m, const std::vector<target_spec>& targets,
+                                            const trial_partitioner& partitioner) {
         graph& g = *m.host;
-        const trial_partitioner partitioner(
-            standard_pipeline_support(), &lower_part,
-            {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, &infer_node);
         std::optional<target_spec> best;
         for (const target_spec& target : targets) {
             g.set_target(target);
@@ -148,9 +149,35 @@ private:
     result<void> find_partitions(method& m) const {
         graph& g = *m.host;
         BOOST_OUTCOME_TRY(make_functional(g));
-        BOOST_OUTCOME_TRY(find_partitions_for(m, targets_for(g)));
+        const trial_partitioner partitioner(
+            standard_pipeline_support(), &lower_part,
+            {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, &infer_node);
+        BOOST_OUTCOME_TRY(find_partitions_for(m, targets_for(g), partitioner));
+        BOOST_OUTCOME_TRY(find_in_regions(m, g, partitioner));
         m.notes = notes_of(m.found);  // before the host graph changes
         return boost::outcome_v2::success();
+    }
+
+    // Partitions in the branches and bodies of nodes that stay on the host, inner ones too, for the same
+    // target.
+    static result<void> find_in_regions(method& m, const graph& g, const trial_partitioner& partitioner) {
+        std::unordered_set<const node*> taken;
+        for (const node_group& nodes : m.found.partitions) taken.insert(nodes.begin(), nodes.end());
+        for (const node& n : g.nodes()) {
+            if (taken.contains(&n)) continue;
+            result<void> done = boost::outcome_v2::success();
+            for_each_region(n, [&](const field_info&, graph* region) {
+                if (done && region != nullptr) done = find_in_region(m, *region, partitioner);
+            });
+            BOOST_OUTCOME_TRY(done);
+        }
+        return boost::outcome_v2::success();
+    }
+    static result<void> find_in_region(method& m, graph& region, const trial_partitioner& partitioner) {
+        BOOST_OUTCOME_TRY(found, partitioner.propose_partitions(region));
+        for (node_group& nodes : found.partitions) m.found.partitions.push_back(std::move(nodes));
+        for (host_node& h : found.host) m.found.host.push_back(std::move(h));
+        return find_in_regions(m, region, partitioner);
     }
 
     [[nodiscard]] static std::vector<host_note> notes_of(const trial_result& found) {
@@ -158,7 +185,8 @@ private:
         for (const host_node& h : found.host) {
             const auto* origin = h.which->find_annotation<provenance>();
             notes.push_back({std::string(origin_name(*h.which)),
-                             std::string(origin != nullptr ? origin->op_name : op_name(*h.which)), h.reason});
+                             std::string(origin != nullptr ? origin->op_name : op_name(*h.which)), h.reason,
+                             std::string(source_line(*h.which))});
         }
         return notes;
     }

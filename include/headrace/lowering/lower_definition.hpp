@@ -28,6 +28,8 @@
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/lowering/target_choice.hpp>
 #include <headrace/partition/extract.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/finish/sort_topologically.hpp>
 
 namespace headrace {
 
@@ -87,6 +89,7 @@ private:
         report.target = target_text(g.target());
         report.nodes_in = g.size();
         report.transposes_in = count_transposes(g);
+        in_layout_passes_ = false;
         report.verified.clear();
         BOOST_OUTCOME_TRY(begin_check(g));
         pass_context context(&infer_node);
@@ -129,7 +132,15 @@ private:
     static result<void> after_pass(void* self, const pass_record& record, graph& g) {
         return static_cast<model_lowering*>(self)->observe(record, g);
     }
+    // The first of layout_passes: it changes nothing but the order, and always runs. The last passes sort
+    // again.
+    void see_layout_passes(const pass_record& record, const graph& g) {
+        if (in_layout_passes_ || record.name != pass_name<sort_topologically>()) return;
+        in_layout_passes_ = true;
+        outcome_.report.transposes_before_layout = count_transposes(g);
+    }
     result<void> observe(const pass_record& record, graph& g) {
+        see_layout_passes(record, g);
         BOOST_OUTCOME_TRY(options_.observer.see(record, g));
         if (!check_ || record.nodes.rewritten == 0) return boost::outcome_v2::success();
         BOOST_OUTCOME_TRY(difference, check_->check(record.name, g));
@@ -157,6 +168,7 @@ private:
     const program_source& source_;
     const lowering_options& options_;
     std::vector<target_spec> targets_;
+    bool in_layout_passes_ = false;
     std::optional<result_check> check_;
     std::vector<initial_state> states_;
     stage_clock clock_;
@@ -167,8 +179,7 @@ private:
     std::string text =
         join_text(refusals.size(), refusals.size() == 1 ? " node" : " nodes", " cannot be lowered");
     for (const diagnostic& d : refusals)
-        text += join_text(&d == refusals.data() ? ": " : "; ", printable(d.node), " (", printable(d.op),
-                          "): ", printable(d.reason, max_printed_message));
+        text += join_text(&d == refusals.data() ? ": " : "; ", message_of(d));
     return unsupported(text);
 }
 

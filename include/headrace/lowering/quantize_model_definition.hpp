@@ -165,8 +165,7 @@ HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quan
     if (!context.diagnostics().empty()) {
         std::pmr::string all;
         for (const diagnostic& d : context.diagnostics())
-            all += join_text(all.empty() ? "" : "; ", printable(d.node), " (", printable(d.op),
-                             "): ", printable(d.reason, max_printed_message));
+            all += join_text(all.empty() ? "" : "; ", message_of(d));
         return error{context.diagnostics().front().kind, std::move(all)};
     }
     if (summary.points == 0)

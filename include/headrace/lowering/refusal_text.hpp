@@ -23,7 +23,7 @@ namespace detail {
 struct refusal_group {
     std::string_view op;
     std::string_view reason;
-    std::vector<std::string_view> nodes{};
+    std::vector<std::string> nodes{};  ///< with the lines of their sources
 };
 
 [[nodiscard]] inline std::vector<refusal_group> groups_of(std::span<const diagnostic> refusals) {
@@ -32,26 +32,28 @@ struct refusal_group {
     for (const diagnostic& d : refusals) {
         const auto [place, is_new] = places.try_emplace({d.op, d.reason}, groups.size());
         if (is_new) groups.push_back({d.op, d.reason});
-        groups[place->second].nodes.push_back(d.node);
+        groups[place->second].nodes.push_back(
+            join_text(d.source, d.source.empty() ? "" : ": ", printable(d.node)));
     }
     return groups;
 }
 
 }  // namespace detail
 
-/// "conv (aten.conv2d.default): reason", a line for each refused node. More than three of one op that are
-/// refused for one reason share a line: "a, b, c and 5 more (…): reason". Names cannot forge other lines.
+/// "net.py:42: conv (aten.conv2d.default): reason", a line for each refused node. More than three of one op
+/// that are refused for one reason share a line: "a, b, c and 5 more (…): reason". Names cannot forge other
+/// lines.
 [[nodiscard]] inline std::vector<std::string> refusal_lines(std::span<const diagnostic> refusals) {
     constexpr std::size_t listed = 3;
     std::vector<std::string> lines;
     for (const detail::refusal_group& group : detail::groups_of(refusals)) {
         const std::string why = join_text(" (", printable(group.op), "): ", group.reason);
         if (group.nodes.size() <= listed) {
-            for (const std::string_view n : group.nodes) lines.push_back(join_text(printable(n), why));
+            for (const std::string& n : group.nodes) lines.push_back(join_text(n, why));
             continue;
         }
         std::string nodes;
-        for (std::size_t i = 0; i != listed; ++i) (nodes += i == 0 ? "" : ", ") += printable(group.nodes[i]);
+        for (std::size_t i = 0; i != listed; ++i) (nodes += i == 0 ? "" : ", ") += group.nodes[i];
         lines.push_back(join_text(nodes, " and ", group.nodes.size() - listed, " more", why));
     }
     return lines;

@@ -65,7 +65,8 @@ struct lowering_report {
     std::string target{};  ///< as parse_target reads it
     std::size_t nodes_in = 0;
     std::size_t nodes_out = 0;
-    std::size_t transposes_in = 0;
+    std::size_t transposes_in = 0;             ///< of the export
+    std::size_t transposes_before_layout = 0;  ///< of TOSA, before the passes that choose layouts
     std::pmr::vector<remaining_transpose> transposes_left{};
     run_statistics passes{};
     std::vector<verified_pass> verified{};  ///< passes after which the model was executed
@@ -96,6 +97,7 @@ inline void write_pass_record(json_writer& w, const pass_record& p) {
 inline void write_transposes(json_writer& w, const lowering_report& report) {
     w.begin_object("transposes");
     w.member("before", report.transposes_in);
+    w.member("before_layout", report.transposes_before_layout);
     w.member("after", report.transposes_left.size());
     w.begin_array("left");
     for (const remaining_transpose& t : report.transposes_left) {

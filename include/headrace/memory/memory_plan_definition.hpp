@@ -16,6 +16,7 @@
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/error.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/infer/inference.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/memory/block_packer.hpp>
 #include <headrace/memory/liveness.hpp>
@@ -43,11 +44,10 @@ HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
         const node& n = *live.tensor.producer;
         const tensor_meta* const meta = meta_of(live.tensor);
         if (meta == nullptr || meta->dtype == dtype::unknown)
-            return invalid(std::pmr::string(origin_name(n)) + " (" + std::pmr::string(n.op->name) +
-                           "): a tensor of unknown type has no size; infer its metadata first");
+            return invalid(message_prefix(n) +
+                           "a tensor of unknown type has no size; infer its metadata first");
         if (meta->checked_elements().value_or(max_elements) >= max_elements)
-            return invalid(std::pmr::string(origin_name(n)) + " (" + std::pmr::string(n.op->name) +
-                           "): the tensor is too large: " + meta_text(*meta));
+            return invalid(message_prefix(n) + "the tensor is too large: " + meta_text(*meta));
         const bool is_placed =
             (options.place_inputs || !live.is_input) && (options.place_outputs || !live.is_output);
         tensors.push_back({live, options.bytes_of(*meta), 0, is_placed});

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_PARTITION_BACKEND_HPP
 #define HEADRACE_PARTITION_BACKEND_HPP
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -302,7 +303,7 @@ public:
         }
         for (auto& [method, lowered] : lowered_.methods) {
             for (lowered_delegate& d : lowered.delegates) {
-                if (d.call != nullptr) delegate_border(*lowered.host, *d.call).write();
+                if (d.call != nullptr) delegate_border(*d.call->owner, *d.call).write();
             }
         }
         lowered_.data = data_.output();
@@ -331,19 +332,36 @@ private:
             lowered.delegates.push_back({.delegation = *found->second.whole, .program = &g});
             return boost::outcome_v2::success();
         }
-        std::vector<node_group> groups;
-        for (const delegated_partition& part : found->second.partitions) groups.push_back(part.nodes);
-        auto calls = fuse_partitions(g, groups);
-        if (!calls) return in_method(method, calls.error());
-        for (std::size_t i = 0; i != groups.size(); ++i) {
-            node* call = calls.value()[i];
-            auto& a = *static_cast<args<delegate::call_delegate>*>(call->arguments);
+        BOOST_OUTCOME_TRY(calls, fuse_partitions_of(method, g, found->second.partitions));
+        for (std::size_t i = 0; i != calls.size(); ++i) {
+            auto& a = *static_cast<args<delegate::call_delegate>*>(calls[i]->arguments);
             a.backend = g.own(found->second.partitions[i].delegation.backend);
             lowered.delegates.push_back({.delegation = found->second.partitions[i].delegation,
                                          .program = a.lowered_graph,
-                                         .call = call});
+                                         .call = calls[i]});
         }
         return boost::outcome_v2::success();
+    }
+    // The calls, one for each partition, in the graph that its nodes lie in: the method's, or a region.
+    static result<std::vector<node*>> fuse_partitions_of(const std::string& method, graph& g,
+                                                         std::span<const delegated_partition> partitions) {
+        std::vector<std::pair<graph*, std::vector<std::size_t>>> by_graph;
+        for (std::size_t i = 0; i != partitions.size(); ++i) {
+            graph* const owner = partitions[i].nodes.empty() ? &g : partitions[i].nodes.front()->owner;
+            auto known = std::find_if(by_graph.begin(), by_graph.end(),
+                                      [&](const auto& entry) { return entry.first == owner; });
+            if (known == by_graph.end()) known = by_graph.insert(known, {owner, {}});
+            known->second.push_back(i);
+        }
+        std::vector<node*> calls(partitions.size());
+        for (const auto& [owner, positions] : by_graph) {
+            std::vector<node_group> groups;
+            for (const std::size_t i : positions) groups.push_back(partitions[i].nodes);
+            auto made = fuse_partitions(*owner, groups);
+            if (!made) return in_method(method, made.error());
+            for (std::size_t k = 0; k != positions.size(); ++k) calls[positions[k]] = made.value()[k];
+        }
+        return calls;
     }
 
     result<void> preprocess(const std::string& name) {
@@ -405,6 +423,9 @@ private:
 ///
 /// Where a backend has taken integers in place of real numbers at its program's border (ir/signature.hpp), or
 /// a narrower type, the host graph quantizes, dequantizes and casts.
+///
+/// The nodes of a partition lie in one graph: the method's, or a region of a node that no partition has, such
+/// as a branch of a condition that stays on the host.
 ///
 /// Compile specs may differ from one partition to the next: the backend gets each program with its own.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::get_source_partitions, which finds the nodes that one module of the model became.
+// Defines headrace::get_source_partitions, which finds the nodes that one call of a module or function
+// of the model became.
 #ifndef HEADRACE_PARTITION_SOURCE_PARTITIONS_HPP
 #define HEADRACE_PARTITION_SOURCE_PARTITIONS_HPP
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>
 
 namespace headrace {
@@ -43,11 +45,32 @@ struct module_frame {
     return frames;
 }
 
-/// The nodes that came of one call of one module. Constants count as its nodes where only it uses them.
+/// A call of a function, as the export tells of it.
+struct function_call {
+    std::string_view call;      ///< tells calls apart: "linear_3"
+    std::string_view function;  ///< "torch._C._nn.linear", or what is left of that: "linear"
+};
+
+/// The call that a node was traced from: the last of `source_fn_stack` or, where there is none, `torch_fn`,
+/// as PyTorch's own get_source_partitions reads them. Both empty if the export has neither. (A strict export
+/// has modules in `source_fn_stack` where the call is made by a module of PyTorch's.)
+[[nodiscard]] inline function_call call_of(const traced_call& from) {
+    std::string_view last = from.source_fn_stack;
+    last.remove_prefix(std::min(last.size(), last.rfind(';') + 1));
+    if (const std::size_t comma = last.find(','); comma != std::string_view::npos)
+        return {last.substr(0, comma), last.substr(comma + 1)};
+    const std::size_t split = from.torch_fn.find(';');
+    if (split == std::string_view::npos) return {};
+    const std::string_view function = from.torch_fn.substr(split + 1);  // "builtin_function_or_method.linear"
+    return {from.torch_fn.substr(0, split), function.substr(function.rfind('.') + 1)};
+}
+
+/// The nodes that came of one call of one module or function. Constants count as its nodes where only it uses
+/// them.
 struct source_partition {
-    std::vector<node*> nodes{};  ///< in execution order
-    std::string module_type{};
-    std::string path{};                 ///< of the module in the model
+    std::vector<node*> nodes{};         ///< in execution order
+    std::string module_type{};          ///< or function, as the export spells it
+    std::string path{};                 ///< of the module in the model, or of the one that calls the function
     std::vector<node*> input_nodes{};   ///< that the partition needs, from elsewhere
     std::vector<node*> output_nodes{};  ///< of the partition, that others use
     std::vector<std::string> params{};  ///< names of the constants that the partition uses
@@ -62,6 +85,37 @@ namespace detail {
     const std::string_view last = type.substr(type.rfind('.') + 1);
     return wanted == last || (wanted.starts_with("torch.nn.") && wanted.substr(9) == last) ||
            (wanted.starts_with("nn.") && wanted.substr(3) == last);
+}
+
+[[nodiscard]] inline bool is_function(std::string_view function, std::string_view wanted) {
+    // "torch.nn.functional.linear" and "F.linear" name what exports call torch._C._nn.linear, or linear
+    // alone.
+    if (function.empty() || function == wanted) return !function.empty();
+    const std::size_t prefix = wanted.rfind('.') + 1;  // 0 without one
+    const std::string_view from = wanted.substr(0, prefix);
+    const bool known = from == "torch." || from == "torch.nn.functional." || from == "F." || from.empty();
+    const bool of_torch = function.find('.') == std::string_view::npos || function.starts_with("torch.");
+    return known && of_torch && function.substr(function.rfind('.') + 1) == wanted.substr(prefix);
+}
+
+/// One call of what is wanted, as a node belongs to it.
+struct source_call {
+    std::string_view call;  ///< empty: the node comes of something else
+    std::string_view source;
+    std::string_view path;
+};
+
+[[nodiscard]] inline source_call call_of_source(const node& n, std::string_view wanted) {
+    const auto* stack = n.find_annotation<module_stack>();
+    const auto frames = module_frames(stack == nullptr ? std::string_view() : stack->text);
+    const auto frame = std::find_if(frames.rbegin(), frames.rend(),
+                                    [&](const module_frame& f) { return is_type(f.type, wanted); });
+    if (frame != frames.rend()) return {frame->call, frame->type, frame->path};
+    const auto* traced = n.find_annotation<traced_call>();
+    if (traced == nullptr) return {};
+    const function_call made = call_of(*traced);
+    if (!is_function(made.function, wanted)) return {};
+    return {made.call, made.function, frames.empty() ? std::string_view() : frames.back().path};
 }
 
 inline void find_border(source_partition& p) {
@@ -89,10 +143,13 @@ inline void find_border(source_partition& p) {
 
 }  // namespace detail
 
-/// For each of the wanted module types the partitions that modules of it became, in execution order of their
-/// first nodes. Types are spelled as the export records them, "torch.nn.modules.linear.Linear", or short,
-/// "torch.nn.Linear" and "Linear". A type that does not occur has no entry. A module that is called twice
-/// gives two partitions, as the export numbers its calls.
+/// For each of the wanted sources, types of modules or functions, the partitions that their calls became, in
+/// execution order of their first nodes. Types are spelled as the export records them,
+/// "torch.nn.modules.linear.Linear", or short, "torch.nn.Linear" and "Linear"; functions as a model calls
+/// them, "torch.nn.functional.linear", "F.linear", "torch.add" and "linear", or as the export records them.
+/// What does not occur has no entry. A module that is called twice gives two partitions, as the export
+/// numbers its calls. The functions that PyTorch's own modules call count in exports that are not strict, as
+/// those record them.
 [[nodiscard]] inline std::map<std::string, std::vector<source_partition>, std::less<>> get_source_partitions(
     const graph& g, std::span<const std::string_view> wanted_sources) {
     std::map<std::string, std::vector<source_partition>, std::less<>> found;
@@ -102,16 +159,12 @@ inline void find_border(source_partition& p) {
         std::map<std::string_view, std::size_t> of_call;
         for (node& n : g.nodes()) {
             if (is<builtin::constant>(n) || is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
-            const auto* stack = n.find_annotation<module_stack>();
-            const auto frames = module_frames(stack == nullptr ? std::string_view() : stack->text);
-            const auto frame = std::find_if(frames.rbegin(), frames.rend(), [&](const module_frame& f) {
-                return detail::is_type(f.type, wanted);
-            });
-            if (frame == frames.rend()) continue;
-            const auto [at, is_new] = of_call.emplace(frame->call, partitions.size());
+            const detail::source_call from = detail::call_of_source(n, wanted);
+            if (from.call.empty()) continue;
+            const auto [at, is_new] = of_call.emplace(from.call, partitions.size());
             if (is_new) {
                 partitions.push_back(
-                    {.module_type = std::string(frame->type), .path = std::string(frame->path)});
+                    {.module_type = std::string(from.source), .path = std::string(from.path)});
             }
             partitions[at->second].nodes.push_back(&n);
         }

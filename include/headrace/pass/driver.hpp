@@ -12,14 +12,6 @@
 
 namespace headrace {
 
-/// What one pass did to the nodes of a graph.
-struct node_counts {
-    std::size_t rewritten = 0;  ///< handlers that gave a replacement
-    std::size_t declined = 0;   ///< handlers that left their node as it was
-    std::size_t copied = 0;     ///< nodes taken over as they were; retracing only
-    std::size_t inferred = 0;   ///< nodes whose `val` was inferred again; retracing only
-};
-
 namespace detail {
 
 /// Matches passes over the whole graph that tell more of what they did than how many nodes they rewrote.
@@ -87,6 +79,17 @@ template <class P, class... Ops>
 struct handlers_in<P, ops<Ops...>> {
     static constexpr std::array<handler, sizeof...(Ops)> value{handler_for<P, Ops>()...};
 };
+
+/// The ops of a list, for code that is compiled once.
+template <class List>
+struct infos_in;
+template <class... Ops>
+struct infos_in<ops<Ops...>> {
+    static constexpr std::array<const op_info*, sizeof...(Ops)> value{&info_of<Ops>...};
+};
+
+/// Has a graph, or one of its regions, a node of one of these ops?
+bool has_any_of(const graph& g, std::span<const op_info* const> ops);
 
 class retracing_run;
 

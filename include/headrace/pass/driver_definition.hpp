@@ -86,7 +86,7 @@ protected:
             ++counts_.copied;
         }  // else it failed: that is reported, and the node stays
         erase_unused_between(g, before, n, outcome == outcome_kind::replaced);
-        if (outcome == outcome_kind::replaced) erase_replaced(g, n);
+        if (outcome == outcome_kind::replaced) erase_replaced(g, n, with);
         return boost::outcome_v2::success();
     }
 
@@ -116,11 +116,11 @@ private:
         g.replace_all_uses(from, to);
     }
 
-    static void erase_replaced(graph& g, node& n) {
+    static void erase_replaced(graph& g, node& n, const value_list& with) {
         if (is<builtin::placeholder>(n) || is<builtin::output>(n)) {
             g.erase(n);
         } else {
-            erase_dead(g, n);
+            erase_dead(g, n, with.size() == 1 && with[0] ? with[0].producer : nullptr);
         }
     }
 
@@ -320,6 +320,13 @@ private:
     inference inference_;
     handler_index handlers_;
 };
+
+HEADRACE_INLINE bool has_any_of(const graph& g, std::span<const op_info* const> ops) {
+    return std::any_of(ops.begin(), ops.end(), [&](const op_info* op) {
+        const std::span<const std::uint64_t> present = g.census().present(*op->dialect);
+        return !present.empty() && (present[op->index / 64] >> op->index % 64 & 1) != 0;
+    });
+}
 
 HEADRACE_INLINE result<node_counts> run_in_place(const erased_pass& p, graph& g, pass_context& context) {
     return in_place_run(p, context).run(g);

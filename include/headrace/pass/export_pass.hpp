@@ -233,6 +233,10 @@ private:
     bool has_output_ = false;
 };
 
+/// Names the pass whose hook before the traversal has another signature, in the compile error.
+template <class Pass>
+struct hook_not_called {};
+
 template <class Diagnosis>
 inline constexpr bool hooks_are_called = false;
 template <>
@@ -258,6 +262,12 @@ concept hooks_get_attr =
     };
 template <class D>
 concept hooks_output = requires(D& d, std::span<const value> v, const node_metadata& m) { d.output(v, m); };
+template <class D>
+concept hooks_call = requires(D& d, graph& g, pass_context& c) {
+    { d.call(g, c) } -> std::same_as<result<void>>;
+};
+template <class D>
+concept names_call = requires { &D::call; };
 template <class D>
 concept hooks_submodule = requires(D& d, graph& g, const node_metadata& m) { d.submodule(g, m); };
 
@@ -376,6 +386,7 @@ struct export_hooks {
         }
     }
     using missing = decltype(find_missing(targets{}));
+    using wrong_call = std::conditional_t<names_call<D> && !hooks_call<D>, hook_not_called<D>, no_fault>;
     using uncalled = std::conditional_t<names_call_operator<D> && targets::size == 0 && !calls_any<D>,
                                         no_targets<D>, no_fault>;
 
@@ -423,7 +434,11 @@ struct export_hooks {
 ///   const node_metadata& meta)`;
 /// - `void output(std::span<const value> values, const node_metadata& meta)`;
 /// - `void submodule(graph& region, const node_metadata& meta)`;
-/// - `result<void> require(const graph&) const` and `result<void> ensure(const graph&) const`.
+/// - `result<void> require(const graph&) const` and `result<void> ensure(const graph&) const`;
+/// - `result<void> call(graph& g, pass_context& context)`, before the traversal, which edits the graph: nodes
+///   that it adds without `val` are dispatched in full;
+/// - `bool should_run(const graph&) const` or `bool should_run(const graph&, bool has_targets) const`, see
+///   headrace::is_due: the pass is not run, its other hooks included, if that says so.
 ///
 /// The call_operator for ops by run time is for what of `targets` has no other; a pass without targets has it
 /// for every operator. Nodes that are no target are copied, unless their `val` is missing or depends on one
@@ -436,9 +451,11 @@ class export_pass : public pass {
 public:
     using checks_itself = void;
 
+    /// Runs it without asking should_run.
     result<node_counts> run(graph& g, pass_context& context) const {
         Derived copy(static_cast<const Derived&>(*this));
-        return copy.run(g, context);
+        return static_cast<export_pass&>(copy).run(g,
+                                                   context);  // a pass may have a `run` that calls this one
     }
     // Both entries have the assertions in themselves: a level of calls would cost the reader three lines.
     result<node_counts> run(graph& g, pass_context& context) {
@@ -448,6 +465,10 @@ public:
         static_assert(
             hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
+        static_assert(
+            hooks_are_called<typename hooks::wrong_call>,
+            "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
+            "result<void> call(graph&, pass_context&)");
         return interpret(g, context);
     }
     result<std::size_t> operator()(graph& g, pass_context& context) {
@@ -457,10 +478,16 @@ public:
         static_assert(
             hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
+        static_assert(
+            hooks_are_called<typename hooks::wrong_call>,
+            "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
+            "result<void> call(graph&, pass_context&)");
+        if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
         return rewritten(interpret(g, context));
     }
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        return rewritten(run(g, context));
+        if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
+        return rewritten(export_pass::run(g, context));
     }
 
 protected:
@@ -482,8 +509,12 @@ private:
                                          .fallback = fallback.call == nullptr ? nullptr : &fallback,
                                          .changes_metadata = true,
                                          .submodule = &hooks::call_submodule};
-        return detail::run_checked(static_cast<const Derived&>(*this), g,
-                                   [&] { return detail::run_retracing(erased, g, context); });
+        return detail::run_checked(static_cast<const Derived&>(*this), g, [&]() -> result<node_counts> {
+            if constexpr (detail::hooks_call<Derived>) {
+                BOOST_OUTCOME_TRY(static_cast<Derived*>(this)->call(g, context));
+            }
+            return detail::run_retracing(erased, g, context);
+        });
     }
 
     template <class Hook>

@@ -228,12 +228,20 @@ inline constexpr bool is_replacement<std::tuple<Ts...>> = (std::is_same_v<Ts, va
 template <class P, class Op>
 concept handles = detail::has_rule<P, Op> || detail::handles_args<P, Op> || detail::handles_tag<P, Op>;
 
-/// Matches passes that decide themselves if they run: satisfied by a member `bool should_run(const graph&)
-/// const`.
+/// Matches passes whose should_run takes the place of the generated skip test: satisfied by a member
+/// `bool should_run(const graph&, bool has_targets) const`, which is given what that test found.
 template <class P>
-concept decides_itself = pass_type<P> && requires(const P& p, const graph& g) {
-    { p.should_run(g) } -> std::same_as<bool>;
+concept replaces_skip_test = pass_type<P> && requires(const P& p, const graph& g) {
+    { p.should_run(g, true) } -> std::same_as<bool>;
 };
+
+/// Matches passes that decide themselves if they run: satisfied by a member `bool should_run(const graph&)
+/// const`, which is asked if the graph has targets of the pass and so narrows the generated skip test, or by
+/// one that replaces it.
+template <class P>
+concept decides_itself = replaces_skip_test<P> || (pass_type<P> && requires(const P& p, const graph& g) {
+                             { p.should_run(g) } -> std::same_as<bool>;
+                         });
 
 /// A pass whose handlers build on what those of earlier nodes made says `static constexpr bool
 /// in_execution_order = true`: its nodes are then visited in that order, not op by op.
@@ -388,8 +396,8 @@ struct effects_of {
     /// follows.
     static constexpr bool sound =
         std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault>;
-    /// A pass without targets always runs, unless it declines.
-    static constexpr bool always_runs = targets::size == 0;
+    /// A pass without targets always runs, unless it declines; so does one that replaces the skip test.
+    static constexpr bool always_runs = targets::size == 0 || replaces_skip_test<P>;
 
     // Their types are spelled out: with `auto`, each pass would cost its sets even where nothing reads them.
     static constexpr detail::set_type_of<targets> target_set = set_of<targets>;

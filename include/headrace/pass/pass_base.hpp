@@ -8,7 +8,9 @@
 #include <memory_resource>
 #include <utility>
 
+#include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
 
@@ -26,13 +28,30 @@ concept has_guarantee = requires(const P& p, const graph& g) {
     { p.ensure(g) } -> std::same_as<result<void>>;
 };
 
+/// Does a pass have something to do: the generated skip test, which asks for its targets, narrowed or
+/// replaced by its own should_run? Pipelines, managers, apply_pass and passes that are called as functions
+/// ask this, unless the context forces them to run.
+template <class P>
+[[nodiscard]] bool is_due([[maybe_unused]] const P& p, [[maybe_unused]] const graph& g,
+                          const pass_context& context) {
+    if (context.forces_passes()) return true;
+    [[maybe_unused]] bool present = true;
+    if constexpr (targets_of<P>::size != 0)
+        present = detail::has_any_of(g, detail::infos_in<targets_of<P>>::value);
+    if constexpr (replaces_skip_test<P>) {
+        return p.should_run(g, present);
+    } else if constexpr (decides_itself<P>) {
+        return present && p.should_run(g);
+    } else {
+        return present;
+    }
+}
+
 namespace detail {
 
 // Bases that call `require` and `ensure` themselves say so, that drivers do not call them again.
 template <class P>
-concept checks_itself = requires {
-    typename P::checks_itself;
-};
+concept checks_itself = requires { typename P::checks_itself; };
 
 [[gnu::noinline]] inline error named_failure(std::string_view pass, error e) {
     return {e.kind, std::pmr::string(pass) + ": " + std::move(e.message)};
@@ -62,15 +81,26 @@ auto run_checked(const P& p, graph& g, Run&& run) -> decltype(run()) {
 ///         result<void> ensure(const graph& g) const;                        // may be left out
 ///     };
 ///
-/// It is called as a function, runs in static pipelines if it can be made without arguments, and in pass
-/// managers. As other passes over the whole graph it may have `targets`, `produces` and `removes`.
+/// It is called as a function, which asks should_run first, runs in static pipelines if it can be made
+/// without arguments, and in pass managers. As other passes over the whole graph it may have `targets`,
+/// `produces` and `removes`.
 template <class Derived>
 struct pass_base : pass {
     using checks_itself = void;
 
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
+    /// Runs it without asking should_run.
+    result<node_counts> run(graph& g, pass_context& context) const {
         const auto& self = static_cast<const Derived&>(*this);
-        return detail::run_checked(self, g, [&] { return self.call(g, context); });
+        const result<std::size_t> rewritten =
+            detail::run_checked(self, g, [&] { return self.call(g, context); });
+        if (!rewritten) return rewritten.error();
+        return node_counts{.rewritten = rewritten.value()};
+    }
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
+        const result<node_counts> counts = pass_base::run(g, context);
+        if (!counts) return counts.error();
+        return counts.value().rewritten;
     }
 };
 

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_PASS_PASS_CODE_HPP
 #define HEADRACE_PASS_PASS_CODE_HPP
 
+#include <cstddef>
 #include <cstdint>
 
 #include <headrace/base/error.hpp>
@@ -12,7 +13,14 @@ namespace headrace {
 
 class graph;
 class pass_context;
-struct node_counts;
+
+/// What one pass did to the nodes of a graph.
+struct node_counts {
+    std::size_t rewritten = 0;  ///< handlers that gave a replacement
+    std::size_t declined = 0;   ///< handlers that left their node as it was
+    std::size_t copied = 0;     ///< nodes taken over as they were; retracing only
+    std::size_t inferred = 0;   ///< nodes whose `val` was inferred again; retracing only
+};
 
 /// Which driver runs a pass's handlers. Both are generated from the same handlers.
 enum class driver_kind : std::uint8_t { in_place, retracing };

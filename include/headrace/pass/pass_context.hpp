@@ -21,7 +21,11 @@ struct diagnostic {
     std::pmr::string op;
     std::pmr::string reason;  ///< the rule that it breaks, and what to do if that is known
     error_kind kind = error_kind::unsupported;
+    std::pmr::string source{};  ///< "net.py:42", the line of the model's source, or empty
 };
+
+/// "net.py:42: conv2d (aten.conv2d.default): reason", for an error.
+[[nodiscard]] std::pmr::string message_of(const diagnostic& d);
 
 /// Shared by the passes of one run. Refusals collect here, so that all of them can be reported at once.
 class pass_context {
@@ -39,6 +43,10 @@ public:
     /// measurements, it infers each of them.
     [[nodiscard]] bool copies_fast() const { return copies_fast_; }
     void copy_fast(bool on) { copies_fast_ = on; }
+
+    /// Do passes run whatever their skip tests say? For measurements, and for what a test does not see.
+    [[nodiscard]] bool forces_passes() const { return forces_passes_; }
+    void force_passes(bool on) { forces_passes_ = on; }
 
     /// Inferences are looked up there first, from now on; null for none, as is best with rules that are
     /// faster than a look-up.
@@ -65,6 +73,7 @@ private:
     node_inference infer_;
     dispatch_cache* cache_ = nullptr;
     bool copies_fast_ = true;
+    bool forces_passes_ = false;
     void (*on_emission_)(void*, const node&) = nullptr;
     void* observer_ = nullptr;
     std::pmr::vector<diagnostic> diagnostics_;

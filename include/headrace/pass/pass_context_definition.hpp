@@ -12,20 +12,27 @@
 #include <utility>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/printable.hpp>
 #include <headrace/infer/dispatch_cache.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/opaque_text.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
+
+HEADRACE_INLINE std::pmr::string message_of(const diagnostic& d) {
+    return (d.source.empty() ? d.source : d.source + ": ") + printable(d.node) + " (" + printable(d.op) +
+           "): " + printable(d.reason, max_printed_message);
+}
 
 HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason, error_kind kind) {
     if (kind == error_kind::invalid && !diagnostics_.empty()) return;
     const auto* origin = n.find_annotation<provenance>();
     diagnostic d{std::pmr::string(origin_name(n)),
                  std::pmr::string(origin != nullptr ? origin->op_name : op_name(n)), std::pmr::string(reason),
-                 kind};
+                 kind, source_line(n)};
     if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
     std::uint32_t& place = place_of(d);
     if (place != free) return;

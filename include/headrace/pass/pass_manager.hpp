@@ -67,7 +67,13 @@ result<node_counts> run_erased(const void* object, graph& g, pass_context& conte
 }
 template <class P>
 bool should_run_erased(const void* object, const graph& g) {
-    return with_pass<P>(object, [&](const P& p) { return p.should_run(g); });
+    return with_pass<P>(object, [&](const P& p) {
+        if constexpr (replaces_skip_test<P>) {
+            return p.should_run(g, targets_of<P>::size == 0 || has_any_of(g, infos_in<targets_of<P>>::value));
+        } else {
+            return p.should_run(g);
+        }
+    });
 }
 template <class P>
 constexpr auto should_run_or_null() -> bool (*)(const void*, const graph&) {
@@ -84,7 +90,7 @@ constexpr auto should_run_or_null() -> bool (*)(const void*, const graph&) {
 struct pass_info {
     std::string_view name;
     std::string_view summary;
-    bool always_runs;  ///< it has no targets
+    bool always_runs;  ///< it has no targets, or decides without them
     bool whole_graph;
     bool stateless;
     std::span<const detail::target_mask> targets;
@@ -480,7 +486,8 @@ private:
     result<void> run_pass(const any_pass& p, graph& g, pass_context& context, pass_record& record) {
         const run_options& options = options_.run;
         record.name = p.name();
-        record.status = options.skip ? p.decide(g) : pass_status::ran;
+        const bool forced = !options.skip || context.forces_passes();
+        record.status = forced ? pass_status::ran : p.decide(g);
         if (record.status != pass_status::ran) return boost::outcome_v2::success();
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
         result<node_counts> counts = p.run(g, context, options.driver);

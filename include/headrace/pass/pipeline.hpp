@@ -36,7 +36,7 @@ struct run_options {
     std::uint64_t (*clock)() = nullptr;
     void* observer = nullptr;
     result<void> (*after_pass)(void* observer, const pass_record& record, graph& g) = nullptr;
-    bool skip = true;  ///< false: run every pass, for measurements
+    bool skip = true;  ///< false: run every pass, for measurements; pass_context::force_passes does so, too
 };
 
 namespace detail {
@@ -392,7 +392,7 @@ private:
             pass_record& record = statistics[K];
             record.name = pass_names[K];
             if constexpr (flow_.fires[K]) {
-                record.status = decide<K, P>(g, options);
+                record.status = decide<K, P>(g, context, options);
                 if (record.status == pass_status::ran) status = run_pass<P>(g, context, options, record);
             }
             return status.has_value();
@@ -403,15 +403,20 @@ private:
     }
 
     template <std::size_t I, class P>
-    static pass_status decide(const graph& g, const run_options& options) {
-        if (!options.skip) return pass_status::ran;
-        if constexpr (!effects_of<P>::always_runs) {
-            if (!has_targets<I>(g)) return pass_status::no_target;
+    static pass_status decide(const graph& g, const pass_context& context, const run_options& options) {
+        if (!options.skip || context.forces_passes()) return pass_status::ran;
+        if constexpr (replaces_skip_test<P>) {
+            const bool present = targets_of<P>::size == 0 || has_targets<I>(g);
+            return P{}.should_run(g, present) ? pass_status::ran : pass_status::declined;
+        } else {
+            if constexpr (!effects_of<P>::always_runs) {
+                if (!has_targets<I>(g)) return pass_status::no_target;
+            }
+            if constexpr (decides_itself<P>) {
+                if (!P{}.should_run(g)) return pass_status::declined;
+            }
+            return pass_status::ran;
         }
-        if constexpr (decides_itself<P>) {
-            if (!P{}.should_run(g)) return pass_status::declined;
-        }
-        return pass_status::ran;
     }
 
     template <class P>
@@ -427,7 +432,7 @@ private:
     }
 };
 
-/// Runs one pass over a graph, without a pipeline and without a skip test.
+/// Runs one pass over a graph, without a pipeline, if it is due (see is_due); else nothing is counted.
 template <class P>
 [[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
                                              driver_kind driver = driver_kind::in_place) {
@@ -447,6 +452,7 @@ template <class P>
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     if constexpr (sound_pass<P>) {
+        if (!is_due(p, g, context)) return node_counts{};
         return pass_code<P>::run(p, g, context, driver);
     } else {
         return node_counts{};

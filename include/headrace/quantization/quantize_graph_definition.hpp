@@ -8,6 +8,7 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
@@ -188,10 +189,14 @@ inline void reshape_instead_of_view(graph& g) {
     });
     for (const std::size_t k : used) {
         const node& source = *first[k]->source.producer;
+        const std::pmr::string line = source_line(source);
+        const auto warn = [&](auto&&... words) {
+            summary.warnings.push_back(
+                join_text(line, line.empty() ? "" : ": ", origin_name(source), ": ", words...));
+        };
         const range_observer& seen = observers[k];
         if (seen.undefined() != 0) {
-            summary.warnings.push_back(join_text(origin_name(source), ": ", seen.undefined(),
-                                                 " of its numbers are NaN, and were left out of its range"));
+            warn(seen.undefined(), " of its numbers are NaN, and were left out of its range");
         }
         const bool computed = !is<builtin::constant>(source) && source.operand_count != 0;
         const bool varies = seen.seen().lowest != seen.seen().highest || seen.count() < 2;

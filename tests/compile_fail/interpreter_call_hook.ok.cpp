@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Defines an interpreter whose hook before the traversal has another signature: nothing would call it.
+// EXPECT: export_pass: its hook `call` has the wrong signature
+// EXPECT: hook_not_called<remove_noop>
+
+#include <headrace/pass/export_pass.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct remove_noop : export_pass<remove_noop> {
+    using targets = ops<toy::identity>;
+    result<void> call(graph&, pass_context&) { return boost::outcome_v2::success(); }
+    value call_operator(const args<toy::identity>& a, const node_metadata&) { return a.self; }
+};
+
+result<std::size_t> run(graph& g, pass_context& context) { return remove_noop()(g, context); }
