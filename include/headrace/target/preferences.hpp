@@ -57,6 +57,12 @@ struct target_preferences {
     /// Hundredths of a cycle for a byte in slow memory: of an image with few channels, and of a large result
     /// that is written there and read again.
     std::int64_t slow_read = 0, slow_result = 0;
+    /// Are the second matrices of a MATMUL transposed before it, unless they come from such a TRANSPOSE?
+    bool reads_matrices_transposed = false;
+    /// A convolution that writes an image plane by plane takes longer the more planes there are for each of
+    /// their pixels: hundredths by which, against a copy of the image that has none of its weights; 0 where a
+    /// copy gains nothing.
+    std::int64_t slow_planes = 0;
 };
 
 namespace detail {
@@ -92,7 +98,9 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
                                                     .output_steps = 3,
                                                     .on_chip_bytes = 384 * 1024,
                                                     .slow_read = 244,
-                                                    .slow_result = 21};
+                                                    .slow_result = 21,
+                                                    .reads_matrices_transposed = true,
+                                                    .slow_planes = 11};
 
 }  // namespace detail
 

@@ -17,6 +17,7 @@
 #include <headrace/passes/layout/transpose_by_convolution.hpp>
 #include <headrace/passes/npu/read_blocks.hpp>
 #include <headrace/passes/npu/select_by_convolution.hpp>
+#include <headrace/passes/npu/split_convolutions.hpp>
 
 namespace headrace {
 
@@ -24,7 +25,7 @@ namespace headrace {
 template <class Evaluator>
 using layout_passes =
     pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps, fuse_reshapes,
-              fuse_transposes, read_blocks, select_by_convolution, remove_dead_code,
+              fuse_transposes, read_blocks, select_by_convolution, split_convolutions, remove_dead_code,
               fold_constants<Evaluator>, choose_layouts, transpose_by_convolution, merge_transposed_axes>;
 
 /// Weights are constants again, when they have been transposed or rearranged.
