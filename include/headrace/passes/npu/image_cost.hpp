@@ -60,6 +60,15 @@ public:
         return std::max(computing_, reading_) > computing_ + writing_;
     }
 
+    /// Does it take fewer cycles in all if the image, which is given, is copied to the chip first, where the
+    /// result stays as well?
+    [[nodiscard]] bool gains_by_copy() const {
+        const bool both_fit = image_bytes_ + result_bytes_ <= target_.on_chip_bytes;
+        const double copying =
+            static_cast<double>(image_bytes_) * static_cast<double>(target_.slow_result) / 100;
+        return reads_few_ && both_fit && reading_ > computing_ + copying;
+    }
+
 private:
     static constexpr std::int64_t burst = 16;
     static constexpr std::int64_t results_per_step = 8;

@@ -28,15 +28,29 @@ struct transpose_before_matmul : pass {
     }
 
     std::optional<value> operator()(const args<tosa::matmul>& a, emit<produces>& e) const {
-        const auto* moved = match<tosa::transpose>(a.b);
-        // Rows of the operand are to stay rows after the first step.
-        const bool keeps_rows = moved != nullptr && moved->perms[1] == 2 && moved->perms[0] != 0;
-        if (!keeps_rows || !has_one_use(a.b)) return std::nullopt;
-        const value matrices =
-            build::transpose(e, moved->input1, shape_builder{moved->perms[0], moved->perms[2], 2});
+        const auto matrices = has_one_use(a.b) ? before_transpose(a.b, e) : std::nullopt;
+        if (!matrices) return std::nullopt;
         args<tosa::matmul> product = a;
-        product.b = build::transpose(e, matrices, shape_builder{0, 2, 1});
+        product.b = build::transpose(e, *matrices, shape_builder{0, 2, 1});
         return e.make<tosa::matmul>(product);
+    }
+
+private:
+    // [N, W, C], of which [N, C, W] is made with other axes on the way; rows of what that is made of stay
+    // rows.
+    static std::optional<value> before_transpose(value v, emit<produces>& e) {
+        const shape_builder shape(e.shape(v));  // [N, C, W]
+        const auto* split = match<tosa::reshape>(v);
+        const auto* moved = match<tosa::transpose>(split == nullptr ? v : split->input1);
+        if (moved == nullptr || (split != nullptr && !has_one_use(split->input1))) return std::nullopt;
+        const shape_builder perms(moved->perms);
+        if (split == nullptr) {
+            if (perms.size() != 3 || perms[1] != 2 || perms[0] == 0) return std::nullopt;
+            return build::transpose(e, moved->input1, shape_builder{perms[0], perms[2], 2});
+        }
+        if (perms != shape_builder{1, 0} || e.shape(moved->input1)[0] != shape[2]) return std::nullopt;
+        const value rows = build::reshape(e, moved->input1, shape_builder{shape[2], shape[0], shape[1]});
+        return build::permute(e, rows, shape_builder{1, 0, 2});
     }
 };
 HEADRACE_COMPILED_PASS(transpose_before_matmul);
