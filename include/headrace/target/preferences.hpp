@@ -26,6 +26,8 @@ struct target_preferences {
     std::int64_t planes_by_convolution = 0;
     /// Are planes moved before the image is cropped, where the crop has a number of pixels that cannot be?
     bool crops_after_planes = false;
+    /// Is what windows read cropped after it is transposed, although that transposes more?
+    bool crops_after_transpose = false;
     /// The rows of a linear layer are the width of an image, not its height.
     bool rows_are_width = false;
     /// The longest stride of a convolution. What has a longer one is computed once for each pixel of its
@@ -77,6 +79,7 @@ inline constexpr target_preferences generic_preferences{.planes_by_convolution =
 
 // Measured by the estimates of Vela 5.1 for ethos-u55-128.
 inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
+                                                    .crops_after_transpose = true,
                                                     .rows_are_width = true,
                                                     .stride = 3,
                                                     .pooled_maximum = 256,

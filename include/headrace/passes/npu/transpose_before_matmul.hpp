@@ -36,19 +36,18 @@ struct transpose_before_matmul : pass {
     }
 
 private:
-    // [N, W, C], of which [N, C, W] is made with other axes on the way; rows of what that is made of stay
-    // rows.
+    // [N, W, C] before it is transposed to [N, C, W], where the axes move together with others, or RESHAPEs
+    // stand in between. W is the outermost axis of what is moved.
     static std::optional<value> before_transpose(value v, emit<produces>& e) {
-        const shape_builder shape(e.shape(v));  // [N, C, W]
-        const auto* split = match<tosa::reshape>(v);
-        const auto* moved = match<tosa::transpose>(split == nullptr ? v : split->input1);
-        if (moved == nullptr || (split != nullptr && !has_one_use(split->input1))) return std::nullopt;
-        const shape_builder perms(moved->perms);
-        if (split == nullptr) {
-            if (perms.size() != 3 || perms[1] != 2 || perms[0] == 0) return std::nullopt;
-            return build::transpose(e, moved->input1, shape_builder{perms[0], perms[2], 2});
+        const shape_builder shape(e.shape(v));
+        while (const auto* split = match<tosa::reshape>(v)) {
+            v = split->input1;
+            if (!has_one_use(v)) return std::nullopt;
         }
-        if (perms != shape_builder{1, 0} || e.shape(moved->input1)[0] != shape[2]) return std::nullopt;
+        const auto* moved = match<tosa::transpose>(v);
+        if (moved == nullptr || shape_builder(moved->perms) == shape_builder{0, 2, 1}) return std::nullopt;
+        const auto merged = build::merge_axes(e.shape(moved->input1), moved->perms);
+        if (merged.perms != shape_builder{1, 0} || merged.shape[0] != shape[2]) return std::nullopt;
         const value rows = build::reshape(e, moved->input1, shape_builder{shape[2], shape[0], shape[1]});
         return build::permute(e, rows, shape_builder{1, 0, 2});
     }
