@@ -231,7 +231,7 @@ class Panel {
     const parts = [];
     for (const memory of data.plan.memories) {
       parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1)),
-        element("p", {}, bytesText(memory.peak) + " at the peak" + (memory.lower_bound ? ", " + (memory.peak / memory.lower_bound).toFixed(2) + " times the lower bound, " + bytesText(memory.lower_bound) + " at step " + memory.fullest_step : "")),
+        element("p", {}, bytesText(memory.peak) + " at the peak" + (memory.lower_bound ? ", " + (memory.peak / memory.lower_bound).toFixed(2) + " times the lower bound, " + bytesText(memory.lower_bound) + " at step " + memory.fullest_step : "") + (memory.least ? "; no order of the nodes needs less than " + bytesText(memory.least) : "")),
         this.planPicture(memory));
     }
     parts.push(element("p", { class: "none" }, "From left to right: steps of the execution. From bottom to top: addresses. Constants are stored elsewhere. Hover over a tensor to see it, click to go to it."));

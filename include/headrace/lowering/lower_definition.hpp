@@ -162,6 +162,7 @@ private:
         clock_.end("emit");
         outcome_.report.nodes_out = g.size();
         outcome_.report.transposes_left = remaining_transposes(g);
+        if (const auto* need = g.output()->find_annotation<memory_need>()) outcome_.report.memory = *need;
         return boost::outcome_v2::success();
     }
 

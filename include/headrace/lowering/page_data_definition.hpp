@@ -67,6 +67,8 @@ inline void write_page_plan(json_writer& w, const page_source& source) {
         w.member("peak", m.bytes);
         w.member("lower_bound", m.lower_bound);
         w.member("fullest_step", m.fullest_step);
+        if (const auto* need = m.owner->output()->find_annotation<memory_need>())
+            w.member("least", need->lower_bound);
         w.begin_array("tensors");
         for (const planned_tensor& t : plan.tensors) {
             const std::uint32_t* const number = source.history->find(*t.tensor.producer);

@@ -18,6 +18,7 @@
 #include <headrace/io/vela_figures.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/statistics.hpp>
+#include <headrace/passes/finish/memory_order.hpp>
 #include <headrace/passes/layout/remaining_transposes.hpp>
 
 namespace headrace {
@@ -68,6 +69,7 @@ struct lowering_report {
     std::size_t transposes_in = 0;             ///< of the export
     std::size_t transposes_before_layout = 0;  ///< of TOSA, before the passes that choose layouts
     std::pmr::vector<remaining_transpose> transposes_left{};
+    std::optional<memory_need> memory{};  ///< of the lowered nodes in their order, where it may be another
     run_statistics passes{};
     std::vector<verified_pass> verified{};  ///< passes after which the model was executed
     std::vector<stage_time> stages{};
@@ -134,6 +136,12 @@ inline void write_transposes(json_writer& w, const lowering_report& report) {
     w.member("out", report.nodes_out);
     w.end_object();
     detail::write_transposes(w, report);
+    if (report.memory) {
+        w.begin_object("memory");
+        w.member("peak", report.memory->peak);
+        w.member("lower_bound", report.memory->lower_bound);
+        w.end_object();
+    }
     w.member("passes_run", ran);
     w.member("passes_skipped", report.passes.size() - ran);
     w.member("nodes_rewritten", total.rewritten);

@@ -8,16 +8,19 @@
 
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
+#include <headrace/passes/finish/memory_order.hpp>
 #include <headrace/passes/properties.hpp>
 
 namespace headrace {
 
-/// The order is that in which a depth-first search from the outputs leaves the nodes, inputs first. It
-/// depends on the edges alone. The order in which handlers make nodes does not: C++ does not specify which
-/// argument of a call is evaluated first, and compilers differ.
+/// The order is that in which a depth-first search from the outputs leaves the nodes, inputs first, unless
+/// another one is found in which tensors need less memory (passes/finish/memory_order.hpp). It depends on the
+/// edges and sizes alone. The order in which handlers make nodes does not: C++ does not specify which
+/// argument of a call is evaluated first, and compilers differ. What the order needs is noted at the output.
 struct sort_topologically : pass {
     using ensures = pass_list<nodes_sorted>;
-    static constexpr std::string_view summary = "puts nodes in an order that depends only on the edges";
+    static constexpr std::string_view summary =
+        "puts nodes in an order that depends only on the graph, and needs little memory";
     static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
@@ -42,6 +45,14 @@ private:
             if (!placed[n.id]) rest.push_back(&n);
         }
         for (node* n : rest) visit(*n, placed, place);
+        memory_order order(g);
+        if (order.improve()) {
+            placed.assign(placed.size(), false);
+            for (node& input : g.inputs()) place(input);
+            for (node* n : order.nodes()) visit(*n, placed, place);
+            visit(*end, placed, place);
+        }
+        if (order.is_free()) g.annotate(*end, order.need());
     }
 
     template <class Place>

@@ -9,6 +9,7 @@
 #include <headrace/passes/fold/fuse_clamps.hpp>
 #include <headrace/passes/fold/remove_dead_code.hpp>
 #include <headrace/passes/layout/choose_layouts.hpp>
+#include <headrace/passes/layout/crop_after_transpose.hpp>
 #include <headrace/passes/layout/fuse_reshapes.hpp>
 #include <headrace/passes/layout/fuse_transposes.hpp>
 #include <headrace/passes/layout/lay_out_interface.hpp>
@@ -17,6 +18,7 @@
 #include <headrace/passes/layout/transpose_by_convolution.hpp>
 #include <headrace/passes/npu/read_blocks.hpp>
 #include <headrace/passes/npu/select_by_convolution.hpp>
+#include <headrace/passes/npu/split_convolutions.hpp>
 
 namespace headrace {
 
@@ -24,8 +26,9 @@ namespace headrace {
 template <class Evaluator>
 using layout_passes =
     pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps, fuse_reshapes,
-              fuse_transposes, read_blocks, select_by_convolution, remove_dead_code,
-              fold_constants<Evaluator>, choose_layouts, transpose_by_convolution, merge_transposed_axes>;
+              fuse_transposes, read_blocks, select_by_convolution, split_convolutions, remove_dead_code,
+              fold_constants<Evaluator>, choose_layouts, crop_after_transpose, transpose_by_convolution,
+              merge_transposed_axes>;
 
 /// Weights are constants again, when they have been transposed or rearranged.
 template <class Evaluator>

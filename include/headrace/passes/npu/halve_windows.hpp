@@ -9,6 +9,7 @@
 #include <optional>
 
 #include <headrace/passes/npu/image_cost.hpp>
+#include <headrace/passes/npu/image_on_chip.hpp>
 #include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -26,10 +27,10 @@ struct halve_windows : pass {
     static constexpr std::string_view summary =
         "halves MAX_POOL2D and DEPTHWISE_CONV2D where the image before them then stays on chip";
 
-    using targeted_ops = ops<tosa::max_pool2d, tosa::clamp>;
-    using produces =
-        joined<build::reshape_ops, build::slice_ops, build::concat_ops,
-               ops<tosa::max_pool2d, tosa::conv2d, tosa::depthwise_conv2d, tosa::rescale, tosa::clamp>>;
+    using targeted_ops = ops<tosa::max_pool2d, tosa::clamp, tosa::table>;
+    using produces = joined<
+        build::reshape_ops, build::slice_ops, build::concat_ops,
+        ops<tosa::max_pool2d, tosa::conv2d, tosa::depthwise_conv2d, tosa::rescale, tosa::clamp, tosa::table>>;
 
     [[nodiscard]] bool should_run(const graph& g) const {
         return preferences_of(g.target()).on_chip_bytes != 0;
@@ -43,27 +44,23 @@ struct halve_windows : pass {
 
     // The activation after a DEPTHWISE_CONV2D, so that its halves have theirs.
     std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
-        const auto* rescale = match<tosa::rescale>(a.input);
-        const auto* layer = rescale == nullptr ? nullptr : match<tosa::depthwise_conv2d>(rescale->input);
-        if (layer == nullptr || !has_one_use(a.input) || !has_one_use(rescale->input)) return std::nullopt;
-        auto parts = halves<tosa::depthwise_conv2d>(
-            *layer, (e.shape(layer->weight)[0] - 1) * layer->dilation[0] + 1, e);
-        if (!parts) return std::nullopt;
-        for (value& part : *parts) part = activated(part, *rescale, &a, e);
-        return build::concat(e, *parts, 1);
+        return halved_activation(a.input, e);
+    }
+    std::optional<value> operator()(const args<tosa::table>& a, emit<produces>& e) const {
+        return halved_activation(a.input1, e);
     }
 
 private:
-    // A convolution, its RESCALE and perhaps a CLAMP.
+    // A convolution, its RESCALE and perhaps a CLAMP or TABLE.
     struct first_layer {
         const args<tosa::conv2d>* convolution = nullptr;
         const args<tosa::rescale>* rescale = nullptr;
-        const args<tosa::clamp>* clamp = nullptr;
+        const node* activation = nullptr;
 
         static std::optional<first_layer> before(value v) {
             first_layer found;
-            found.clamp = match<tosa::clamp>(v);
-            const value narrowed = found.clamp == nullptr ? v : found.clamp->input;
+            if (is<tosa::clamp>(*v.producer) || is<tosa::table>(*v.producer)) found.activation = v.producer;
+            const value narrowed = found.activation == nullptr ? v : found.activation->operand(0);
             found.rescale = match<tosa::rescale>(narrowed);
             if (found.rescale == nullptr) return std::nullopt;
             found.convolution = match<tosa::conv2d>(found.rescale->input);
@@ -75,18 +72,32 @@ private:
         [[nodiscard]] value of_image(value image, emit<produces>& e) const {
             args<tosa::conv2d> sums = *convolution;
             sums.input = image;
-            return activated(e.make<tosa::conv2d>(sums), *rescale, clamp, e);
+            return activated(e.make<tosa::conv2d>(sums), *rescale, activation, e);
         }
     };
 
-    static value activated(value sums, args<tosa::rescale> rescale, const args<tosa::clamp>* clamp,
+    static value activated(value sums, args<tosa::rescale> rescale, const node* activation,
                            emit<produces>& e) {
         rescale.input = sums;
         const value narrowed = e.make<tosa::rescale>(rescale);
-        if (clamp == nullptr) return narrowed;
-        args<tosa::clamp> clamped = *clamp;
+        if (activation == nullptr) return narrowed;
+        if (const auto* table = args_if<tosa::table>(*activation))
+            return e.make<tosa::table>({.input1 = narrowed, .table = table->table});
+        args<tosa::clamp> clamped = args_of<tosa::clamp>(*activation);
         clamped.input = narrowed;
         return e.make<tosa::clamp>(clamped);
+    }
+
+    static std::optional<value> halved_activation(value activated_value, emit<produces>& e) {
+        const auto* rescale = match<tosa::rescale>(activated_value);
+        const auto* layer = rescale == nullptr ? nullptr : match<tosa::depthwise_conv2d>(rescale->input);
+        if (layer == nullptr || !has_one_use(activated_value) || !has_one_use(rescale->input))
+            return std::nullopt;
+        auto parts = halves<tosa::depthwise_conv2d>(
+            *layer, (e.shape(layer->weight)[0] - 1) * layer->dilation[0] + 1, e);
+        if (!parts) return std::nullopt;
+        for (value& part : *parts) part = activated(part, *rescale, &e.current(), e);
+        return build::concat(e, *parts, 1);
     }
 
     // The upper and the lower rows of what an op with windows of that many rows gives.
@@ -100,7 +111,7 @@ private:
         const std::int64_t end = (half - 1) * a.stride[0] + extent - a.pad[0];
         const std::int64_t start = half * a.stride[0] - a.pad[0];
         if (half == 0 || start <= 0 || end <= 0 || end > rows) return std::nullopt;
-        const auto image = on_chip(layer->convolution->input, e);
+        const auto image = image_on_chip(e, layer->convolution->input);
         if (!image) return std::nullopt;
         const value read = *image == layer->convolution->input ? a.input : layer->of_image(*image, e);
         args<Op> upper = a;
@@ -118,28 +129,6 @@ private:
         return image[0] == 1 && image_cost(e.target(), image, e.shape(layer.convolution->weight),
                                            e.shape(result), *layer.convolution)
                                     .gains_on_chip();
-    }
-
-    // The image where it is computed, as what is computed may stay on the chip; a copy of it where it is
-    // given; nothing if it cannot be copied in bursts.
-    static std::optional<value> on_chip(value v, emit<produces>& e) {
-        const auto* part = match<tosa::slice>(v);
-        const value whole = part == nullptr ? v : part->input1;
-        if (!is<builtin::placeholder>(*whole.producer)) return v;
-        constexpr std::int64_t burst = 16;
-        const shape_builder image(e.shape(whole));
-        const std::int64_t pixels = image[1] * image[2];
-        if (pixels % burst != 0) return std::nullopt;
-        const value copied = e.make<tosa::max_pool2d>(
-            {.input = build::reshape(e, whole, shape_builder{1, 1, pixels / burst, burst * image[3]}),
-             .kernel = {1, 1},
-             .stride = {1, 1},
-             .pad = {0, 0, 0, 0}});
-        const value copy = build::reshape(e, copied, image);
-        if (part == nullptr) return copy;
-        args<tosa::slice> same_part = *part;
-        same_part.input1 = copy;
-        return e.make<tosa::slice>(same_part);
     }
 };
 HEADRACE_COMPILED_PASS(halve_windows);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::image_cost, the cycles of a network's first convolution.
+// Defines headrace::image_cost, the cycles of a network's first convolution, and
+// headrace::planes_gain_by_copy, for its last.
 #ifndef HEADRACE_PASSES_NPU_IMAGE_COST_HPP
 #define HEADRACE_PASSES_NPU_IMAGE_COST_HPP
 
@@ -59,6 +60,15 @@ public:
         return std::max(computing_, reading_) > computing_ + writing_;
     }
 
+    /// Does it take fewer cycles in all if the image, which is given, is copied to the chip first, where the
+    /// result stays as well?
+    [[nodiscard]] bool gains_by_copy() const {
+        const bool both_fit = image_bytes_ + result_bytes_ <= target_.on_chip_bytes;
+        const double copying =
+            static_cast<double>(image_bytes_) * static_cast<double>(target_.slow_result) / 100;
+        return reads_few_ && both_fit && reading_ > computing_ + copying;
+    }
+
 private:
     static constexpr std::int64_t burst = 16;
     static constexpr std::int64_t results_per_step = 8;
@@ -70,6 +80,16 @@ private:
     double computing_, reading_, writing_;
     bool reads_few_;
 };
+
+/// Does it take fewer cycles to copy an image on the chip, [1, H, W, C], before it leaves that plane by
+/// plane, than to have the convolution that computes it write the planes? By Vela 5.1's estimates for
+/// ethos-u85-256 of 300 sizes, the two break even at about C = 3 √(H W).
+[[nodiscard]] inline bool planes_gain_by_copy(const target_preferences& target, sizes image) {
+    const auto planes = static_cast<double>(image[3]);
+    const double pixels = static_cast<double>(image[1]) * static_cast<double>(image[2]);
+    const bool fits = element_count(image) <= target.on_chip_bytes;
+    return fits && planes * planes * static_cast<double>(target.slow_planes) > 100 * pixels;
+}
 
 }  // namespace headrace
 

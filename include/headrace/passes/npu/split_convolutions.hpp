@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::split_convolutions.
+#ifndef HEADRACE_PASSES_NPU_SPLIT_CONVOLUTIONS_HPP
+#define HEADRACE_PASSES_NPU_SPLIT_CONVOLUTIONS_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <memory_resource>
+#include <optional>
+#include <vector>
+
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/passes/support/ceil_div.hpp>
+#include <headrace/passes/support/permuting.hpp>
+#include <headrace/passes/support/slicing.hpp>
+#include <headrace/passes/tosa_only.hpp>
+#include <headrace/target/preferences.hpp>
+
+namespace headrace {
+
+struct fuse_reshapes;
+struct fuse_transposes;
+/// As in an attention whose queries, keys and values come from one linear layer, or a gated linear unit. Each
+/// part that is cut out of the channels gets a convolution of its own, with that part of the weight, and
+/// nothing is copied. Runs before layouts are chosen, as each part may have its own.
+struct split_convolutions : pass {
+    using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
+    using runs_before = pass_list<layouts_chosen>;
+    static constexpr std::string_view summary =
+        "splits a CONV2D whose channels are only sliced into one for each slice";
+
+    using targeted_ops = ops<tosa::slice>;
+    using produces = joined<build::permute_ops, build::slice_ops,
+                            ops<tosa::conv2d, tosa::rescale, tosa::clamp, tosa::table>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).products_per_move != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
+        const auto steps = steps_before(a.input1);
+        const auto places = steps.empty() ? std::nullopt : places_of_channels(steps, e);
+        const auto part = places ? channels_of(a, places->back(), e) : std::nullopt;
+        if (!part || !pays(*args_if<tosa::conv2d>(*steps.front()), a.input1, places->back(), e))
+            return std::nullopt;
+        value v{};
+        for (std::size_t i = 0; i != steps.size(); ++i) v = part_of(*steps[i], v, *part, (*places)[i], e);
+        return v;
+    }
+
+private:
+    // Where a convolution's channels are in a tensor: their outermost factor is an axis, each of whose
+    // elements stands for so many of them.
+    struct place {
+        std::size_t axis;
+        std::int64_t channels;
+    };
+    struct range {
+        std::int64_t start, count;
+    };
+    using nodes = std::pmr::vector<const node*>;
+
+    static sizes shape_of(const node& n) { return n.results[0].meta->shape; }
+
+    // A convolution with constant weights and what follows it up to a value, all for that value alone. Empty
+    // if there is none.
+    static nodes steps_before(value v) {
+        nodes steps{v.producer};
+        while (!is<tosa::conv2d>(*steps.back())) {
+            const node& n = *steps.back();
+            const bool passes_on = is<tosa::rescale>(n) || is<tosa::clamp>(n) || is<tosa::table>(n) ||
+                                   is<tosa::reshape>(n) || is<tosa::transpose>(n);
+            if (!passes_on || !has_one_use(n.operand(0))) return {};
+            steps.push_back(n.operand(0).producer);
+        }
+        const auto& convolution = args_of<tosa::conv2d>(*steps.back());
+        if (!is_constant(convolution.weight) || !is_constant(convolution.bias)) return {};
+        std::reverse(steps.begin(), steps.end());
+        return steps;
+    }
+
+    static bool is_constant(value v) {
+        while (is<tosa::reshape>(*v.producer) || is<tosa::transpose>(*v.producer)) v = v.producer->operand(0);
+        return is<builtin::constant>(*v.producer);
+    }
+
+    // After each step. Nothing if the channels are mixed with other axes, or have factors of their own where
+    // they are in pieces.
+    static std::optional<std::pmr::vector<place>> places_of_channels(const nodes& steps, emit<produces>& e) {
+        std::pmr::vector<place> places{{3, 1}};
+        for (std::size_t i = 1; i != steps.size(); ++i) {
+            const node& n = *steps[i];
+            place at = places.back();
+            const sizes before = e.shape(n.operand(0));
+            if (const auto* moved = args_if<tosa::transpose>(n)) {
+                at.axis = static_cast<std::size_t>(
+                    std::find(moved->perms.begin(), moved->perms.end(), static_cast<std::int64_t>(at.axis)) -
+                    moved->perms.begin());
+            } else if (is<tosa::reshape>(n)) {
+                const auto reshaped = place_in(at, before, shape_of(n));
+                if (!reshaped) return std::nullopt;
+                at = *reshaped;
+            } else if (const auto* scaled = args_if<tosa::rescale>(n)) {
+                const bool are_whole = at.axis + 1 == before.size() && at.channels == 1 &&
+                                       before[at.axis] == shape_of(*steps[0])[3];
+                if (scaled->per_channel && !are_whole) return std::nullopt;
+            }
+            places.push_back(at);
+        }
+        return places;
+    }
+
+    static std::optional<place> place_in(place at, sizes before, sizes after) {
+        const std::int64_t outer = element_count(before.first(at.axis));
+        const std::int64_t inner = element_count(before.subspan(at.axis + 1));
+        std::int64_t outside = 1;
+        for (std::size_t axis = 0; axis != after.size() && outside <= outer; outside *= after[axis++]) {
+            if (outside != outer || after[axis] == 1) continue;
+            const std::int64_t inside = at.channels * element_count(after.subspan(axis + 1));
+            const bool is_whole = inner != 0 && inside % inner == 0 &&
+                                  inside / inner * after[axis] == before[at.axis] * at.channels;
+            return is_whole ? std::optional(place{axis, inside / inner}) : std::nullopt;
+        }
+        return std::nullopt;
+    }
+
+    // The channels that a SLICE takes, if it cuts nothing else.
+    static std::optional<range> channels_of(const args<tosa::slice>& a, place at, emit<produces>& e) {
+        const auto* start = match<tosa::const_shape>(a.start);
+        const auto* size = match<tosa::const_shape>(a.size);
+        if (start == nullptr || size == nullptr) return std::nullopt;
+        const shape_builder whole = build::with_axis(e.shape(a.input1), at.axis, size->values[at.axis]);
+        if (shape_builder(size->values) != whole || whole == shape_builder(e.shape(a.input1)))
+            return std::nullopt;
+        return range{start->values[at.axis] * at.channels, size->values[at.axis] * at.channels};
+    }
+
+    // Is every user a SLICE of channels, none is computed twice, and do the lanes that stay empty multiply
+    // less than the slices would move?
+    static bool pays(const args<tosa::conv2d>& convolution, value sliced, place at, emit<produces>& e) {
+        const target_preferences& target = preferences_of(e.target());
+        const shape_builder kernel(e.shape(convolution.weight));
+        const std::int64_t window = kernel[1] * kernel[2] * kernel[3];
+        std::int64_t count = 0, idle = 0;
+        for (const edge* use = sliced.producer->first_use; use != nullptr; use = use->next_use) {
+            const auto* slice = args_if<tosa::slice>(*use->target);
+            const auto part = slice == nullptr ? std::nullopt : channels_of(*slice, at, e);
+            if (!part) return false;
+            count += part->count;
+            idle += ceil_div(part->count, target.channels_at_once) * target.channels_at_once - part->count;
+        }
+        return count <= kernel[0] && saturating_mul(idle, window) <= target.products_per_move * count;
+    }
+
+    // What a step gives for a part of the channels.
+    static value part_of(const node& n, value input, range part, place at, emit<produces>& e) {
+        const auto own = [&](value factors) {
+            return e.meta(factors).elements() == 1 ? factors
+                                                   : build::slice(e, factors, 0, part.start, part.count);
+        };
+        if (const auto* convolution = args_if<tosa::conv2d>(n)) {
+            args<tosa::conv2d> few = *convolution;
+            few.weight = build::slice(e, few.weight, 0, part.start, part.count);
+            few.bias = own(few.bias);
+            return e.make<tosa::conv2d>(few);
+        }
+        if (const auto* rescale = args_if<tosa::rescale>(n)) {
+            args<tosa::rescale> few = *rescale;
+            few.input = input;
+            if (few.per_channel) {
+                few.multiplier = own(few.multiplier);
+                few.shift = own(few.shift);
+            }
+            return e.make<tosa::rescale>(few);
+        }
+        if (const auto* clamp = args_if<tosa::clamp>(n)) {
+            args<tosa::clamp> few = *clamp;
+            few.input = input;
+            return e.make<tosa::clamp>(few);
+        }
+        if (const auto* table = args_if<tosa::table>(n))
+            return e.make<tosa::table>({.input1 = input, .table = table->table});
+        if (const auto* moved = args_if<tosa::transpose>(n)) return build::transpose(e, input, moved->perms);
+        return build::reshape(e, input, build::with_axis(shape_of(n), at.axis, part.count / at.channels));
+    }
+};
+HEADRACE_COMPILED_PASS(split_convolutions);
+
+}  // namespace headrace
+
+#endif
