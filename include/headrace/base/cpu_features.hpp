@@ -3,8 +3,9 @@
 #ifndef HEADRACE_BASE_CPU_FEATURES_HPP
 #define HEADRACE_BASE_CPU_FEATURES_HPP
 
-// A function so marked is compiled for AVX2 and FMA with all that it calls, and gives the same bits as without them,
-// unless it adds to a product: compilers fuse the two where they can. Say std::fma where that is meant.
+// A function so marked is compiled for AVX2 and FMA with all that it calls, and gives the same bits as
+// without them, unless it adds to a product: compilers fuse the two where they can. Say std::fma where that
+// is meant.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HEADRACE_FOR_AVX2 __attribute__((target("avx2,fma"), flatten))
 #else

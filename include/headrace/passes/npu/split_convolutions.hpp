@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include <headrace/base/ceil_div.hpp>
 #include <headrace/dialect/builtin.hpp>
-#include <headrace/passes/support/ceil_div.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/tosa_only.hpp>
