@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines tests of the order in which kernels of float32 compute. What is expected was computed by
 // PyTorch 2.15 on x86-64 with one thread, and is compared bit for bit.
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <headrace/eval/aten_pool.hpp>
 #include <headrace/eval/aten_reduce.hpp>
 #include <headrace/eval/aten_unary.hpp>
+#include <headrace/eval/float_chains.hpp>
 
 #include "kernel_test.hpp"
 
@@ -68,6 +70,26 @@ TEST_CASE("products of matrices, and of a matrix by a vector") {
     const value weight = k(numbers(2, {c.features, c.terms}));
     const value bias = k(numbers(3, {c.features}));
     CHECK(checksum(k.run<aten::linear>({x, weight, bias}, real({c.rows, c.features}))) == c.expected);
+}
+TEST_CASE("a processor without fused instructions gives the same bits") {
+    const tensor a = numbers(1, {7, 40});
+    const tensor b = numbers(2, {40, 37});
+    for (const auto start : {eval::detail::chain_start::zero, eval::detail::chain_start::result}) {
+        tensor plain = numbers(3, {7, 37});
+        tensor chosen = numbers(3, {7, 37});
+        const auto operands = [&](tensor& c) {
+            return eval::detail::chain_operands{a.data<float>().data(),
+                                                40,
+                                                b.data<float>().data(),
+                                                c.mutable_data<float>().data(),
+                                                7,
+                                                40,
+                                                37};
+        };
+        eval::detail::multiply_in_chains(operands(plain), start);
+        eval::detail::multiply_fused(operands(chosen), start);
+        CHECK(std::ranges::equal(plain.bytes(), chosen.bytes()));
+    }
 }
 TEST_CASE("products with few columns are not fused") {
     kernel_test k;

@@ -2,11 +2,15 @@
 // Defines tests of histogram. What is expected was computed by torchao 0.18's HistogramObserver.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include <headrace/quantization/histogram.hpp>
+#include <headrace/quantization/widen_bins.hpp>
 
 using namespace headrace;
 
@@ -75,6 +79,45 @@ TEST_CASE("numbers that mean infinity and empty tensors are left out") {
     constexpr float lowest = std::numeric_limits<float>::lowest();  // what masks hold for -infinity
     h.feed(std::vector<float>{lowest, 4, -lowest, 3});
     CHECK(h.range() == value_range{1, 4});
+}
+
+TEST_CASE("the range of numbers, and what has none") {
+    const float infinite = std::numeric_limits<float>::infinity();
+    const float undefined = std::numeric_limits<float>::quiet_NaN();
+    CHECK(range_of({}).range.empty());
+    const observed_range plain = range_of(std::vector<float>{3, -2, 0, 1, 7});
+    CHECK(plain.range == value_range{-2, 7});
+    CHECK(plain.undefined + plain.infinite == 0);
+    const observed_range mixed =
+        range_of(std::vector<float>{3, undefined, -2, infinite, undefined, -infinite});
+    CHECK(mixed.range == value_range{-2, 3});
+    CHECK(mixed.undefined == 2);
+    CHECK(mixed.infinite == 2);
+    CHECK(range_of(std::vector<float>(9, undefined)).range.empty());
+}
+
+TEST_CASE("a tensor is counted like its parts, however large") {
+    std::vector<float> numbers{-4, 4};
+    for (int i = 0; i != 3000; ++i) numbers.push_back(number(1, i));
+    histogram whole;
+    whole.feed(numbers);
+    histogram parts;
+    for (std::size_t first = 0; first < numbers.size(); first += 100)
+        parts.feed(std::span(numbers).subspan(first, std::min<std::size_t>(100, numbers.size() - first)));
+    CHECK(std::ranges::equal(whole.counts(), parts.counts()));
+}
+
+TEST_CASE("with and without fused instructions, new bins begin at the same parts of old ones") {
+    const auto wide = GENERATE(value_range{-5, 5}, value_range{-4.1F, 3.97F}, value_range{-3.9375F, 400});
+    const value_range narrow{-3.9375F, 3.9296875F};
+    std::array<int, histogram::bins + 1> plain{};
+    std::array<int, histogram::bins + 1> fused{};
+    detail::find_first_parts(narrow, wide, plain);
+    if (cpu_has_avx2()) {
+        detail::find_first_parts_fused(narrow, wide, fused);
+        CHECK(plain == fused);
+    }
+    CHECK(std::ranges::is_sorted(plain));
 }
 
 TEST_CASE("the range of least square error clips what is rare and far") {
