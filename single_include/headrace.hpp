@@ -12886,7 +12886,7 @@ struct diagnostic {
 };
 
 /// "net.py:42: conv2d (aten.conv2d.default): reason", for an error.
-[[nodiscard]] std::pmr::string message_of(const diagnostic& d);
+[[nodiscard]] std::pmr::string diagnostic_text(const diagnostic& d);
 
 /// Shared by the passes of one run. Refusals collect here, so that all of them can be reported at once.
 class pass_context {
@@ -12949,7 +12949,7 @@ private:
 
 namespace headrace {
 
-HEADRACE_INLINE std::pmr::string message_of(const diagnostic& d) {
+HEADRACE_INLINE std::pmr::string diagnostic_text(const diagnostic& d) {
     return (d.source.empty() ? d.source : d.source + ": ") + printable(d.node) + " (" + printable(d.op) +
            "): " + printable(d.reason, max_printed_message);
 }
