@@ -13014,7 +13014,7 @@ struct diagnostic {
 };
 
 /// "net.py:42: conv2d (aten.conv2d.default): reason", for an error.
-[[nodiscard]] std::pmr::string message_of(const diagnostic& d);
+[[nodiscard]] std::pmr::string diagnostic_text(const diagnostic& d);
 
 /// Shared by the passes of one run. Refusals collect here, so that all of them can be reported at once.
 class pass_context {
@@ -13077,7 +13077,7 @@ private:
 
 namespace headrace {
 
-HEADRACE_INLINE std::pmr::string message_of(const diagnostic& d) {
+HEADRACE_INLINE std::pmr::string diagnostic_text(const diagnostic& d) {
     return (d.source.empty() ? d.source : d.source + ": ") + printable(d.node) + " (" + printable(d.op) +
            "): " + printable(d.reason, max_printed_message);
 }
@@ -16017,6 +16017,12 @@ auto run_checked(const P& p, graph& g, Run&& run) -> decltype(run()) {
     return done;
 }
 
+/// What a pass that is not due does where it is called alone: its checks.
+template <class P>
+result<node_counts> run_checks_alone(const P& p, graph& g) {
+    return run_checked(p, g, [] { return result<node_counts>(node_counts{}); });
+}
+
 }  // namespace detail
 
 /// Base of a pass that is one function over the whole graph, with its data in members:
@@ -16043,8 +16049,9 @@ struct pass_base : pass {
         return node_counts{.rewritten = rewritten.value()};
     }
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
-        const result<node_counts> counts = pass_base::run(g, context);
+        const auto& self = static_cast<const Derived&>(*this);
+        const result<node_counts> counts =
+            is_due(self, g, context) ? pass_base::run(g, context) : detail::run_checks_alone(self, g);
         if (!counts) return counts.error();
         return counts.value().rewritten;
     }
@@ -16542,7 +16549,7 @@ private:
     }
 };
 
-/// Runs one pass over a graph, without a pipeline, if it is due (see is_due); else nothing is counted.
+/// Runs one pass over a graph, without a pipeline, if it is due (see is_due); else it only makes its checks.
 template <class P>
 [[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
                                              driver_kind driver = driver_kind::in_place) {
@@ -16562,7 +16569,7 @@ template <class P>
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     if constexpr (sound_pass<P>) {
-        if (!is_due(p, g, context)) return node_counts{};
+        if (!is_due(p, g, context)) return detail::run_checks_alone(p, g);
         return pass_code<P>::run(p, g, context, driver);
     } else {
         return node_counts{};

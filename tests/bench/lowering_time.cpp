@@ -237,7 +237,7 @@ measurement lower_once(const setting& s, const char* file) {
     auto done = run(g, context, s, m.sweeps);
     m.milliseconds = static_cast<double>(now() - begin) / 1e6;
     if (!done) give_up(done.error());
-    if (!context.diagnostics().empty()) give_up(invalid(message_of(context.diagnostics()[0])));
+    if (!context.diagnostics().empty()) give_up(invalid(diagnostic_text(context.diagnostics()[0])));
     for (const pass_record& p : done.value()) {
         ++(p.status == pass_status::ran ? m.ran : m.skipped);
         m.copied += p.nodes.copied;

@@ -76,7 +76,7 @@ TEST_CASE("messages begin with the line of the model, not of PyTorch's modules",
         pass_context context;
         context.report(node_of(*p.graph, "relu"), "it cannot");
         CHECK(context.diagnostics()[0].source == "net.py:14");
-        CHECK(message_of(context.diagnostics()[0]) == "net.py:14: relu (aten.relu.default): it cannot");
+        CHECK(diagnostic_text(context.diagnostics()[0]) == "net.py:14: relu (aten.relu.default): it cannot");
     }
 }
 

@@ -61,7 +61,7 @@ private:
         BOOST_OUTCOME_TRYV(lower_(program, context));
         if (!context.diagnostics().empty()) {
             const diagnostic& d = context.diagnostics()[0];
-            return error{d.kind, message_of(d)};
+            return error{d.kind, diagnostic_text(d)};
         }
         BOOST_OUTCOME_TRY(emitted, emit_tosa(program));
         BOOST_OUTCOME_TRY(split, split_tosa(emitted.bytes()));

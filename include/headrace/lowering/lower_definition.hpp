@@ -180,7 +180,7 @@ private:
     std::string text =
         join_text(refusals.size(), refusals.size() == 1 ? " node" : " nodes", " cannot be lowered");
     for (const diagnostic& d : refusals)
-        text += join_text(&d == refusals.data() ? ": " : "; ", message_of(d));
+        text += join_text(&d == refusals.data() ? ": " : "; ", diagnostic_text(d));
     return unsupported(text);
 }
 

@@ -165,7 +165,7 @@ HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quan
     if (!context.diagnostics().empty()) {
         std::pmr::string all;
         for (const diagnostic& d : context.diagnostics())
-            all += join_text(all.empty() ? "" : "; ", message_of(d));
+            all += join_text(all.empty() ? "" : "; ", diagnostic_text(d));
         return error{context.diagnostics().front().kind, std::move(all)};
     }
     if (summary.points == 0)

@@ -42,7 +42,7 @@ result<void> make_functional(graph& g) {
     BOOST_OUTCOME_TRYV(apply_pass(functionalize{}, g, context));
     if (context.diagnostics().empty()) return boost::outcome_v2::success();
     const diagnostic& d = context.diagnostics().front();
-    return error{d.kind, message_of(d)};
+    return error{d.kind, diagnostic_text(d)};
 }
 
 pipeline_description describe_standard_pipeline() { return describe<detail::standard_pipeline>(); }

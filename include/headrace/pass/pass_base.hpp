@@ -71,6 +71,12 @@ auto run_checked(const P& p, graph& g, Run&& run) -> decltype(run()) {
     return done;
 }
 
+/// What a pass that is not due does where it is called alone: its checks.
+template <class P>
+result<node_counts> run_checks_alone(const P& p, graph& g) {
+    return run_checked(p, g, [] { return result<node_counts>(node_counts{}); });
+}
+
 }  // namespace detail
 
 /// Base of a pass that is one function over the whole graph, with its data in members:
@@ -97,8 +103,9 @@ struct pass_base : pass {
         return node_counts{.rewritten = rewritten.value()};
     }
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
-        const result<node_counts> counts = pass_base::run(g, context);
+        const auto& self = static_cast<const Derived&>(*this);
+        const result<node_counts> counts =
+            is_due(self, g, context) ? pass_base::run(g, context) : detail::run_checks_alone(self, g);
         if (!counts) return counts.error();
         return counts.value().rewritten;
     }

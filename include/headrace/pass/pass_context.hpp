@@ -25,7 +25,7 @@ struct diagnostic {
 };
 
 /// "net.py:42: conv2d (aten.conv2d.default): reason", for an error.
-[[nodiscard]] std::pmr::string message_of(const diagnostic& d);
+[[nodiscard]] std::pmr::string diagnostic_text(const diagnostic& d);
 
 /// Shared by the passes of one run. Refusals collect here, so that all of them can be reported at once.
 class pass_context {

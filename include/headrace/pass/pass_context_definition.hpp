@@ -22,7 +22,7 @@
 
 namespace headrace {
 
-HEADRACE_INLINE std::pmr::string message_of(const diagnostic& d) {
+HEADRACE_INLINE std::pmr::string diagnostic_text(const diagnostic& d) {
     return (d.source.empty() ? d.source : d.source + ": ") + printable(d.node) + " (" + printable(d.op) +
            "): " + printable(d.reason, max_printed_message);
 }

@@ -432,7 +432,7 @@ private:
     }
 };
 
-/// Runs one pass over a graph, without a pipeline, if it is due (see is_due); else nothing is counted.
+/// Runs one pass over a graph, without a pipeline, if it is due (see is_due); else it only makes its checks.
 template <class P>
 [[nodiscard]] result<node_counts> apply_pass(const P& p, graph& g, pass_context& context,
                                              driver_kind driver = driver_kind::in_place) {
@@ -452,7 +452,7 @@ template <class P>
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
     if constexpr (sound_pass<P>) {
-        if (!is_due(p, g, context)) return node_counts{};
+        if (!is_due(p, g, context)) return detail::run_checks_alone(p, g);
         return pass_code<P>::run(p, g, context, driver);
     } else {
         return node_counts{};
