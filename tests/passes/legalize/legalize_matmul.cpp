@@ -63,6 +63,14 @@ std::pmr::string view_as(shape_list shape, shape_list other) {
 
 }  // namespace
 
+TEST_CASE("products of integer matrices are sums of products", "[legalize_matmul]") {
+    for (const dtype type : {dtype::int32, dtype::int8}) {
+        CAPTURE(name_of(type));
+        CHECK(bmm({2, 3, 4}, {2, 4, 5}, type).empty());
+        CHECK(bmm({1, 1, 1}, {1, 1, 1}, type).empty());
+    }
+}
+
 TEST_CASE("batches of matrices") {
     for (const dtype type : types) {
         INFO(name_of(type));
