@@ -78,7 +78,9 @@ TEST_CASE("pt2: a pickle is read without being run", "[io][pt2]") {
     CHECK(has(message_of(pickle_with("J\xff\xff\xff\xff"s, "K\x01")), "a size or a stride"));
     CHECK(has(message_of(pickle_with("K\x02", "K\x01", "J\xff\xff\xff\xff"s)), "negative storage offset"));
     CHECK(has(message_of(pickle_with("\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f"s, "K\x01")), "too large"));
-    CHECK(has(message_of("\x80\x02" "cos\nsystem\nX\x02\0\0\0lsR."s), "not a dictionary"));
+    CHECK(has(message_of("\x80\x02"
+                         "cos\nsystem\nX\x02\0\0\0lsR."s),
+              "not a dictionary"));
     CHECK(has(message_of("\x80\x02}X\x01\0\0\0wcos\nsystem\n)Rs."s), "plain torch.Tensor"));
     CHECK(has(message_of("\x80\x02I1\n."s), "opcode 73"));
     CHECK(has(message_of("\x80\x02h\x07."s), "has not kept"));

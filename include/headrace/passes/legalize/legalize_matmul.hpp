@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory_resource>
+#include <string>
 
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
@@ -46,18 +48,20 @@ struct legalize_matmul : pass {
 
 private:
     static value integer_product(const args<aten::bmm>& a, emit<produces>& e) {
+        const dtype type = e.dtype(a.self);
+        if (type != dtype::int32)
+            return e.unsupported("products of matrices of " + std::pmr::string(name_of(type)) +
+                                 "; TOSA has only quantized ones");
         const int_list rows = e.shape(a.self);
         const int_list columns = e.shape(a.mat2);
         const tensor_meta all{dtype::int32, {rows[0], rows[1], rows[2], columns[2]}, {}};
         if (all.elements() > max_products)
             return e.unsupported("a product of integer matrices that takes more than 2^24 multiplications");
-        const value left = build::cast_directly(e, a.self, dtype::int32);
-        const value right = build::cast_directly(e, a.mat2, dtype::int32);
         const value products = build::binary<tosa::mul>(
-            e, build::reshape(e, left, std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
-            build::reshape(e, right, std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
+            e, build::reshape(e, a.self, std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
+            build::reshape(e, a.mat2, std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
         const value sum = e.make<tosa::reduce_sum>({.input = products, .axis = 2});
-        return build::cast_directly(e, build::reshape(e, sum, e.result_meta().shape), e.dtype(a.self));
+        return build::reshape(e, sum, e.result_meta().shape);
     }
     // They lie in memory, all at once.
     static constexpr std::int64_t max_products = std::int64_t{1} << 24;
