@@ -130,8 +130,7 @@ TEST_CASE("broken text is refused", "[graph_json]") {
         return nodes(input + R"({"op":"aten.relu.default",)" + rest);
     };
     CHECK(relu(R"("results":[{}]},)" + output).find("argument 'self' is missing") != std::string::npos);
-    CHECK(relu(R"("args":{"self":"x"},"results":[{}]},)" + output).find("of the wrong kind") !=
-          std::string::npos);
+    CHECK(relu(R"("args":{"self":"x"},"results":[{}]},)" + output).find("of the wrong kind") != std::string::npos);
     CHECK(relu(R"("args":{"self":0,"self":0},"results":[{}]},)" + output).find("twice") != std::string::npos);
     CHECK(relu(R"("args":{"self":0,"other":0},"results":[{}]},)" + output).find("no argument") !=
           std::string::npos);
