@@ -12207,9 +12207,8 @@ public:
         add(d.strides);
     }
     void add(const custom_member& m) {
-        m.type->print(m.at, {this, [](void* to, std::string_view text) {
-                                 static_cast<hasher*>(to)->add(text);
-                             }});
+        m.type->print(m.at,
+                      {this, [](void* to, std::string_view text) { static_cast<hasher*>(to)->add(text); }});
     }
     template <class T>
         requires std::is_enum_v<T>
@@ -12791,9 +12790,8 @@ private:
     }
     void put(graph* const&) { sound_ = false; }
     void put(const custom_member& m) {
-        m.type->print(m.at, {this, [](void* to, std::string_view text) {
-                                 static_cast<dispatch_key*>(to)->put(text);
-                             }});
+        m.type->print(
+            m.at, {this, [](void* to, std::string_view text) { static_cast<dispatch_key*>(to)->put(text); }});
     }
     void put(const tensor_data&) { sound_ = false; }
     void put(const int_list& items) { put_all(items); }

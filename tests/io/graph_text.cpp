@@ -142,7 +142,7 @@ TEST_CASE("what is printed is read as it was", "[graph_text]") {
 %to: ? = aten.contiguous.default(%x, memory_format=channels_last)
 %pool: ? = tosa.MAX_POOL2D(%x, kernel=[2, 2], stride=[2, 2], nan_mode=ignore)
 %opaque: ?, %"%\x80 ä": int8[0, 3] = opaque my.op(%x)
-%"2": ? = opaque "my op"(self=%x, dims=[1, -2], others=[none, %clamp, %x], k=1.5, mode="a\"%0", type=int8)
+%second: ? = opaque "my op"(self=%x, dims=[1, -2], others=[none, %clamp, %x], k=1.5, mode="a\"%0", type=int8)
 %made: ? = builtin.opaque(target="my.op", operands=[%x], arguments="%1, what")
 opaque my.log()
 output %add, %any {quantization=[none, [0.1, 0, 0, 255]], channels_last=asked}

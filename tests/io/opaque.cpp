@@ -124,9 +124,8 @@ TEST_CASE("what does not fit the op is an error with the node's name", "[opaque]
                           std::string(call) + ") output %y");
     };
     CHECK(with("%x, []").empty());
-    CHECK(with("%x, [], foo=1")
-              .find("y (mine.blend.default): its arguments:1:11: mine.blend.default has no "
-                    "argument 'foo'") != std::string::npos);
+    CHECK(with("%x, [], foo=1").find("y (mine.blend.default): its arguments:1:") != std::string::npos);
+    CHECK(with("%x, [], foo=1").find("has no argument 'foo'") != std::string::npos);
     CHECK(with("%x, [], mode=slow").find("takes one of fast, exact") != std::string::npos);
     CHECK(with("%x, [], level=128").find("takes an integer from -128 to 127") != std::string::npos);
     CHECK(with("%x, [], window=[1, 2, 3]").find("takes members such as [height=1, width=1, rounding=fast]") !=

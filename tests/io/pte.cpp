@@ -447,9 +447,7 @@ TEST_CASE("pte: the delegate of another backend is an unknown op", "[pte]") {
     REQUIRE(file);
     const auto read = read_pte(file.value(), "m");
     REQUIRE(read);
-    CHECK(listing(*read.value())
-              .find("builtin.opaque(target=\"delegate of OtherBackend\", "
-                    "operands=[%placeholder])") != std::string::npos);
+    CHECK(listing(*read.value()).find("= delegate of OtherBackend(%placeholder)") != std::string::npos);
     CHECK(read.value()->outputs()[0].result == 1);
 }
 

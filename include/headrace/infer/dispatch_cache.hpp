@@ -70,9 +70,8 @@ private:
     }
     void put(graph* const&) { sound_ = false; }
     void put(const custom_member& m) {
-        m.type->print(m.at, {this, [](void* to, std::string_view text) {
-                                 static_cast<dispatch_key*>(to)->put(text);
-                             }});
+        m.type->print(
+            m.at, {this, [](void* to, std::string_view text) { static_cast<dispatch_key*>(to)->put(text); }});
     }
     void put(const tensor_data&) { sound_ = false; }
     void put(const int_list& items) { put_all(items); }

@@ -13,6 +13,7 @@
 
 #include <headrace/io/graph_text_cursor.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/source_location.hpp>
 
@@ -59,7 +60,7 @@ public:
 
 private:
     void read_origin(node& n) {
-        if (!at_.accept('=')) return n.owner->annotate(n, provenance{n.name(), n.op->name});
+        if (!at_.accept('=')) return n.owner->annotate(n, provenance{n.name(), op_name(n)});
         at_.expect('[', "and two names");
         const std::string node_name = at_.quoted("the exported node's name");
         at_.expect(',', "and the exported op");

@@ -61,15 +61,19 @@ public:
 
     void read() {
         if (at_.accept(')')) return;
+        read_items();
+        at_.expect(')', "or ',' after an argument");
+    }
+
+private:
+    // Members of structs have names, too.
+    void read_items() {
         do {
             const auto name = at_.accept_argument_name();
             out_.begin(name ? *name : std::string_view());
             read_content();
         } while (at_.accept(','));
-        at_.expect(')', "or ',' after an argument");
     }
-
-private:
     void read_content() {
         const char first = at_.peek();
         if (first == '%') return out_.put(operand_());
@@ -80,10 +84,7 @@ private:
         if (++depth_ == deepest) at_.fail_here("lists are nested too deeply");
         out_.put_raw("[");
         if (!at_.accept(']')) {
-            do {
-                out_.begin({});
-                read_content();
-            } while (at_.accept(','));
+            read_items();
             at_.expect(']', "or ',' in a list");
         }
         out_.put_raw("]");

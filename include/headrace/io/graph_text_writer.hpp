@@ -261,7 +261,7 @@ private:
             key(layout->applied ? "channels_last=applied" : "channels_last=asked");
         if (const auto* origin = n.find_annotation<provenance>()) {
             key("origin");
-            if (origin->node_name != n.name() || origin->op_name != n.op->name) {
+            if (origin->node_name != n.name() || origin->op_name != op_name(n)) {
                 append_quoted(out_ += "=[", origin->node_name);
                 append_quoted(out_ += ", ", origin->op_name);
                 out_ += ']';

@@ -108,9 +108,8 @@ public:
         add(d.strides);
     }
     void add(const custom_member& m) {
-        m.type->print(m.at, {this, [](void* to, std::string_view text) {
-                                 static_cast<hasher*>(to)->add(text);
-                             }});
+        m.type->print(m.at,
+                      {this, [](void* to, std::string_view text) { static_cast<hasher*>(to)->add(text); }});
     }
     template <class T>
         requires std::is_enum_v<T>

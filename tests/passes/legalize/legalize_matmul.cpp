@@ -63,6 +63,11 @@ std::pmr::string view_as(shape_list shape, shape_list other) {
 
 }  // namespace
 
+TEST_CASE("products of integer matrices are sums of products", "[legalize_matmul]") {
+    CHECK(bmm({2, 3, 4}, {2, 4, 5}, dtype::int32) == "");
+    CHECK(bmm({1, 1, 1}, {1, 1, 1}, dtype::int32) == "");
+}
+
 TEST_CASE("batches of matrices") {
     for (const dtype type : types) {
         INFO(name_of(type));
@@ -72,10 +77,16 @@ TEST_CASE("batches of matrices") {
     }
     CHECK_THAT(
         [](program& p) {
-            const value x = p.input(dtype::int32, {2, 3, 3});
+            const value x = p.input(dtype::int8, {2, 3, 3});
             p.output(p.make<aten::bmm>({x, x}));
         },
-        is_refused_by<legalize_matmul>("integer"));
+        is_refused_by<legalize_matmul>("matrices of int8"));
+    CHECK_THAT(
+        [](program& p) {
+            const value x = p.input(dtype::int32, {2, 300, 300});
+            p.output(p.make<aten::bmm>({x, x}));
+        },
+        is_refused_by<legalize_matmul>("more than 2^24"));
 }
 
 TEST_CASE("linear layers of every rank") {

@@ -3,6 +3,11 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_MATMUL_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_MATMUL_HPP
 
+#include <array>
+#include <cstdint>
+#include <memory_resource>
+#include <string>
+
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/casting.hpp>
 #include <headrace/passes/support/convolution.hpp>
@@ -12,18 +17,18 @@ namespace headrace {
 struct decompose_matmul;
 /// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which
 /// takes the bias along and is what NPUs run best: the rows are the image's height, the features its
-/// channels.
+/// channels. Integers that are not quantized have no MATMUL: each row times each column is added up.
 struct legalize_matmul : pass {
     using phase = legalization;
     using runs_after = pass_list<decompose_matmul>;
     static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
     using targeted_ops = ops<aten::bmm, aten::linear>;
-    using produces = joined<build::reshape_ops, ops<tosa::matmul, tosa::conv2d, tosa::cast>>;
+    using produces = joined<build::reshape_ops, build::binary_ops<tosa::mul>,
+                            ops<tosa::matmul, tosa::conv2d, tosa::cast, tosa::reduce_sum>>;
 
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
-        if (!is_floating(type))
-            return e.unsupported("products of integer matrices; TOSA has only quantized ones");
+        if (!is_floating(type)) return integer_product(a, e);
         // bfloat16 accumulates in float32 and is rounded only then (spec 2.2.7).
         const dtype wide = type == dtype::bfloat16 ? dtype::float32 : type;
         const value made = e.make<tosa::matmul>({.a = a.self,
@@ -40,6 +45,26 @@ struct legalize_matmul : pass {
         const value bias = a.bias ? *a.bias : e.splat(0, e.dtype(a.input), std::array{e.shape(a.weight)[0]});
         return build::reshape(e, build::linear(e, a, bias), e.result_meta().shape);
     }
+
+private:
+    static value integer_product(const args<aten::bmm>& a, emit<produces>& e) {
+        const dtype type = e.dtype(a.self);
+        if (type != dtype::int32)
+            return e.unsupported("products of matrices of " + std::pmr::string(name_of(type)) +
+                                 "; TOSA has only quantized ones");
+        const int_list rows = e.shape(a.self);
+        const int_list columns = e.shape(a.mat2);
+        const tensor_meta all{dtype::int32, {rows[0], rows[1], rows[2], columns[2]}, {}};
+        if (all.elements() > max_products)
+            return e.unsupported("a product of integer matrices that takes more than 2^24 multiplications");
+        const value products = build::binary<tosa::mul>(
+            e, build::reshape(e, a.self, std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
+            build::reshape(e, a.mat2, std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
+        const value sum = e.make<tosa::reduce_sum>({.input = products, .axis = 2});
+        return build::reshape(e, sum, e.result_meta().shape);
+    }
+    // They lie in memory, all at once.
+    static constexpr std::int64_t max_products = std::int64_t{1} << 24;
 };
 HEADRACE_COMPILED_PASS(legalize_matmul);
 
