@@ -20,6 +20,7 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <queue>
 #include <span>
 #include <string>
 #include <string_view>
@@ -1748,6 +1749,9 @@ namespace headrace {
 struct target_preferences {
     static constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
 
+    /// Does a CLAMP to the whole range of its type stay? It changes nothing, but Vela estimates fewer cycles
+    /// for an Ethos-U55 where one follows a convolution.
+    bool whole_clamps = true;
     /// Axes of a TRANSPOSE; one of more is merged to fewer where axes move together.
     std::size_t transposed_axes = 4;
     /// Pixels that a convolution by 0 and 1 moves at a time where a few planes become channels; 0 for a
@@ -1755,6 +1759,8 @@ struct target_preferences {
     std::int64_t planes_by_convolution = 0;
     /// Are planes moved before the image is cropped, where the crop has a number of pixels that cannot be?
     bool crops_after_planes = false;
+    /// Is what windows read cropped after it is transposed, although that transposes more?
+    bool crops_after_transpose = false;
     /// The rows of a linear layer are the width of an image, not its height.
     bool rows_are_width = false;
     /// The longest stride of a convolution. What has a longer one is computed once for each pixel of its
@@ -1789,14 +1795,24 @@ struct target_preferences {
     /// Hundredths of a cycle for a byte in slow memory: of an image with few channels, and of a large result
     /// that is written there and read again.
     std::int64_t slow_read = 0, slow_result = 0;
+    /// Are the second matrices of a MATMUL transposed before it, unless they come from such a TRANSPOSE?
+    bool reads_matrices_transposed = false;
+    /// A convolution that writes an image plane by plane takes longer the more planes there are for each of
+    /// their pixels: hundredths by which, against a copy of the image that has none of its weights; 0 where a
+    /// copy gains nothing.
+    std::int64_t slow_planes = 0;
 };
 
 namespace detail {
 
+// Programs for no target in particular are compiled for both Ethos-Us. What helps one of them and hurts the
+// other in nothing, or little, stays: without whole CLAMPs the keyword spotter takes 21 % more cycles on an
+// Ethos-U55, without planes by convolution MobileNet V2 (96x96) 10 % more on an Ethos-U85.
 inline constexpr target_preferences generic_preferences{.planes_by_convolution = 16};
 
 // Measured by the estimates of Vela 5.1 for ethos-u55-128.
 inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
+                                                    .crops_after_transpose = true,
                                                     .rows_are_width = true,
                                                     .stride = 3,
                                                     .pooled_maximum = 256,
@@ -1807,7 +1823,8 @@ inline constexpr target_preferences u55_preferences{.transposed_axes = 2,
                                                     .paired_channels = 4};
 
 // Measured by the estimates of Vela 5.1 for ethos-u85-256.
-inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
+inline constexpr target_preferences u85_preferences{.whole_clamps = false,
+                                                    .planes_by_convolution = 16,
                                                     .crops_after_planes = true,
                                                     .rows_are_width = true,
                                                     .stride = 3,
@@ -1824,7 +1841,9 @@ inline constexpr target_preferences u85_preferences{.planes_by_convolution = 16,
                                                     .output_steps = 3,
                                                     .on_chip_bytes = 384 * 1024,
                                                     .slow_read = 244,
-                                                    .slow_result = 21};
+                                                    .slow_result = 21,
+                                                    .reads_matrices_transposed = true,
+                                                    .slow_planes = 11};
 
 }  // namespace detail
 
@@ -5244,16 +5263,569 @@ HEADRACE_COMPILED_PASS(ensure_distinct_outputs);
 
 }  // namespace headrace
 
+// ---- headrace/passes/finish/memory_order.hpp ----
+
+namespace headrace {
+
+/// What the tensors of a graph need while it runs, in bytes: the most that live at one step, whatever a
+/// memory plan makes of it, and what no order can do without. Tensors are counted as in headrace::liveness.
+struct memory_need {
+    static constexpr bool inherited = false;
+    std::uint64_t peak = 0;
+    std::uint64_t lower_bound = 0;
+};
+
+/// The order in which a graph's nodes need the least memory.
+///
+/// A node that is an ancestor or a descendant of each other node stands at the same place in every order.
+/// Such nodes cut the graph into segments, each of which has its own best order. A segment is reordered only
+/// where the whole graph gains: where its peak is the largest, and only if it then has a smaller one.
+/// Segments of at most 64 nodes are searched for the best order, the sets of executed nodes being the states,
+/// up to 16,384 states in all. Where that is not enough, the best of two heuristics is taken: of several
+/// operands the one first that needs the most memory beyond its result (Sethi and Ullman 1970), and always
+/// the node that leaves the least memory in use. All of it depends on the graph and its present order alone.
+class memory_order {
+public:
+    /// Looks at a graph whose nodes are in a topological order.
+    explicit memory_order(const graph& g);
+
+    /// May nodes change places, and is the size of each tensor known?
+    [[nodiscard]] bool is_free() const { return is_free_; }
+    [[nodiscard]] memory_need need() const { return need_; }
+    /// Finds a better order, if it can; `need` then is that of the order found.
+    bool improve();
+    /// The nodes that are executed, in the order found.
+    [[nodiscard]] std::span<node* const> nodes() const { return nodes_; }
+
+private:
+    static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
+    using numbers = std::pmr::vector<std::uint32_t>;
+
+    struct buffer {
+        std::uint64_t bytes = 0;
+        std::uint32_t maker = none;  // its node's position
+        std::uint32_t last = 0;      // the position after that of its last user
+        bool is_kept = false;        // it is an output
+    };
+    struct step {
+        std::uint64_t made = 0;   // bytes of its results
+        std::uint64_t extra = 0;  // what graphs that it holds need
+        std::uint32_t first_buffer = 0, buffer_count = 0;
+        std::uint32_t first_read = 0, read_count = 0;      // in reads_
+        std::uint32_t first_source = 0, source_count = 0;  // in sources_
+    };
+    // Positions from `begin` to before `end`.
+    struct segment {
+        std::uint32_t begin = 0, end = 0;
+        std::uint64_t live = 0;  // when it begins
+        std::uint64_t peak = 0, lower_bound = 0;
+    };
+    struct part;          // a segment by itself, its nodes numbered from 0
+    struct exact_search;  // of a part
+
+    void read(const graph& g);
+    void read_node(const node& n);
+    void add_results(const node& n, std::uint32_t maker);
+    void add_segments();
+    [[nodiscard]] std::pmr::vector<bool> cuts() const;
+    [[nodiscard]] bool is_made_in(const buffer& b, const segment& s) const;
+    [[nodiscard]] bool is_freed_in(const buffer& b, const segment& s) const;
+    [[nodiscard]] std::uint64_t bound_of(const segment& s) const;
+    [[nodiscard]] part part_of(const segment& s) const;
+    [[nodiscard]] std::optional<numbers> best_order(const part& p, std::uint64_t below);
+    bool improve(segment& s);
+
+    std::pmr::vector<node*> nodes_;
+    std::pmr::vector<step> steps_;  // parallel to nodes_, in the order that the graph has
+    std::pmr::vector<buffer> buffers_;
+    numbers reads_, sources_;
+    numbers positions_, first_buffers_, marks_;  // by node, by node, by buffer
+    std::pmr::vector<segment> segments_;
+    std::uint64_t input_bytes_ = 0;
+    std::size_t states_left_ = 16384;
+    memory_need need_;
+    bool is_free_ = true;
+};
+
+}  // namespace headrace
+
+// ---- headrace/ir/views.hpp ----
+
+namespace headrace {
+
+/// Can the result of that node lie where its first operand lies, because it has the same elements in the same
+/// order? So it is for reshapes, of TOSA and of PyTorch. Tensors lie row by row here, so what only renames
+/// axes is no computation; a permutation is one.
+[[nodiscard]] inline bool is_view(const node& n) {
+    if (!n.op->functional().has(trait::reshaping | trait::forwarding)) return false;
+    if (n.result_count != 1 || n.operand_count == 0) return false;
+    const tensor_meta* const from = meta_of(n.operand(0));
+    const auto& to = n.results[0].meta;
+    return from != nullptr && to && from->dtype == to->dtype && from->elements() == to->elements();
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/finish/memory_order_definition.hpp ----
+
+namespace headrace {
+
+struct memory_order::part {
+    struct item {
+        std::uint64_t made, extra;
+        std::uint64_t dead;  // of what is made, that nothing reads
+        numbers reads{}, sources{}, users{};
+    };
+    struct shared {  // read by some, and free after the last of them
+        std::uint64_t bytes;
+        numbers users{};
+    };
+    std::uint64_t live = 0;
+    std::pmr::vector<item> items{};
+    std::pmr::vector<shared> buffers{};
+
+    [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(items.size()); }
+    [[nodiscard]] std::uint64_t peak_of(const numbers& order) const;
+    [[nodiscard]] numbers deepest_first() const;
+    [[nodiscard]] numbers smallest_first() const;
+};
+
+/// Sets of executed nodes, those with the lowest peak first. A node that needs no more than what was needed
+/// before, and leaves no more, is executed at once: no order is better for waiting.
+struct memory_order::exact_search {
+    static constexpr std::uint32_t max_size = 64;
+    struct state {
+        std::uint64_t done, live, peak;
+        std::uint32_t from, item;
+    };
+
+    explicit exact_search(const part& of) : p(of), sources(of.items.size()), users(of.buffers.size()) {
+        for (std::uint32_t i = 0; i != p.size(); ++i) {
+            for (const std::uint32_t s : p.items[i].sources) sources[i] |= std::uint64_t{1} << s;
+        }
+        for (std::size_t b = 0; b != users.size(); ++b) {
+            for (const std::uint32_t u : p.buffers[b].users) users[b] |= std::uint64_t{1} << u;
+        }
+    }
+
+    // The best order if it is below a peak, or none if there is none; nothing if more states are needed.
+    std::optional<numbers> run(std::uint64_t below, std::size_t& states_left) {
+        const std::uint64_t all = ~std::uint64_t{0} >> (max_size - p.size());
+        add({0, p.live, 0, none, none});
+        while (!queue.empty()) {
+            const std::uint32_t at = std::get<2>(queue.top());
+            queue.pop();
+            const bool is_done = states[at].done == all;
+            if (is_done || states.size() > states_left) {
+                states_left -= std::min(states_left, states.size());
+                return is_done ? std::optional(order_to(at)) : std::nullopt;
+            }
+            expand(at, below);
+        }
+        states_left -= std::min(states_left, states.size());
+        return numbers();
+    }
+
+private:
+    void expand(std::uint32_t at, std::uint64_t below) {
+        const state from = states[at];
+        const std::size_t first = next.size();
+        for (std::uint32_t i = 0; i != p.size(); ++i) {
+            const std::uint64_t bit = std::uint64_t{1} << i;
+            if ((from.done & bit) != 0 || (sources[i] & ~from.done) != 0) continue;
+            const part::item& item = p.items[i];
+            const std::uint64_t peak = std::max(from.peak, from.live + item.made + item.extra);
+            std::uint64_t live = from.live + item.made - item.dead;
+            for (const std::uint32_t b : item.reads) {
+                if ((users[b] & ~(from.done | bit)) == 0) live -= p.buffers[b].bytes;
+            }
+            if (peak >= below) continue;
+            const state to{from.done | bit, live, peak, at, i};
+            if (peak == from.peak && live <= from.live) {
+                next.resize(first);
+                next.push_back(to);
+                break;
+            }
+            next.push_back(to);
+        }
+        for (const state& s : next) add(s);
+        next.clear();
+    }
+    void add(const state& s) {
+        const auto [known, is_new] = peaks.try_emplace(s.done, s.peak);
+        if (!is_new && known->second <= s.peak) return;
+        known->second = s.peak;
+        const auto missing = static_cast<std::uint32_t>(max_size - std::popcount(s.done));
+        queue.push({s.peak, missing, static_cast<std::uint32_t>(states.size())});
+        states.push_back(s);
+    }
+    [[nodiscard]] numbers order_to(std::uint32_t at) const {
+        numbers order;
+        for (; states[at].from != none; at = states[at].from) order.push_back(states[at].item);
+        std::reverse(order.begin(), order.end());
+        return order;
+    }
+
+    using entry = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;
+    const part& p;
+    std::pmr::vector<std::uint64_t> sources, users;
+    std::pmr::vector<state> states{}, next{};
+    std::pmr::unordered_map<std::uint64_t, std::uint64_t> peaks{};
+    std::priority_queue<entry, std::pmr::vector<entry>, std::greater<entry>> queue{};
+};
+
+HEADRACE_INLINE memory_order::memory_order(const graph& g)
+    : positions_(g.id_bound(), none), first_buffers_(g.id_bound(), none) {
+    read(g);
+    if (!is_free_) return;
+    add_segments();
+    need_ = {input_bytes_, input_bytes_};
+    for (const segment& s : segments_) {
+        need_.peak = std::max(need_.peak, s.peak);
+        need_.lower_bound = std::max(need_.lower_bound, s.lower_bound);
+    }
+}
+
+HEADRACE_INLINE void memory_order::read(const graph& g) {
+    const auto is_known_before = [](const node& n) {
+        if (is<builtin::constant>(n) || is<tosa::const_>(n)) return true;
+        const auto is_shape = [](const result_slot& r) { return r.meta && r.meta->dtype == dtype::shape; };
+        return n.result_count != 0 && std::all_of(n.results, n.results + n.result_count, is_shape);
+    };
+    for (const node& n : g.inputs()) add_results(n, none);
+    for (const buffer& b : buffers_) input_bytes_ += b.bytes;
+    for (const node& n : g.nodes()) {
+        if (is<builtin::placeholder>(n) || is<builtin::output>(n) || is_known_before(n)) continue;
+        if (is_free_) read_node(n);
+    }
+    if (g.output() == nullptr) is_free_ = false;
+    if (!is_free_) return;
+    for (const value v : g.outputs()) {
+        const std::uint32_t first = first_buffers_[v.producer->id];
+        if (first != none) buffers_[first + v.result].is_kept = true;
+    }
+}
+
+HEADRACE_INLINE void memory_order::add_results(const node& n, std::uint32_t maker) {
+    first_buffers_[n.id] = static_cast<std::uint32_t>(buffers_.size());
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        if (!n.results[i].meta) is_free_ = false;
+        buffers_.push_back({.bytes = n.results[i].meta ? packed_bytes(*n.results[i].meta) : 0,
+                            .maker = maker,
+                            .last = maker == none ? 0 : maker + 1});
+    }
+}
+
+HEADRACE_INLINE void memory_order::read_node(const node& n) {
+    const bool may_move = is_pure(n) || (holds_regions(*n.op) && !has_effects(n));
+    const bool is_local = std::all_of(n.uses().begin(), n.uses().end(),
+                                      [&](const edge& e) { return e.target->owner == n.owner; });
+    is_free_ = may_move && is_local && !n.op->has(trait::writes_out);
+    if (!is_free_) return;
+    const auto at = static_cast<std::uint32_t>(nodes_.size());
+    step s{.first_read = static_cast<std::uint32_t>(reads_.size()),
+           .first_source = static_cast<std::uint32_t>(sources_.size())};
+    for (const edge& e : n.operand_edges()) {
+        const value v = *e.slot;
+        const std::uint32_t source = positions_[v.producer->id];
+        const auto begin = sources_.begin() + s.first_source;
+        if (source != none && std::find(begin, sources_.end(), source) == sources_.end())
+            sources_.push_back(source);
+        const std::uint32_t first = first_buffers_[v.producer->id];
+        if (first == none) continue;
+        const std::uint32_t read = first + v.result;
+        marks_.resize(buffers_.size(), none);
+        if (marks_[read] == at) continue;
+        marks_[read] = at;
+        reads_.push_back(read);
+        buffers_[read].last = at + 1;
+    }
+    for_each_region(n, [&](const field_info&, const graph* region) {
+        if (region != nullptr) s.extra = std::max(s.extra, memory_order(*region).need().peak);
+    });
+    s.read_count = static_cast<std::uint32_t>(reads_.size()) - s.first_read;
+    s.source_count = static_cast<std::uint32_t>(sources_.size()) - s.first_source;
+    s.first_buffer = static_cast<std::uint32_t>(buffers_.size());
+    if (is_view(n)) {
+        const value from = n.operand(0);
+        const std::uint32_t first = first_buffers_[from.producer->id];
+        if (first != none) first_buffers_[n.id] = first + from.result;
+    } else {
+        add_results(n, at);
+    }
+    s.buffer_count = static_cast<std::uint32_t>(buffers_.size()) - s.first_buffer;
+    for (std::uint32_t b = 0; b != s.buffer_count; ++b) s.made += buffers_[s.first_buffer + b].bytes;
+    positions_[n.id] = at;
+    nodes_.push_back(const_cast<node*>(&n));
+    steps_.push_back(s);
+}
+
+/// A node is a cut if each one before it leads to it, so that the nodes up to it have one end, and if it
+/// leads to each one after it, so that those have one beginning.
+HEADRACE_INLINE std::pmr::vector<bool> memory_order::cuts() const {
+    const std::size_t count = steps_.size();
+    std::pmr::vector<bool> has_user(count), is_cut(count);
+    numbers latest_source_of(count);  // of how many nodes it is the last source
+    std::size_t ends = 0, beginnings = 0;
+    for (std::size_t i = 0; i != count; ++i) {
+        ++ends;
+        std::uint32_t latest = none;
+        for (std::uint32_t k = 0; k != steps_[i].source_count; ++k) {
+            const std::uint32_t source = sources_[steps_[i].first_source + k];
+            if (!has_user[source]) --ends;
+            has_user[source] = true;
+            latest = latest == none ? source : std::max(latest, source);
+        }
+        if (latest != none) ++latest_source_of[latest];
+        is_cut[i] = ends == 1;
+    }
+    for (std::size_t i = count; i-- != 0;) {
+        beginnings = beginnings + 1 - latest_source_of[i];
+        is_cut[i] = is_cut[i] && beginnings == 1;
+    }
+    return is_cut;
+}
+
+HEADRACE_INLINE void memory_order::add_segments() {
+    const std::pmr::vector<bool> is_cut = cuts();
+    std::uint64_t live = 0;
+    for (const buffer& b : buffers_) {
+        if (b.maker == none && (b.last != 0 || b.is_kept)) live += b.bytes;
+    }
+    segment s{.live = live};
+    for (std::uint32_t i = 0; i != steps_.size(); ++i) {
+        const step& at = steps_[i];
+        live += at.made;
+        s.peak = std::max(s.peak, live + at.extra);
+        const auto leave = [&](const buffer& b) {
+            if (b.last == i + 1 && !b.is_kept) live -= b.bytes;
+        };
+        for (std::uint32_t k = 0; k != at.read_count; ++k) leave(buffers_[reads_[at.first_read + k]]);
+        for (std::uint32_t k = 0; k != at.buffer_count; ++k) leave(buffers_[at.first_buffer + k]);
+        if (!is_cut[i] && i + 1 != steps_.size()) continue;
+        s.end = i + 1;
+        s.lower_bound = bound_of(s);
+        segments_.push_back(s);
+        s = {.begin = i + 1, .live = live};
+    }
+}
+
+HEADRACE_INLINE bool memory_order::is_made_in(const buffer& b, const segment& s) const {
+    return b.maker != none && b.maker >= s.begin;
+}
+HEADRACE_INLINE bool memory_order::is_freed_in(const buffer& b, const segment& s) const {
+    return !b.is_kept && b.last <= s.end;
+}
+
+/// The largest of what single nodes read and make, beside what lives throughout the segment.
+HEADRACE_INLINE std::uint64_t memory_order::bound_of(const segment& s) const {
+    if (s.end - s.begin == 1) return s.peak;
+    std::uint64_t throughout = s.live;
+    std::uint64_t most = 0;
+    for (std::uint32_t i = s.begin; i != s.end; ++i) {
+        const step& at = steps_[i];
+        std::uint64_t own = at.made + at.extra;
+        for (std::uint32_t k = 0; k != at.read_count; ++k) {
+            const buffer& b = buffers_[reads_[at.first_read + k]];
+            const bool is_made = is_made_in(b, s);
+            if (is_made || is_freed_in(b, s)) own += b.bytes;
+            if (!is_made && b.last == i + 1 && is_freed_in(b, s)) throughout -= b.bytes;
+        }
+        most = std::max(most, own);
+    }
+    return throughout + most;
+}
+
+HEADRACE_INLINE memory_order::part memory_order::part_of(const segment& s) const {
+    part p{.live = s.live};
+    std::pmr::unordered_map<std::uint32_t, std::uint32_t> buffers;
+    for (std::uint32_t i = s.begin; i != s.end; ++i) {
+        const step& at = steps_[i];
+        const std::uint32_t self = i - s.begin;
+        part::item item{.made = at.made, .extra = at.extra, .dead = 0};
+        for (std::uint32_t k = 0; k != at.buffer_count; ++k) {
+            const buffer& b = buffers_[at.first_buffer + k];
+            if (b.last == i + 1 && !b.is_kept) item.dead += b.bytes;
+        }
+        for (std::uint32_t k = 0; k != at.read_count; ++k) {
+            const std::uint32_t read = reads_[at.first_read + k];
+            if (!is_freed_in(buffers_[read], s)) continue;
+            const auto next = static_cast<std::uint32_t>(p.buffers.size());
+            const auto [known, is_new] = buffers.try_emplace(read, next);
+            if (is_new) p.buffers.push_back({.bytes = buffers_[read].bytes});
+            p.buffers[known->second].users.push_back(self);
+            item.reads.push_back(known->second);
+        }
+        for (std::uint32_t k = 0; k != at.source_count; ++k) {
+            const std::uint32_t source = sources_[at.first_source + k];
+            if (source < s.begin) continue;
+            item.sources.push_back(source - s.begin);
+            p.items[source - s.begin].users.push_back(self);
+        }
+        p.items.push_back(std::move(item));
+    }
+    return p;
+}
+
+HEADRACE_INLINE std::uint64_t memory_order::part::peak_of(const numbers& order) const {
+    numbers left(buffers.size());
+    for (std::size_t b = 0; b != buffers.size(); ++b)
+        left[b] = static_cast<std::uint32_t>(buffers[b].users.size());
+    std::uint64_t now = live, peak = 0;
+    for (const std::uint32_t i : order) {
+        now += items[i].made;
+        peak = std::max(peak, now + items[i].extra);
+        now -= items[i].dead;
+        for (const std::uint32_t b : items[i].reads) {
+            if (--left[b] == 0) now -= buffers[b].bytes;
+        }
+    }
+    return peak;
+}
+
+/// Depth first, as if the nodes were a tree: what an operand needs beyond its result comes before the results
+/// of the others are there.
+HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const {
+    std::pmr::vector<std::uint64_t> needs(items.size());
+    std::pmr::vector<numbers> sources(items.size());
+    for (std::uint32_t i = 0; i != size(); ++i) {
+        sources[i] = items[i].sources;
+        const auto beyond = [&](std::uint32_t s) { return needs[s] - items[s].made; };
+        std::sort(sources[i].begin(), sources[i].end(), [&](std::uint32_t a, std::uint32_t b) {
+            return beyond(a) != beyond(b) ? beyond(a) > beyond(b) : a < b;
+        });
+        std::uint64_t held = 0;
+        for (const std::uint32_t s : sources[i]) {
+            needs[i] = std::max(needs[i], held + needs[s]);
+            held += items[s].made;
+        }
+        needs[i] = std::max(needs[i], held + items[i].made + items[i].extra);
+    }
+    numbers order, path, next(items.size());
+    std::pmr::vector<bool> placed(items.size());
+    for (std::uint32_t end = 0; end != size(); ++end) {
+        if (!items[end].users.empty()) continue;
+        path.push_back(end);
+        while (!path.empty()) {
+            const std::uint32_t at = path.back();
+            if (next[at] != sources[at].size()) {
+                const std::uint32_t source = sources[at][next[at]++];
+                if (!placed[source]) path.push_back(source);
+                continue;
+            }
+            path.pop_back();
+            if (!placed[at]) order.push_back(at);
+            placed[at] = true;
+        }
+    }
+    return order;
+}
+
+/// Of the nodes that may come next, the one after which the least is in use.
+HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const {
+    using entry = std::pair<std::int64_t, std::uint32_t>;
+    std::priority_queue<entry, std::pmr::vector<entry>, std::greater<entry>> ready;
+    numbers missing(items.size()), left(buffers.size()), order;
+    std::pmr::vector<bool> placed(items.size());
+    const auto add = [&](std::uint32_t i) {
+        auto growth = static_cast<std::int64_t>(items[i].made - items[i].dead);
+        for (const std::uint32_t b : items[i].reads) {
+            if (left[b] == 1) growth -= static_cast<std::int64_t>(buffers[b].bytes);
+        }
+        ready.push({growth, i});
+    };
+    for (std::size_t b = 0; b != buffers.size(); ++b)
+        left[b] = static_cast<std::uint32_t>(buffers[b].users.size());
+    for (std::uint32_t i = 0; i != size(); ++i) {
+        missing[i] = static_cast<std::uint32_t>(items[i].sources.size());
+        if (missing[i] == 0) add(i);
+    }
+    while (!ready.empty()) {
+        const std::uint32_t at = ready.top().second;
+        ready.pop();
+        if (placed[at]) continue;  // it came before with less
+        placed[at] = true;
+        order.push_back(at);
+        for (const std::uint32_t b : items[at].reads) {
+            if (--left[b] != 1) continue;
+            for (const std::uint32_t u : buffers[b].users) {
+                if (!placed[u] && missing[u] == 0) add(u);
+            }
+        }
+        for (const std::uint32_t u : items[at].users) {
+            if (--missing[u] == 0) add(u);
+        }
+    }
+    return order;
+}
+
+/// An order with a peak below that, or an empty one if there is none; nothing if none was found.
+HEADRACE_INLINE std::optional<memory_order::numbers> memory_order::best_order(const part& p,
+                                                                              std::uint64_t below) {
+    if (p.size() <= exact_search::max_size && states_left_ != 0) {
+        if (auto found = exact_search(p).run(below, states_left_)) return found;
+    }
+    std::optional<numbers> best;
+    for (numbers order : {p.deepest_first(), p.smallest_first()}) {
+        const std::uint64_t peak = p.peak_of(order);
+        if (peak >= below) continue;
+        below = peak;
+        best = std::move(order);
+    }
+    return best;
+}
+
+HEADRACE_INLINE bool memory_order::improve(segment& s) {
+    const part p = part_of(s);
+    const std::size_t states = states_left_;
+    const auto order = best_order(p, s.peak);
+    const bool is_exact = order && states != 0 && states_left_ != 0 && p.size() <= exact_search::max_size;
+    if (order && !order->empty()) {
+        const auto first = nodes_.begin() + s.begin;
+        const std::pmr::vector<node*> old(first, nodes_.begin() + s.end);
+        for (std::size_t i = 0; i != old.size(); ++i)
+            first[static_cast<std::ptrdiff_t>(i)] = old[(*order)[i]];
+        s.peak = p.peak_of(*order);
+    }
+    if (is_exact) s.lower_bound = s.peak;
+    return order && !order->empty();
+}
+
+HEADRACE_INLINE bool memory_order::improve() {
+    if (!is_free_) return false;
+    std::pmr::vector<segment*> fullest;
+    for (segment& s : segments_) fullest.push_back(&s);
+    std::stable_sort(fullest.begin(), fullest.end(),
+                     [](const segment* a, const segment* b) { return a->peak > b->peak; });
+    const std::pmr::vector<node*> old = nodes_;
+    std::uint64_t peak = need_.lower_bound;
+    for (segment* s : fullest) {
+        if (s->peak <= peak) break;
+        const bool is_better = improve(*s);
+        peak = std::max(peak, s->peak);
+        need_.lower_bound = std::max(need_.lower_bound, s->lower_bound);
+        if (!is_better) break;  // the others need no more than that
+    }
+    const bool gained = peak < need_.peak;
+    if (!gained) nodes_ = old;
+    need_.peak = std::min(peak, need_.peak);
+    return gained;
+}
+
+}  // namespace headrace
+
 // ---- headrace/passes/finish/sort_topologically.hpp ----
 
 namespace headrace {
 
-/// The order is that in which a depth-first search from the outputs leaves the nodes, inputs first. It
-/// depends on the edges alone. The order in which handlers make nodes does not: C++ does not specify which
-/// argument of a call is evaluated first, and compilers differ.
+/// The order is that in which a depth-first search from the outputs leaves the nodes, inputs first, unless
+/// another one is found in which tensors need less memory (passes/finish/memory_order.hpp). It depends on the
+/// edges and sizes alone. The order in which handlers make nodes does not: C++ does not specify which
+/// argument of a call is evaluated first, and compilers differ. What the order needs is noted at the output.
 struct sort_topologically : pass {
     using ensures = pass_list<nodes_sorted>;
-    static constexpr std::string_view summary = "puts nodes in an order that depends only on the edges";
+    static constexpr std::string_view summary =
+        "puts nodes in an order that depends only on the graph, and needs little memory";
     static constexpr bool repeatable = true;
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
@@ -5278,6 +5850,14 @@ private:
             if (!placed[n.id]) rest.push_back(&n);
         }
         for (node* n : rest) visit(*n, placed, place);
+        memory_order order(g);
+        if (order.improve()) {
+            placed.assign(placed.size(), false);
+            for (node& input : g.inputs()) place(input);
+            for (node* n : order.nodes()) visit(*n, placed, place);
+            visit(*end, placed, place);
+        }
+        if (order.is_free()) g.annotate(*end, order.need());
     }
 
     template <class Place>
@@ -7500,6 +8080,48 @@ HEADRACE_COMPILED_PASS(choose_layouts);
 
 }  // namespace headrace
 
+// ---- headrace/passes/layout/crop_after_transpose.hpp ----
+
+namespace headrace {
+
+struct merge_transposed_axes;
+/// As in an image of an even size that a convolution of stride 2 reads but for its last row and column. An
+/// Ethos-U's convolutions and poolings read a part of a tensor where it lies, a TRANSPOSE does not: the part
+/// would be copied first.
+struct crop_after_transpose : pass {
+    using runs_after = pass_list<layouts_chosen>;
+    using runs_before = pass_list<merge_transposed_axes>;
+    static constexpr std::string_view summary =
+        "transposes before a SLICE of most of a tensor what windows read then";
+
+    using targeted_ops = ops<tosa::transpose>;
+    using produces = ops<tosa::transpose, tosa::slice, tosa::const_shape>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).crops_after_transpose;
+    }
+
+    std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
+        const auto* part = match<tosa::slice>(a.input1);
+        const auto* start = part == nullptr ? nullptr : match<tosa::const_shape>(part->start);
+        const bool is_most =
+            start != nullptr && e.meta(part->input1).elements() / 2 < e.meta(a.input1).elements();
+        const auto uses = e.current().uses();
+        const bool is_for_windows = std::all_of(uses.begin(), uses.end(), [](const edge& use) {
+            const node& n = *use.target;
+            return is<tosa::conv2d>(n) || is<tosa::depthwise_conv2d>(n) || is<tosa::max_pool2d>(n) ||
+                   is<tosa::avg_pool2d>(n);
+        });
+        if (!is_most || !is_for_windows || !has_one_use(a.input1)) return std::nullopt;
+        return e.make<tosa::slice>({.input1 = build::transpose(e, part->input1, a.perms),
+                                    .start = build::const_shape(e, build::permuted(start->values, a.perms)),
+                                    .size = build::const_shape(e, e.result_meta().shape)});
+    }
+};
+HEADRACE_COMPILED_PASS(crop_after_transpose);
+
+}  // namespace headrace
+
 // ---- headrace/passes/layout/fuse_reshapes.hpp ----
 
 namespace headrace {
@@ -7901,6 +8523,180 @@ HEADRACE_COMPILED_PASS(select_by_convolution);
 
 }  // namespace headrace
 
+// ---- headrace/passes/npu/split_convolutions.hpp ----
+
+namespace headrace {
+
+struct fuse_reshapes;
+struct fuse_transposes;
+/// As in an attention whose queries, keys and values come from one linear layer, or a gated linear unit. Each
+/// part that is cut out of the channels gets a convolution of its own, with that part of the weight, and
+/// nothing is copied. Runs before layouts are chosen, as each part may have its own.
+struct split_convolutions : pass {
+    using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
+    using runs_before = pass_list<layouts_chosen>;
+    static constexpr std::string_view summary =
+        "splits a CONV2D whose channels are only sliced into one for each slice";
+
+    using targeted_ops = ops<tosa::slice>;
+    using produces = joined<build::permute_ops, build::slice_ops,
+                            ops<tosa::conv2d, tosa::rescale, tosa::clamp, tosa::table>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).products_per_move != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
+        const auto steps = steps_before(a.input1);
+        const auto places = steps.empty() ? std::nullopt : places_of_channels(steps, e);
+        const auto part = places ? channels_of(a, places->back(), e) : std::nullopt;
+        if (!part || !pays(*args_if<tosa::conv2d>(*steps.front()), a.input1, places->back(), e))
+            return std::nullopt;
+        value v{};
+        for (std::size_t i = 0; i != steps.size(); ++i) v = part_of(*steps[i], v, *part, (*places)[i], e);
+        return v;
+    }
+
+private:
+    // Where a convolution's channels are in a tensor: their outermost factor is an axis, each of whose
+    // elements stands for so many of them.
+    struct place {
+        std::size_t axis;
+        std::int64_t channels;
+    };
+    struct range {
+        std::int64_t start, count;
+    };
+    using nodes = std::pmr::vector<const node*>;
+
+    static sizes shape_of(const node& n) { return n.results[0].meta->shape; }
+
+    // A convolution with constant weights and what follows it up to a value, all for that value alone. Empty
+    // if there is none.
+    static nodes steps_before(value v) {
+        nodes steps{v.producer};
+        while (!is<tosa::conv2d>(*steps.back())) {
+            const node& n = *steps.back();
+            const bool passes_on = is<tosa::rescale>(n) || is<tosa::clamp>(n) || is<tosa::table>(n) ||
+                                   is<tosa::reshape>(n) || is<tosa::transpose>(n);
+            if (!passes_on || !has_one_use(n.operand(0))) return {};
+            steps.push_back(n.operand(0).producer);
+        }
+        const auto& convolution = args_of<tosa::conv2d>(*steps.back());
+        if (!is_constant(convolution.weight) || !is_constant(convolution.bias)) return {};
+        std::reverse(steps.begin(), steps.end());
+        return steps;
+    }
+
+    static bool is_constant(value v) {
+        while (is<tosa::reshape>(*v.producer) || is<tosa::transpose>(*v.producer)) v = v.producer->operand(0);
+        return is<builtin::constant>(*v.producer);
+    }
+
+    // After each step. Nothing if the channels are mixed with other axes, or have factors of their own where
+    // they are in pieces.
+    static std::optional<std::pmr::vector<place>> places_of_channels(const nodes& steps, emit<produces>& e) {
+        std::pmr::vector<place> places{{3, 1}};
+        for (std::size_t i = 1; i != steps.size(); ++i) {
+            const node& n = *steps[i];
+            place at = places.back();
+            const sizes before = e.shape(n.operand(0));
+            if (const auto* moved = args_if<tosa::transpose>(n)) {
+                at.axis = static_cast<std::size_t>(
+                    std::find(moved->perms.begin(), moved->perms.end(), static_cast<std::int64_t>(at.axis)) -
+                    moved->perms.begin());
+            } else if (is<tosa::reshape>(n)) {
+                const auto reshaped = place_in(at, before, shape_of(n));
+                if (!reshaped) return std::nullopt;
+                at = *reshaped;
+            } else if (const auto* scaled = args_if<tosa::rescale>(n)) {
+                const bool are_whole = at.axis + 1 == before.size() && at.channels == 1 &&
+                                       before[at.axis] == shape_of(*steps[0])[3];
+                if (scaled->per_channel && !are_whole) return std::nullopt;
+            }
+            places.push_back(at);
+        }
+        return places;
+    }
+
+    static std::optional<place> place_in(place at, sizes before, sizes after) {
+        const std::int64_t outer = element_count(before.first(at.axis));
+        const std::int64_t inner = element_count(before.subspan(at.axis + 1));
+        std::int64_t outside = 1;
+        for (std::size_t axis = 0; axis != after.size() && outside <= outer; outside *= after[axis++]) {
+            if (outside != outer || after[axis] == 1) continue;
+            const std::int64_t inside = at.channels * element_count(after.subspan(axis + 1));
+            const bool is_whole = inner != 0 && inside % inner == 0 &&
+                                  inside / inner * after[axis] == before[at.axis] * at.channels;
+            return is_whole ? std::optional(place{axis, inside / inner}) : std::nullopt;
+        }
+        return std::nullopt;
+    }
+
+    // The channels that a SLICE takes, if it cuts nothing else.
+    static std::optional<range> channels_of(const args<tosa::slice>& a, place at, emit<produces>& e) {
+        const auto* start = match<tosa::const_shape>(a.start);
+        const auto* size = match<tosa::const_shape>(a.size);
+        if (start == nullptr || size == nullptr) return std::nullopt;
+        const shape_builder whole = build::with_axis(e.shape(a.input1), at.axis, size->values[at.axis]);
+        if (shape_builder(size->values) != whole || whole == shape_builder(e.shape(a.input1)))
+            return std::nullopt;
+        return range{start->values[at.axis] * at.channels, size->values[at.axis] * at.channels};
+    }
+
+    // Is every user a SLICE of channels, none is computed twice, and do the lanes that stay empty multiply
+    // less than the slices would move?
+    static bool pays(const args<tosa::conv2d>& convolution, value sliced, place at, emit<produces>& e) {
+        const target_preferences& target = preferences_of(e.target());
+        const shape_builder kernel(e.shape(convolution.weight));
+        const std::int64_t window = kernel[1] * kernel[2] * kernel[3];
+        std::int64_t count = 0, idle = 0;
+        for (const edge* use = sliced.producer->first_use; use != nullptr; use = use->next_use) {
+            const auto* slice = args_if<tosa::slice>(*use->target);
+            const auto part = slice == nullptr ? std::nullopt : channels_of(*slice, at, e);
+            if (!part) return false;
+            count += part->count;
+            idle += ceil_div(part->count, target.channels_at_once) * target.channels_at_once - part->count;
+        }
+        return count <= kernel[0] && saturating_mul(idle, window) <= target.products_per_move * count;
+    }
+
+    // What a step gives for a part of the channels.
+    static value part_of(const node& n, value input, range part, place at, emit<produces>& e) {
+        const auto own = [&](value factors) {
+            return e.meta(factors).elements() == 1 ? factors
+                                                   : build::slice(e, factors, 0, part.start, part.count);
+        };
+        if (const auto* convolution = args_if<tosa::conv2d>(n)) {
+            args<tosa::conv2d> few = *convolution;
+            few.weight = build::slice(e, few.weight, 0, part.start, part.count);
+            few.bias = own(few.bias);
+            return e.make<tosa::conv2d>(few);
+        }
+        if (const auto* rescale = args_if<tosa::rescale>(n)) {
+            args<tosa::rescale> few = *rescale;
+            few.input = input;
+            if (few.per_channel) {
+                few.multiplier = own(few.multiplier);
+                few.shift = own(few.shift);
+            }
+            return e.make<tosa::rescale>(few);
+        }
+        if (const auto* clamp = args_if<tosa::clamp>(n)) {
+            args<tosa::clamp> few = *clamp;
+            few.input = input;
+            return e.make<tosa::clamp>(few);
+        }
+        if (const auto* table = args_if<tosa::table>(n))
+            return e.make<tosa::table>({.input1 = input, .table = table->table});
+        if (const auto* moved = args_if<tosa::transpose>(n)) return build::transpose(e, input, moved->perms);
+        return build::reshape(e, input, build::with_axis(shape_of(n), at.axis, part.count / at.channels));
+    }
+};
+HEADRACE_COMPILED_PASS(split_convolutions);
+
+}  // namespace headrace
+
 // ---- headrace/passes/layout/layout.hpp ----
 
 namespace headrace {
@@ -7909,8 +8705,9 @@ namespace headrace {
 template <class Evaluator>
 using layout_passes =
     pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps, fuse_reshapes,
-              fuse_transposes, read_blocks, select_by_convolution, remove_dead_code,
-              fold_constants<Evaluator>, choose_layouts, transpose_by_convolution, merge_transposed_axes>;
+              fuse_transposes, read_blocks, select_by_convolution, split_convolutions, remove_dead_code,
+              fold_constants<Evaluator>, choose_layouts, crop_after_transpose, transpose_by_convolution,
+              merge_transposed_axes>;
 
 /// Weights are constants again, when they have been transposed or rearranged.
 template <class Evaluator>
@@ -11502,6 +12299,15 @@ public:
         return std::max(computing_, reading_) > computing_ + writing_;
     }
 
+    /// Does it take fewer cycles in all if the image, which is given, is copied to the chip first, where the
+    /// result stays as well?
+    [[nodiscard]] bool gains_by_copy() const {
+        const bool both_fit = image_bytes_ + result_bytes_ <= target_.on_chip_bytes;
+        const double copying =
+            static_cast<double>(image_bytes_) * static_cast<double>(target_.slow_result) / 100;
+        return reads_few_ && both_fit && reading_ > computing_ + copying;
+    }
+
 private:
     static constexpr std::int64_t burst = 16;
     static constexpr std::int64_t results_per_step = 8;
@@ -11513,6 +12319,99 @@ private:
     double computing_, reading_, writing_;
     bool reads_few_;
 };
+
+/// Does it take fewer cycles to copy an image on the chip, [1, H, W, C], before it leaves that plane by
+/// plane, than to have the convolution that computes it write the planes? By Vela 5.1's estimates for
+/// ethos-u85-256 of 300 sizes, the two break even at about C = 3 √(H W).
+[[nodiscard]] inline bool planes_gain_by_copy(const target_preferences& target, sizes image) {
+    const auto planes = static_cast<double>(image[3]);
+    const double pixels = static_cast<double>(image[1]) * static_cast<double>(image[2]);
+    const bool fits = element_count(image) <= target.on_chip_bytes;
+    return fits && planes * planes * static_cast<double>(target.slow_planes) > 100 * pixels;
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/copy_before_planes.hpp ----
+
+namespace headrace {
+
+/// As where a network gives an image with many channels, NCHW. Vela makes the TRANSPOSE part of the
+/// convolution before it, which then reads its weights again for each few planes. A pooling of single pixels
+/// in between is what writes the planes; it has no weights.
+struct copy_before_planes : pass {
+    using phase = tuning;
+    static constexpr std::string_view summary =
+        "copies what a CONV2D gives by a MAX_POOL2D before a TRANSPOSE takes it apart by channels";
+
+    using targeted_ops = ops<tosa::transpose>;
+    using produces = joined<build::permute_ops, ops<tosa::max_pool2d>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).slow_planes != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::transpose>& a, emit<produces>& e) const {
+        const shape_builder shape(e.shape(a.input1));
+        const auto moved = build::merge_axes(shape, a.perms);
+        if (moved.perms != shape_builder{1, 0} || e.dtype(a.input1) != dtype::int8) return std::nullopt;
+        const auto* convolution = convolution_before(a.input1);
+        if (convolution == nullptr) return std::nullopt;
+        const shape_builder image(sizes(convolution->results[0].meta->shape));
+        if (image[0] != 1 || image[3] != moved.shape[1] ||
+            !planes_gain_by_copy(preferences_of(e.target()), image)) {
+            return std::nullopt;
+        }
+        const value copied = e.make<tosa::max_pool2d>({.input = build::reshape(e, a.input1, image),
+                                                       .kernel = {1, 1},
+                                                       .stride = {1, 1},
+                                                       .pad = {0, 0, 0, 0}});
+        return build::transpose(e, build::reshape(e, copied, shape), a.perms);
+    }
+
+private:
+    // A convolution whose result has no other user, alone or with what Vela makes part of it.
+    static const node* convolution_before(value v) {
+        while (has_one_use(v)) {
+            const node& n = *v.producer;
+            if (is<tosa::conv2d>(n)) return &n;
+            if (!is<tosa::rescale>(n) && !is<tosa::clamp>(n) && !is<tosa::table>(n) && !is<tosa::reshape>(n))
+                return nullptr;
+            v = n.operand(0);
+        }
+        return nullptr;
+    }
+};
+HEADRACE_COMPILED_PASS(copy_before_planes);
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/image_on_chip.hpp ----
+
+namespace headrace {
+
+/// The image where it is computed, as what is computed may stay on the chip; a copy of it where it is given,
+/// read in bursts of many channels; nothing if it cannot be copied so.
+inline std::optional<value> image_on_chip(
+    emit<joined<build::reshape_ops, build::slice_ops, ops<tosa::max_pool2d>>> e, value v) {
+    const auto* part = match<tosa::slice>(v);
+    const value whole = part == nullptr ? v : part->input1;
+    if (!is<builtin::placeholder>(*whole.producer)) return v;
+    constexpr std::int64_t burst = 16;
+    const shape_builder image(e.shape(whole));
+    const std::int64_t pixels = image[1] * image[2];
+    if (pixels % burst != 0) return std::nullopt;
+    const value copied = e.make<tosa::max_pool2d>(
+        {.input = build::reshape(e, whole, shape_builder{1, 1, pixels / burst, burst * image[3]}),
+         .kernel = {1, 1},
+         .stride = {1, 1},
+         .pad = {0, 0, 0, 0}});
+    const value copy = build::reshape(e, copied, image);
+    if (part == nullptr) return copy;
+    args<tosa::slice> same_part = *part;
+    same_part.input1 = copy;
+    return e.make<tosa::slice>(same_part);
+}
 
 }  // namespace headrace
 
@@ -11532,10 +12431,10 @@ struct halve_windows : pass {
     static constexpr std::string_view summary =
         "halves MAX_POOL2D and DEPTHWISE_CONV2D where the image before them then stays on chip";
 
-    using targeted_ops = ops<tosa::max_pool2d, tosa::clamp>;
-    using produces =
-        joined<build::reshape_ops, build::slice_ops, build::concat_ops,
-               ops<tosa::max_pool2d, tosa::conv2d, tosa::depthwise_conv2d, tosa::rescale, tosa::clamp>>;
+    using targeted_ops = ops<tosa::max_pool2d, tosa::clamp, tosa::table>;
+    using produces = joined<
+        build::reshape_ops, build::slice_ops, build::concat_ops,
+        ops<tosa::max_pool2d, tosa::conv2d, tosa::depthwise_conv2d, tosa::rescale, tosa::clamp, tosa::table>>;
 
     [[nodiscard]] bool should_run(const graph& g) const {
         return preferences_of(g.target()).on_chip_bytes != 0;
@@ -11549,27 +12448,23 @@ struct halve_windows : pass {
 
     // The activation after a DEPTHWISE_CONV2D, so that its halves have theirs.
     std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
-        const auto* rescale = match<tosa::rescale>(a.input);
-        const auto* layer = rescale == nullptr ? nullptr : match<tosa::depthwise_conv2d>(rescale->input);
-        if (layer == nullptr || !has_one_use(a.input) || !has_one_use(rescale->input)) return std::nullopt;
-        auto parts = halves<tosa::depthwise_conv2d>(
-            *layer, (e.shape(layer->weight)[0] - 1) * layer->dilation[0] + 1, e);
-        if (!parts) return std::nullopt;
-        for (value& part : *parts) part = activated(part, *rescale, &a, e);
-        return build::concat(e, *parts, 1);
+        return halved_activation(a.input, e);
+    }
+    std::optional<value> operator()(const args<tosa::table>& a, emit<produces>& e) const {
+        return halved_activation(a.input1, e);
     }
 
 private:
-    // A convolution, its RESCALE and perhaps a CLAMP.
+    // A convolution, its RESCALE and perhaps a CLAMP or TABLE.
     struct first_layer {
         const args<tosa::conv2d>* convolution = nullptr;
         const args<tosa::rescale>* rescale = nullptr;
-        const args<tosa::clamp>* clamp = nullptr;
+        const node* activation = nullptr;
 
         static std::optional<first_layer> before(value v) {
             first_layer found;
-            found.clamp = match<tosa::clamp>(v);
-            const value narrowed = found.clamp == nullptr ? v : found.clamp->input;
+            if (is<tosa::clamp>(*v.producer) || is<tosa::table>(*v.producer)) found.activation = v.producer;
+            const value narrowed = found.activation == nullptr ? v : found.activation->operand(0);
             found.rescale = match<tosa::rescale>(narrowed);
             if (found.rescale == nullptr) return std::nullopt;
             found.convolution = match<tosa::conv2d>(found.rescale->input);
@@ -11581,18 +12476,32 @@ private:
         [[nodiscard]] value of_image(value image, emit<produces>& e) const {
             args<tosa::conv2d> sums = *convolution;
             sums.input = image;
-            return activated(e.make<tosa::conv2d>(sums), *rescale, clamp, e);
+            return activated(e.make<tosa::conv2d>(sums), *rescale, activation, e);
         }
     };
 
-    static value activated(value sums, args<tosa::rescale> rescale, const args<tosa::clamp>* clamp,
+    static value activated(value sums, args<tosa::rescale> rescale, const node* activation,
                            emit<produces>& e) {
         rescale.input = sums;
         const value narrowed = e.make<tosa::rescale>(rescale);
-        if (clamp == nullptr) return narrowed;
-        args<tosa::clamp> clamped = *clamp;
+        if (activation == nullptr) return narrowed;
+        if (const auto* table = args_if<tosa::table>(*activation))
+            return e.make<tosa::table>({.input1 = narrowed, .table = table->table});
+        args<tosa::clamp> clamped = args_of<tosa::clamp>(*activation);
         clamped.input = narrowed;
         return e.make<tosa::clamp>(clamped);
+    }
+
+    static std::optional<value> halved_activation(value activated_value, emit<produces>& e) {
+        const auto* rescale = match<tosa::rescale>(activated_value);
+        const auto* layer = rescale == nullptr ? nullptr : match<tosa::depthwise_conv2d>(rescale->input);
+        if (layer == nullptr || !has_one_use(activated_value) || !has_one_use(rescale->input))
+            return std::nullopt;
+        auto parts = halves<tosa::depthwise_conv2d>(
+            *layer, (e.shape(layer->weight)[0] - 1) * layer->dilation[0] + 1, e);
+        if (!parts) return std::nullopt;
+        for (value& part : *parts) part = activated(part, *rescale, &e.current(), e);
+        return build::concat(e, *parts, 1);
     }
 
     // The upper and the lower rows of what an op with windows of that many rows gives.
@@ -11606,7 +12515,7 @@ private:
         const std::int64_t end = (half - 1) * a.stride[0] + extent - a.pad[0];
         const std::int64_t start = half * a.stride[0] - a.pad[0];
         if (half == 0 || start <= 0 || end <= 0 || end > rows) return std::nullopt;
-        const auto image = on_chip(layer->convolution->input, e);
+        const auto image = image_on_chip(e, layer->convolution->input);
         if (!image) return std::nullopt;
         const value read = *image == layer->convolution->input ? a.input : layer->of_image(*image, e);
         args<Op> upper = a;
@@ -11624,28 +12533,6 @@ private:
         return image[0] == 1 && image_cost(e.target(), image, e.shape(layer.convolution->weight),
                                            e.shape(result), *layer.convolution)
                                     .gains_on_chip();
-    }
-
-    // The image where it is computed, as what is computed may stay on the chip; a copy of it where it is
-    // given; nothing if it cannot be copied in bursts.
-    static std::optional<value> on_chip(value v, emit<produces>& e) {
-        const auto* part = match<tosa::slice>(v);
-        const value whole = part == nullptr ? v : part->input1;
-        if (!is<builtin::placeholder>(*whole.producer)) return v;
-        constexpr std::int64_t burst = 16;
-        const shape_builder image(e.shape(whole));
-        const std::int64_t pixels = image[1] * image[2];
-        if (pixels % burst != 0) return std::nullopt;
-        const value copied = e.make<tosa::max_pool2d>(
-            {.input = build::reshape(e, whole, shape_builder{1, 1, pixels / burst, burst * image[3]}),
-             .kernel = {1, 1},
-             .stride = {1, 1},
-             .pad = {0, 0, 0, 0}});
-        const value copy = build::reshape(e, copied, image);
-        if (part == nullptr) return copy;
-        args<tosa::slice> same_part = *part;
-        same_part.input1 = copy;
-        return e.make<tosa::slice>(same_part);
     }
 };
 HEADRACE_COMPILED_PASS(halve_windows);
@@ -11937,13 +12824,134 @@ HEADRACE_COMPILED_PASS(read_last_column);
 
 }  // namespace headrace
 
+// ---- headrace/passes/npu/remove_whole_clamps.hpp ----
+
+namespace headrace {
+
+/// As after a quantized relu, whose result is quantized from 0 on. Targets for which a CLAMP that changes
+/// nothing is a hint keep it.
+struct remove_whole_clamps : pass {
+    using phase = tuning;
+    using runs_after = pass_list<tosa_only, layouts_chosen, halve_windows>;
+    static constexpr std::string_view summary = "removes CLAMPs to the whole range of an integer type";
+
+    using targeted_ops = ops<tosa::clamp>;
+    using produces = ops<>;
+
+    [[nodiscard]] bool should_run(const graph& g) const { return !preferences_of(g.target()).whole_clamps; }
+
+    std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
+        const dtype type = e.dtype(a.input);
+        if (is_floating(type)) return std::nullopt;
+        const auto [lowest, highest] = build::bounds_of(type);
+        const bool is_whole =
+            a.min_val.to_double() <= lowest.to_double() && a.max_val.to_double() >= highest.to_double();
+        return is_whole ? std::optional(a.input) : std::nullopt;
+    }
+};
+HEADRACE_COMPILED_PASS(remove_whole_clamps);
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/stage_image.hpp ----
+
+namespace headrace {
+
+struct pair_columns;
+/// As in the first layer of an image network that takes NHWC, on an Ethos-U85: a convolution reads a few
+/// bytes in each burst from slow memory, and some of them for several windows.
+struct stage_image : pass {
+    using phase = tuning;
+    using runs_after = pass_list<tosa_only, layouts_chosen, halve_windows>;
+    using runs_before = pass_list<pair_columns>;
+    static constexpr std::string_view summary =
+        "copies an image with few channels to the chip where a CONV2D then reads it faster";
+
+    using targeted_ops = ops<tosa::conv2d>;
+    using produces = joined<build::reshape_ops, build::slice_ops, ops<tosa::max_pool2d, tosa::conv2d>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).on_chip_bytes != 0;
+    }
+
+    std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
+        const shape_builder image(e.shape(a.input));
+        const auto* part = match<tosa::slice>(a.input);
+        const value given = part == nullptr ? a.input : part->input1;
+        if (!is<builtin::placeholder>(*given.producer) || e.rank(given) != 4 || image[0] != 1 ||
+            e.dtype(a.input) != dtype::int8) {
+            return std::nullopt;
+        }
+        const image_cost cost(e.target(), image, e.shape(a.weight), e.result_meta().shape, a);
+        const auto staged = cost.gains_by_copy() ? image_on_chip(e, a.input) : std::nullopt;
+        if (!staged) return std::nullopt;
+        args<tosa::conv2d> same = a;
+        same.input = *staged;
+        return e.make<tosa::conv2d>(same);
+    }
+};
+HEADRACE_COMPILED_PASS(stage_image);
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/transpose_before_matmul.hpp ----
+
+namespace headrace {
+
+struct copy_before_planes;
+/// As with the keys of an attention. An Ethos-U85 reads the second matrices transposed, so Vela puts a
+/// TRANSPOSE before each MATMUL, and drops it with one that is its inverse. A TRANSPOSE that moves other axes
+/// as well does not let it: it becomes two.
+struct transpose_before_matmul : pass {
+    using phase = tuning;
+    using runs_before = pass_list<copy_before_planes>;
+    static constexpr std::string_view summary =
+        "transposes the second matrices of a MATMUL by themselves, after their other axes";
+
+    using targeted_ops = ops<tosa::matmul>;
+    using produces = joined<build::permute_ops, ops<tosa::matmul>>;
+
+    [[nodiscard]] bool should_run(const graph& g) const {
+        return preferences_of(g.target()).reads_matrices_transposed;
+    }
+
+    std::optional<value> operator()(const args<tosa::matmul>& a, emit<produces>& e) const {
+        const auto matrices = has_one_use(a.b) ? before_transpose(a.b, e) : std::nullopt;
+        if (!matrices) return std::nullopt;
+        args<tosa::matmul> product = a;
+        product.b = build::transpose(e, *matrices, shape_builder{0, 2, 1});
+        return e.make<tosa::matmul>(product);
+    }
+
+private:
+    // [N, W, C] before it is transposed to [N, C, W], where the axes move together with others, or RESHAPEs
+    // stand in between. W is the outermost axis of what is moved.
+    static std::optional<value> before_transpose(value v, emit<produces>& e) {
+        const shape_builder shape(e.shape(v));
+        while (const auto* split = match<tosa::reshape>(v)) {
+            v = split->input1;
+            if (!has_one_use(v)) return std::nullopt;
+        }
+        const auto* moved = match<tosa::transpose>(v);
+        if (moved == nullptr || shape_builder(moved->perms) == shape_builder{0, 2, 1}) return std::nullopt;
+        const auto merged = build::merge_axes(e.shape(moved->input1), moved->perms);
+        if (merged.perms != shape_builder{1, 0} || merged.shape[0] != shape[2]) return std::nullopt;
+        const value rows = build::reshape(e, moved->input1, shape_builder{shape[2], shape[0], shape[1]});
+        return build::permute(e, rows, shape_builder{1, 0, 2});
+    }
+};
+HEADRACE_COMPILED_PASS(transpose_before_matmul);
+
+}  // namespace headrace
+
 // ---- headrace/passes/npu/npu.hpp ----
 
 namespace headrace {
 
 /// In any order. Targets that prefer nothing skip them all (target/preferences.hpp).
-using npu_passes = pass_list<merge_selections, join_patches, halve_windows, pair_columns, read_last_column,
-                             convolve_sums, pool_maxima, add_at_unit_scale>;
+using npu_passes = pass_list<merge_selections, join_patches, halve_windows, stage_image, pair_columns,
+                             read_last_column, convolve_sums, pool_maxima, add_at_unit_scale,
+                             transpose_before_matmul, copy_before_planes, remove_whole_clamps>;
 
 }  // namespace headrace
 
