@@ -2574,7 +2574,7 @@ struct export_hooks {
 /// - `result<void> call(graph& g, pass_context& context)`, before the traversal, which edits the graph: nodes
 ///   that it adds without `val` are dispatched in full;
 /// - `bool should_run(const graph&) const` or `bool should_run(const graph&, bool has_targets) const`, see
-///   headrace::is_due: the pass is not run, its other hooks included, if that says so.
+///   headrace::is_due: the pass is not run, only checked, if that says so.
 ///
 /// The call_operator for ops by run time is for what of `targets` has no other; a pass without targets has it
 /// for every operator. Nodes that are no target are copied, unless their `val` is missing or depends on one
@@ -2618,11 +2618,13 @@ public:
             hooks_are_called<typename hooks::wrong_call>,
             "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
             "result<void> call(graph&, pass_context&)");
-        if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
+        const auto& self = static_cast<const Derived&>(*this);
+        if (!is_due(self, g, context)) return rewritten(detail::run_checks_alone(self, g));
         return rewritten(interpret(g, context));
     }
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        if (!is_due(static_cast<const Derived&>(*this), g, context)) return std::size_t{0};
+        const auto& self = static_cast<const Derived&>(*this);
+        if (!is_due(self, g, context)) return rewritten(detail::run_checks_alone(self, g));
         return rewritten(export_pass::run(g, context));
     }
 

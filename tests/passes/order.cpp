@@ -38,8 +38,6 @@ constexpr std::array independent{
     independence{"join_patches", "no convolution that is made has a stride"},
     independence{"read_last_column", "no convolution that is made has a stride along its columns"},
     independence{"add_at_unit_scale", "no sum is made"},
-    independence{"stage_image", "what reads a given image is a convolution before and after"},
-    independence{"copy_before_planes", "no transpose is made of what a convolution gives alone"},
     independence{"transpose_by_convolution", "a target that crops after a transpose has no other form of it"},
 };
 

@@ -111,7 +111,7 @@ private:
         const auto [known, is_new] = peaks.try_emplace(s.done, s.peak);
         if (!is_new && known->second <= s.peak) return;
         known->second = s.peak;
-        const auto missing = static_cast<std::uint32_t>(max_size - std::popcount(s.done));
+        const std::uint32_t missing = max_size - static_cast<std::uint32_t>(std::popcount(s.done));
         queue.push({s.peak, missing, static_cast<std::uint32_t>(states.size())});
         states.push_back(s);
     }
