@@ -290,7 +290,7 @@ output %a
     page.open(folder / "refused.html")
     expect(not page.problems, f"refusals: {page.problems}")
     text = page.value("document.getElementById('panel').textContent")
-    expect("2 nodes cannot be lowered" in text and "builtin.opaque × 2" in text, f"the refused nodes are not told: {text} {done.stderr}")
+    expect("2 nodes cannot be lowered" in text and "my.<b>op × 2" in text, f"the refused nodes are not told: {text} {done.stderr}")
     expect(page.value("document.querySelectorAll('#scene .node.refused').length") == 2, "refused nodes are not marked")
     page.value("document.querySelector('#panel a').click()")
     expect("Refused" in page.value("document.getElementById('panel').textContent"), "the node does not say that it is refused")

@@ -134,7 +134,7 @@ def check_refusals(program, folder):
     source.write_text("\n".join(lines[:out] + many + lines[out:]) + "\n")
     done = subprocess.run([program, "lower", source, "-o", folder / "x.tosa"], capture_output=True, text=True)
     expect(done.returncode == UNSUPPORTED and done.stderr.count("error: ") == 1 and
-           "many_0, many_1, many_2 and 17 more (builtin.opaque): " in done.stderr and
+           "many_0, many_1, many_2 and 17 more (my.op): " in done.stderr and
            "20 nodes cannot be lowered" in done.stderr, f"20 refusals: {done.stderr}")
 
 
