@@ -12914,16 +12914,20 @@ struct remove_whole_clamps : pass {
     using targeted_ops = ops<tosa::clamp>;
     using produces = ops<>;
 
-    [[nodiscard]] bool should_run(const graph& g) const { return !preferences_of(g.target()).whole_clamps; }
+    [[nodiscard]] bool should_run(const graph& g) const { return is_wanted(g.target()); }
 
     std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.input);
-        if (is_floating(type)) return std::nullopt;
+        if (is_floating(type) || !is_wanted(e.target())) return std::nullopt;
         const auto [lowest, highest] = build::bounds_of(type);
         const bool is_whole =
             a.min_val.to_double() <= lowest.to_double() && a.max_val.to_double() >= highest.to_double();
         return is_whole ? std::optional(a.input) : std::nullopt;
     }
+
+private:
+    // Asked for each CLAMP, too: a run that skips no pass must not remove what the target wants.
+    static bool is_wanted(const target_spec& target) { return !preferences_of(target).whole_clamps; }
 };
 HEADRACE_COMPILED_PASS(remove_whole_clamps);
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/eval/float_product.hpp>
+#include <headrace/eval/product.hpp>
 #include <headrace/eval/reduce.hpp>
 
 namespace headrace::eval {
@@ -32,9 +32,9 @@ std::vector<T> summands(evaluation& e, value self) {
 }
 
 /// Sums of rows of float32, in PyTorch's order, each of them divided; false if the reduction takes others.
-[[nodiscard]] inline bool sum_rows(evaluation& e, value self, const reduction& r, float divisor) {
+[[nodiscard]] inline bool sum_rows(evaluation& e, const tensor& operand, const reduction& r, float divisor) {
     if (e.output_type() != dtype::float32 || !r.takes_rows()) return false;
-    const tensor in = e.input(self).cast(dtype::float32);
+    const tensor in = operand.cast(dtype::float32);
     std::vector<float> sums;
     sums.reserve(idx(r.result_count()));
     for (std::int64_t row = 0; row != r.result_count(); ++row)
@@ -45,7 +45,7 @@ std::vector<T> summands(evaluation& e, value self) {
 
 template <one_of<ops<aten::sum, aten::sum_dim_intlist>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    if (sum_rows(e, a.self, reduction_of(e, a), 1)) return;
+    if (sum_rows(e, e.input(a.self), reduction_of(e, a), 1)) return;
     visit_compute(e.output_type(), [&]<class T>(T) {
         e.output().assign(reduction_of(e, a).fold(summands<T>(e, a.self), T{}, plus()));
     });
@@ -57,15 +57,18 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     });
 }
 inline void evaluate(aten::nansum, const args<aten::nansum>& a, evaluation& e) {
-    visit_compute(e.output_type(), [&]<class T>(T) {
-        e.output().assign(reduction_of(e, a).fold(summands<T>(e, a.self), T{},
-                                                  [](T sum, T x) { return x != x ? sum : plus()(sum, x); }));
+    visit_product(e.output_type(), [&]<class T>(T) {
+        std::vector<T> numbers = e.input(a.self).cast(e.output_type()).to<T>();
+        for (T& x : numbers) x = x != x ? T{} : x;
+        const tensor without = tensor::of(e.output_type(), e.input(a.self).shape(), numbers);
+        if (sum_rows(e, without, reduction_of(e, a), 1)) return;
+        e.output().assign(reduction_of(e, a).fold(numbers, T{}, plus()));
     });
 }
 template <one_of<ops<aten::mean, aten::mean_dim>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const reduction r = reduction_of(e, a);
-    if (sum_rows(e, a.self, r, static_cast<float>(r.count()))) return;
+    if (sum_rows(e, e.input(a.self), r, static_cast<float>(r.count()))) return;
     e.output().assign(r.mean(to_real(e.input(a.self), e.output_type())));
 }
 
