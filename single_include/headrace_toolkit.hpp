@@ -171,7 +171,7 @@ template <class T, class F>
 void visit_members(const T& s, F&& f) {
     constexpr std::size_t count = members_in<T>.size();
     static_assert(takes<T, count>() && !takes<T, count + 1>(),
-                  "op: member_names must name all members of the struct, in their order");
+                  "op: member_names lacks a member of the struct; name all, in their order");
     for_each_member<T>(members_of<count>(s), f);
 }
 
@@ -194,8 +194,8 @@ bool parse_number(std::string_view word, Number& number) {
 template <class T>
 void print(const T& v, text_sink out) {
     static_assert(is_plain<T>,
-                  "op: members of an own struct are integers, double, bool, own enumerations and "
-                  "own structs");
+                  "op: a member of an own struct is of no type for them; use integers, double, bool, "
+                  "own enumerations and own structs");
     if constexpr (own_enumeration<T>) {
         const auto i = static_cast<std::uint64_t>(v);
         if (i >= names_in<T>.size()) return custom::print_number(i, out);
@@ -2601,10 +2601,10 @@ public:
         static_assert(
             hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
-        static_assert(
-            hooks_are_called<typename hooks::wrong_call>,
-            "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
-            "result<void> call(graph&, pass_context&)");
+        static_assert(hooks_are_called<typename hooks::wrong_call>,
+                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, take "
+                      "graph& and "
+                      "pass_context&");
         return interpret(g, context);
     }
     result<std::size_t> operator()(graph& g, pass_context& context) {
@@ -2614,10 +2614,10 @@ public:
         static_assert(
             hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
-        static_assert(
-            hooks_are_called<typename hooks::wrong_call>,
-            "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, make it "
-            "result<void> call(graph&, pass_context&)");
+        static_assert(hooks_are_called<typename hooks::wrong_call>,
+                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, take "
+                      "graph& and "
+                      "pass_context&");
         const auto& self = static_cast<const Derived&>(*this);
         if (!is_due(self, g, context)) return rewritten(detail::run_checks_alone(self, g));
         return rewritten(interpret(g, context));

@@ -86,7 +86,7 @@ template <class T, class F>
 void visit_members(const T& s, F&& f) {
     constexpr std::size_t count = members_in<T>.size();
     static_assert(takes<T, count>() && !takes<T, count + 1>(),
-                  "op: member_names must name all members of the struct, in their order");
+                  "op: member_names lacks a member of the struct; name all, in their order");
     for_each_member<T>(members_of<count>(s), f);
 }
 
@@ -109,8 +109,8 @@ bool parse_number(std::string_view word, Number& number) {
 template <class T>
 void print(const T& v, text_sink out) {
     static_assert(is_plain<T>,
-                  "op: members of an own struct are integers, double, bool, own enumerations and "
-                  "own structs");
+                  "op: a member of an own struct is of no type for them; use integers, double, bool, "
+                  "own enumerations and own structs");
     if constexpr (own_enumeration<T>) {
         const auto i = static_cast<std::uint64_t>(v);
         if (i >= names_in<T>.size()) return custom::print_number(i, out);
