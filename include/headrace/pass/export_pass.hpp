@@ -466,9 +466,8 @@ public:
             hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
         static_assert(hooks_are_called<typename hooks::wrong_call>,
-                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, take "
-                      "graph& and "
-                      "pass_context&");
+                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, "
+                      "take graph& and pass_context&");
         return interpret(g, context);
     }
     result<std::size_t> operator()(graph& g, pass_context& context) {
@@ -479,9 +478,8 @@ public:
             hooks_are_called<typename hooks::uncalled>,
             "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
         static_assert(hooks_are_called<typename hooks::wrong_call>,
-                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, take "
-                      "graph& and "
-                      "pass_context&");
+                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, "
+                      "take graph& and pass_context&");
         const auto& self = static_cast<const Derived&>(*this);
         if (!is_due(self, g, context)) return rewritten(detail::run_checks_alone(self, g));
         return rewritten(interpret(g, context));
