@@ -5545,10 +5545,10 @@ HEADRACE_INLINE void memory_order::read(const graph& g) {
 HEADRACE_INLINE void memory_order::add_results(const node& n, std::uint32_t maker) {
     first_buffers_[n.id] = static_cast<std::uint32_t>(buffers_.size());
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        if (!n.results[i].meta) is_free_ = false;
-        buffers_.push_back({.bytes = n.results[i].meta ? packed_bytes(*n.results[i].meta) : 0,
-                            .maker = maker,
-                            .last = maker == none ? 0 : maker + 1});
+        const auto& meta = n.results[i].meta;
+        if (!meta) is_free_ = false;
+        buffers_.push_back(
+            {.bytes = meta ? packed_bytes(*meta) : 0, .maker = maker, .last = maker == none ? 0 : maker + 1});
     }
 }
 
@@ -8600,8 +8600,9 @@ struct split_convolutions : pass {
     std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
         const auto steps = steps_before(a.input1);
         const auto places = steps.empty() ? std::nullopt : places_of_channels(steps, e);
-        const auto part = places ? channels_of(a, places->back(), e) : std::nullopt;
-        if (!part || !pays(*args_if<tosa::conv2d>(*steps.front()), a.input1, places->back(), e))
+        if (!places) return std::nullopt;
+        const auto part = channels_of(a, places->back(), e);
+        if (!part || !pays(args_of<tosa::conv2d>(*steps.front()), a.input1, places->back(), e))
             return std::nullopt;
         value v{};
         for (std::size_t i = 0; i != steps.size(); ++i) v = part_of(*steps[i], v, *part, (*places)[i], e);
@@ -8620,7 +8621,10 @@ private:
     };
     using nodes = std::pmr::vector<const node*>;
 
-    static sizes shape_of(const node& n) { return n.results[0].meta->shape; }
+    static sizes shape_of(const node& n) {
+        const auto& meta = n.results[0].meta;
+        return meta ? sizes(meta->shape) : sizes();
+    }
 
     // A convolution with constant weights and what follows it up to a value, all for that value alone. Empty
     // if there is none.
@@ -12432,7 +12436,7 @@ struct copy_before_planes : pass {
         const auto moved = build::merge_axes(shape, a.perms);
         if (moved.perms != shape_builder{1, 0} || e.dtype(a.input1) != dtype::int8) return std::nullopt;
         const auto* convolution = convolution_before(a.input1);
-        if (convolution == nullptr) return std::nullopt;
+        if (convolution == nullptr || !convolution->results[0].meta) return std::nullopt;
         const shape_builder image(sizes(convolution->results[0].meta->shape));
         if (image[0] != 1 || image[3] != moved.shape[1] ||
             !planes_gain_by_copy(preferences_of(e.target()), image)) {

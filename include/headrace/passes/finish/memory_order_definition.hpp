@@ -165,10 +165,10 @@ HEADRACE_INLINE void memory_order::read(const graph& g) {
 HEADRACE_INLINE void memory_order::add_results(const node& n, std::uint32_t maker) {
     first_buffers_[n.id] = static_cast<std::uint32_t>(buffers_.size());
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        if (!n.results[i].meta) is_free_ = false;
-        buffers_.push_back({.bytes = n.results[i].meta ? packed_bytes(*n.results[i].meta) : 0,
-                            .maker = maker,
-                            .last = maker == none ? 0 : maker + 1});
+        const auto& meta = n.results[i].meta;
+        if (!meta) is_free_ = false;
+        buffers_.push_back(
+            {.bytes = meta ? packed_bytes(*meta) : 0, .maker = maker, .last = maker == none ? 0 : maker + 1});
     }
 }
 

@@ -40,8 +40,9 @@ struct split_convolutions : pass {
     std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
         const auto steps = steps_before(a.input1);
         const auto places = steps.empty() ? std::nullopt : places_of_channels(steps, e);
-        const auto part = places ? channels_of(a, places->back(), e) : std::nullopt;
-        if (!part || !pays(*args_if<tosa::conv2d>(*steps.front()), a.input1, places->back(), e))
+        if (!places) return std::nullopt;
+        const auto part = channels_of(a, places->back(), e);
+        if (!part || !pays(args_of<tosa::conv2d>(*steps.front()), a.input1, places->back(), e))
             return std::nullopt;
         value v{};
         for (std::size_t i = 0; i != steps.size(); ++i) v = part_of(*steps[i], v, *part, (*places)[i], e);
@@ -60,7 +61,10 @@ private:
     };
     using nodes = std::pmr::vector<const node*>;
 
-    static sizes shape_of(const node& n) { return n.results[0].meta->shape; }
+    static sizes shape_of(const node& n) {
+        const auto& meta = n.results[0].meta;
+        return meta ? sizes(meta->shape) : sizes();
+    }
 
     // A convolution with constant weights and what follows it up to a value, all for that value alone. Empty
     // if there is none.
