@@ -31,8 +31,10 @@ struct copy_before_planes : pass {
         const auto moved = build::merge_axes(shape, a.perms);
         if (moved.perms != shape_builder{1, 0} || e.dtype(a.input1) != dtype::int8) return std::nullopt;
         const auto* convolution = convolution_before(a.input1);
-        if (convolution == nullptr || !convolution->results[0].meta) return std::nullopt;
-        const shape_builder image(sizes(convolution->results[0].meta->shape));
+        if (convolution == nullptr) return std::nullopt;
+        const auto& meta = convolution->results[0].meta;
+        if (!meta) return std::nullopt;
+        const shape_builder image(sizes(meta->shape));
         if (image[0] != 1 || image[3] != moved.shape[1] ||
             !planes_gain_by_copy(preferences_of(e.target()), image)) {
             return std::nullopt;
