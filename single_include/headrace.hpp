@@ -16463,6 +16463,25 @@ public:
     [[nodiscard]] static bool has_targets(const graph& g) {
         return meets<I>(g, universe{});
     }
+    /// Does pass `P`, the one of that index, run? It is asked in its turn, as passes before it may make its
+    /// targets.
+    template <std::size_t I, class P>
+    [[nodiscard]] static pass_status decide(const graph& g, const pass_context& context,
+                                            const run_options& options) {
+        if (!options.skip || context.forces_passes()) return pass_status::ran;
+        if constexpr (replaces_skip_test<P>) {
+            const bool present = targets_of<P>::size == 0 || has_targets<I>(g);
+            return P{}.should_run(g, present) ? pass_status::ran : pass_status::declined;
+        } else {
+            if constexpr (!effects_of<P>::always_runs) {
+                if (!has_targets<I>(g)) return pass_status::no_target;
+            }
+            if constexpr (decides_itself<P>) {
+                if (!P{}.should_run(g)) return pass_status::declined;
+            }
+            return pass_status::ran;
+        }
+    }
 
 private:
     template <std::size_t I, class... Ds>
@@ -16515,23 +16534,6 @@ private:
         static_cast<void>((step.template operator()<I, Passes>() && ...));
         if (!status) return std::move(status).error();
         return std::move(statistics);
-    }
-
-    template <std::size_t I, class P>
-    static pass_status decide(const graph& g, const pass_context& context, const run_options& options) {
-        if (!options.skip || context.forces_passes()) return pass_status::ran;
-        if constexpr (replaces_skip_test<P>) {
-            const bool present = targets_of<P>::size == 0 || has_targets<I>(g);
-            return P{}.should_run(g, present) ? pass_status::ran : pass_status::declined;
-        } else {
-            if constexpr (!effects_of<P>::always_runs) {
-                if (!has_targets<I>(g)) return pass_status::no_target;
-            }
-            if constexpr (decides_itself<P>) {
-                if (!P{}.should_run(g)) return pass_status::declined;
-            }
-            return pass_status::ran;
-        }
     }
 
     template <class P>

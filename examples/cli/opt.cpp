@@ -8,9 +8,9 @@
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower_package.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/lowering/pass_watcher.hpp>
 #include <headrace/lowering/refusal_text.hpp>
 #include <headrace/lowering/reproducer.hpp>
-#include <headrace/lowering/result_check.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/lowering/target_choice.hpp>
 
@@ -44,25 +44,6 @@ result<program> read_for_passes(const opt_options& options, const std::optional<
     return std::move(model);
 }
 
-/// What watches the passes: --verify, and how far they have come.
-struct pass_watcher {
-    explicit pass_watcher(std::vector<std::string> names) : progress(std::move(names)) {}
-
-    static result<void> after_pass(void* self, const pass_record& record, graph& g) {
-        auto& watcher = *static_cast<pass_watcher*>(self);
-        if (watcher.executed && record.nodes.rewritten != 0) {
-            BOOST_OUTCOME_TRYV(watcher.executed->check(record.name, g));
-        }
-        watcher.progress.ended(record.name);
-        if (watcher.stop_after == watcher.progress.count()) return invalid("stopped");
-        return boost::outcome_v2::success();
-    }
-
-    pass_progress progress;
-    std::optional<result_check> executed{};
-    std::size_t stop_after = 0;  ///< 0: when all have run
-};
-
 result<run_statistics> run_watched(const opt_options& options, std::pmr::vector<any_pass> passes, graph& g,
                                    pass_context& context, pass_watcher& watcher) {
     pass_manager manager(std::move(passes),
@@ -78,8 +59,7 @@ result<run_statistics> run_watched(const opt_options& options, std::pmr::vector<
 result<void> reproduce(const opt_options& options, const std::pmr::vector<any_pass>& passes,
                        const std::optional<target_spec>& target, const pass_watcher& failed) {
     BOOST_OUTCOME_TRY(model, read_for_passes(options, target));
-    pass_watcher again(names_of(passes));
-    again.stop_after = failed.progress.count();
+    pass_watcher again(names_of(passes), failed.progress.count());
     pass_context context(&infer_node);
     if (again.stop_after != 0) static_cast<void>(run_watched(options, passes, *model.graph, context, again));
     return write_reproducer(options.reproducer, *model.graph,
@@ -100,11 +80,8 @@ result<int> run_passes(const opt_options& options, const std::pmr::vector<any_pa
     }
     pass_context context(&infer_node);
     if (const auto done = run_watched(options, passes, g, context, watcher); !done) {
-        error e = done.error();
-        if (e.kind != error_kind::invalid) return e;
-        if (options.reproducer.empty()) return error{e.kind, e.message + reproducer_hint().c_str()};
-        BOOST_OUTCOME_TRYV(reproduce(options, passes, target, watcher));
-        return error{e.kind, e.message + reproducer_text(options.reproducer).c_str()};
+        return with_reproducer(done.error(), options.reproducer,
+                               [&] { return reproduce(options, passes, target, watcher); });
     }
     BOOST_OUTCOME_TRY(model.file.check());
     for (const std::string& line : refusal_lines(context.diagnostics()))
@@ -129,11 +106,8 @@ int opt(const opt_options& options) {
         return status_ok;
     }
     if (options.passes.empty() && !options.model.empty()) {
-        const reproducer said = read_reproducer(options.model);
         opt_options found = options;
-        found.passes = said.passes;
-        found.verify = found.verify || said.verify;
-        if (found.inputs.empty()) found.inputs = said.inputs;
+        take_from(read_reproducer(options.model), found);
         if (!found.passes.empty()) return opt(found);
     }
     auto passes = all_passes().select(options.passes);

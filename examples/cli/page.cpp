@@ -32,9 +32,6 @@ result<void> check_csv(std::string_view text, const std::string& path) {
 std::string_view text_of(std::span<const unsigned char> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
-std::string_view text_of(const mapped_file& file) {
-    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
 
 result<void> write_parts(const std::string& path, std::span<const unsigned char> head,
                          const std::string& json, std::span<const unsigned char> tail) {
@@ -54,14 +51,14 @@ result<void> check_page(const std::string& vela_csv) {
             "and build it again");
     if (vela_csv.empty()) return boost::outcome_v2::success();
     BOOST_OUTCOME_TRY(csv, open_mapped(vela_csv));
-    return check_csv(text_of(csv), vela_csv);
+    return check_csv(csv.text(), vela_csv);
 }
 
 result<void> write_page(const std::string& path, page_source source, const std::string& vela_csv) {
     std::optional<mapped_file> csv;
     if (!vela_csv.empty()) {
         BOOST_OUTCOME_TRY(opened, open_mapped(vela_csv));
-        source.vela_csv = text_of(csv.emplace(std::move(opened)));
+        source.vela_csv = csv.emplace(std::move(opened)).text();
     }
     const std::string json = page_json(source);
     if (csv) {

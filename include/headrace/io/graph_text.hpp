@@ -18,6 +18,7 @@ namespace headrace {
 /// Constants of up to that many elements stand in the text, larger ones in the data file beside it.
 struct graph_text_options {
     std::size_t inline_elements = 32;
+    std::string heading{};  ///< comments before the graph
 };
 
 /// A graph as text, all constants in it; examples/docs/text.md has the grammar. Parsing gives an equal graph:

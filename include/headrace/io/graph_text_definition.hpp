@@ -90,7 +90,7 @@ private:
         }
         BOOST_OUTCOME_TRY(write_atomically(data_path(path), archive));
     }
-    return write_atomically(path, text);
+    return write_atomically(path, options.heading + text);
 }
 
 }  // namespace detail::graph_text
@@ -134,9 +134,8 @@ HEADRACE_INLINE result<void> write_graph_text(const std::string& path, const gra
 HEADRACE_INLINE result<program> read_graph_text(const std::string& path, op_finder find_own_op) {
     BOOST_OUTCOME_TRY(file, open_mapped(path));
     detail::graph_text::data_file data(detail::graph_text::data_path(path));
-    const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-    auto read =
-        parse_graph_text(text, {path, find_own_op, [&](std::string_view key) { return data.find(key); }});
+    auto read = parse_graph_text(file.text(),
+                                 {path, find_own_op, [&](std::string_view key) { return data.find(key); }});
     BOOST_OUTCOME_TRY(file.check());
     if (!read) return read.error();
     program p = std::move(read).value();

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <sys/stat.h>
@@ -91,6 +92,9 @@ public:
     ~mapped_file();
 
     [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+    [[nodiscard]] std::string_view text() const {
+        return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
+    }
     /// An error that names the file if it has become shorter since it was mapped.
     [[nodiscard]] result<void> check() const;
 

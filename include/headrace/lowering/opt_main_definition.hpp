@@ -26,10 +26,10 @@
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/opt_main.hpp>
+#include <headrace/lowering/pass_watcher.hpp>
 #include <headrace/lowering/planned_check.hpp>
 #include <headrace/lowering/refusal_text.hpp>
 #include <headrace/lowering/reproducer.hpp>
-#include <headrace/lowering/result_check.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
 namespace headrace {
@@ -180,28 +180,11 @@ using refused_nodes = std::pmr::vector<diagnostic>;
     return boost::outcome_v2::success();
 }
 
-/// What watches the passes: --verify, and how far they have come.
-struct opt_watcher {
-    static result<void> after_pass(void* self, const pass_record& p, graph& now) {
-        auto& watcher = *static_cast<opt_watcher*>(self);
-        if (watcher.executed) {
-            BOOST_OUTCOME_TRYV(watcher.executed->check(p.name, now));
-        }
-        watcher.progress.ended(p.name);
-        if (watcher.stop_after == watcher.progress.count()) return invalid("stopped");
-        return boost::outcome_v2::success();
-    }
-
-    pass_progress progress;
-    std::optional<result_check> executed{};
-    std::size_t stop_after = 0;  ///< 0: when all have run
-};
-
 [[nodiscard]] inline result<run_statistics> run_watched(const opt_program& own,
                                                         const std::pmr::vector<any_pass>& passes, graph& g,
-                                                        pass_context& context, opt_watcher& watcher) {
+                                                        pass_context& context, pass_watcher& watcher) {
     pass_manager manager(passes, {.run_checks_after_each_pass = true,
-                                  .run = {.observer = &watcher, .after_pass = &opt_watcher::after_pass}});
+                                  .run = {.observer = &watcher, .after_pass = &pass_watcher::after_pass}});
     manager.add_checks([&](const graph& now) { return verify_all(own, now); });
     return manager(g, context);
 }
@@ -210,10 +193,10 @@ struct opt_watcher {
 /// are left require one that has run.
 [[nodiscard]] inline result<void> reproduce(const opt_program& own, const opt_request& asked,
                                             const std::pmr::vector<any_pass>& passes,
-                                            const opt_watcher& failed) {
+                                            const pass_watcher& failed) {
     for (std::size_t count = failed.progress.count();; --count) {
         BOOST_OUTCOME_TRY(p, read_own(own, asked.file));
-        opt_watcher again{pass_progress(names_of(passes)), {}, count};
+        pass_watcher again(names_of(passes), count);
         pass_context context(own.infer);
         if (count != 0) static_cast<void>(run_watched(own, passes, *p.graph, context, again));
         BOOST_OUTCOME_TRY(left, own.passes.select(again.progress.left()));
@@ -229,7 +212,8 @@ struct opt_watcher {
     pass_manager ordered(chosen);
     BOOST_OUTCOME_TRYV(ordered.solve_constraints());
     const std::pmr::vector<any_pass> passes(ordered.passes().begin(), ordered.passes().end());
-    opt_watcher watcher{pass_progress(names_of(passes)), {}, 0};
+    pass_watcher watcher(names_of(passes));
+    watcher.executes_unchanged = true;  // passes of others may say so wrongly
     if (asked.verify) {
         BOOST_OUTCOME_TRY(inputs, model_inputs(g, asked.inputs));
         watcher.executed.emplace(std::move(inputs), own.operators);
@@ -237,11 +221,8 @@ struct opt_watcher {
     }
     pass_context context(own.infer);
     if (const auto done = run_watched(own, passes, g, context, watcher); !done) {
-        const error& e = done.error();
-        if (e.kind != error_kind::invalid) return e;
-        if (asked.reproducer.empty()) return error{e.kind, e.message + reproducer_hint().c_str()};
-        BOOST_OUTCOME_TRYV(reproduce(own, asked, passes, watcher));
-        return error{e.kind, e.message + reproducer_text(asked.reproducer).c_str()};
+        return with_reproducer(done.error(), asked.reproducer,
+                               [&] { return reproduce(own, asked, passes, watcher); });
     }
     return refused_nodes(context.diagnostics().begin(), context.diagnostics().end());
 }
@@ -330,19 +311,17 @@ struct opt_watcher {
 }
 
 /// What the first line of a reproducer says, where the command line names no passes.
-[[nodiscard]] inline result<opt_request> with_reproducer(opt_request asked) {
+[[nodiscard]] inline result<opt_request> completed(opt_request asked) {
     if (asked.command != "opt" || asked.all_passes || !asked.passes.empty()) return asked;
     const reproducer said = read_reproducer(asked.file);
     if (said.passes.empty())
         return error{error_kind::unwritable, "opt needs --passes or --all, or a reproducer, which has them"};
-    asked.passes = said.passes;
-    asked.verify = asked.verify || said.verify;
-    if (asked.inputs.empty()) asked.inputs = said.inputs;
+    take_from(said, asked);
     return asked;
 }
 
 [[nodiscard]] inline result<int> answer(const opt_program& own, const opt_request& given) {
-    BOOST_OUTCOME_TRY(asked, with_reproducer(given));
+    BOOST_OUTCOME_TRY(asked, completed(given));
     BOOST_OUTCOME_TRY(p, read_own(own, asked.file));
     if (asked.command == "opt" || asked.command == "lower") return transform_and_write(own, asked, p);
     if (asked.command == "run") {

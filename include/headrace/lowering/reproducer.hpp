@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +12,6 @@
 
 #include <headrace/base/error.hpp>
 #include <headrace/base/strings.hpp>
-#include <headrace/io/atomic_file.hpp>
 #include <headrace/io/graph_text.hpp>
 #include <headrace/io/mapped_file.hpp>
 
@@ -84,14 +82,7 @@ private:
 /// says what is to be run: `PROGRAM opt FILE` does so.
 [[nodiscard]] inline result<void> write_reproducer(const std::string& path, const graph& g,
                                                    const reproducer& r) {
-    BOOST_OUTCOME_TRYV(write_graph_text(path, g));
-    std::string text = detail::reproducer_line(r);
-    {
-        BOOST_OUTCOME_TRY(file, open_mapped(path));
-        text.append(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-        BOOST_OUTCOME_TRY(file.check());
-    }
-    return write_atomically(path, text);
+    return write_graph_text(path, g, {.heading = detail::reproducer_line(r)});
 }
 
 /// What the first line of a reproducer, or of a test of passes, says. Empty passes if it says nothing, or if
@@ -100,8 +91,7 @@ private:
     reproducer r;
     const auto file = path.ends_with(".hr") ? open_mapped(path) : result<mapped_file>(malformed("no text"));
     if (!file) return r;
-    const std::span<const std::byte> bytes = file.value().bytes();
-    std::string_view line(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::string_view line = file.value().text();
     line = line.substr(0, line.find('\n'));
     if (!line.starts_with(detail::run_line)) return r;
     line.remove_prefix(detail::run_line.size());
@@ -121,6 +111,14 @@ private:
     return r;
 }
 
+/// Takes passes, and how they are to be executed, from a reproducer, for a command that names none.
+template <class Options>
+void take_from(const reproducer& said, Options& options) {
+    options.passes = said.passes;
+    options.verify = options.verify || said.verify;
+    if (options.inputs.empty()) options.inputs = said.inputs;
+}
+
 /// What an error says of the reproducer that was written.
 [[nodiscard]] inline std::string reproducer_text(const std::string& path) {
     return "; `opt " + path + "` runs it again, with the graph before that pass";
@@ -128,6 +126,22 @@ private:
 /// What an error says where no reproducer was asked for.
 [[nodiscard]] inline std::string reproducer_hint() {
     return "; with --reproducer FILE.hr, the graph before that pass and the passes from there on are kept";
+}
+
+/// The error of passes that failed. Where one of them has a fault, not the model, it says which reproducer
+/// shows that, once `write()` has written it to `path`, or, without a path, how to get one.
+template <class Write>
+[[nodiscard]] error with_reproducer(const error& e, const std::string& path, Write write) {
+    if (e.kind != error_kind::invalid) return e;
+    error told = e;
+    if (path.empty()) {
+        told.message += reproducer_hint();
+    } else if (const result<void> written = write(); written) {
+        told.message += reproducer_text(path);
+    } else {
+        return written.error();
+    }
+    return told;
 }
 
 }  // namespace headrace

@@ -141,7 +141,7 @@ private:
             if (effects_of<P>::always_runs || decides_itself<P> || meets_pending<I>()) {
                 BOOST_OUTCOME_TRY(flush());
             }
-            record.status = decide<I, P>();
+            record.status = Pipeline::template decide<I, P>(g_, context_, options_);
             if (record.status != pass_status::ran) return boost::outcome_v2::success();
             if constexpr (shares_sweeps<P>) {
                 join<I, P>();
@@ -160,22 +160,6 @@ private:
             if ((pending_[w] & conflicts[I][w]) != 0) return true;
         }
         return false;
-    }
-    template <std::size_t I, class P>
-    [[nodiscard]] pass_status decide() const {
-        if (!options_.skip || context_.forces_passes()) return pass_status::ran;
-        if constexpr (replaces_skip_test<P>) {
-            const bool present = targets_of<P>::size == 0 || Pipeline::template has_targets<I>(g_);
-            return P{}.should_run(g_, present) ? pass_status::ran : pass_status::declined;
-        } else {
-            if constexpr (!effects_of<P>::always_runs) {
-                if (!Pipeline::template has_targets<I>(g_)) return pass_status::no_target;
-            }
-            if constexpr (decides_itself<P>) {
-                if (!P{}.should_run(g_)) return pass_status::declined;
-            }
-            return pass_status::ran;
-        }
     }
     template <std::size_t I, class P>
     void join() {

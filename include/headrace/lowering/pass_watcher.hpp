@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pass_watcher, which executes after passes and stops before one.
+#ifndef HEADRACE_LOWERING_PASS_WATCHER_HPP
+#define HEADRACE_LOWERING_PASS_WATCHER_HPP
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <headrace/lowering/reproducer.hpp>
+#include <headrace/lowering/result_check.hpp>
+#include <headrace/pass/pipeline.hpp>
+
+namespace headrace {
+
+/// The observer of a run of passes: --verify, and how far they have come.
+struct pass_watcher {
+    explicit pass_watcher(std::vector<std::string> names, std::size_t stop = 0)
+        : progress(std::move(names)), stop_after(stop) {}
+
+    static result<void> after_pass(void* self, const pass_record& record, graph& g) {
+        auto& watcher = *static_cast<pass_watcher*>(self);
+        const bool is_changed = record.nodes.rewritten != 0 || watcher.executes_unchanged;
+        if (watcher.executed && is_changed) {
+            BOOST_OUTCOME_TRYV(watcher.executed->check(record.name, g));
+        }
+        watcher.progress.ended(record.name);
+        if (watcher.stop_after == watcher.progress.count()) return invalid("stopped");
+        return boost::outcome_v2::success();
+    }
+
+    pass_progress progress;
+    std::optional<result_check> executed{};
+    std::size_t stop_after;           ///< 0: when all have run
+    bool executes_unchanged = false;  ///< after passes that say that they have changed nothing, too
+};
+
+}  // namespace headrace
+
+#endif
