@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Builds and runs the tests of the toolkit's headers against single_include/headrace_toolkit.hpp in their place.
 
-    single_tests.py COMPILER FOLDER…      folders of tests: op ir infer target pass match memory partition
-    single_tests.py COMPILER --all
+    single_tests.py COMPILER FOLDER…      the tests of folders whose files can be compiled as one, such as op
+    single_tests.py COMPILER --all        of op ir infer target pass match memory partition, each file alone
 
 Each header that the single ones hold becomes one that includes them; what needs other libraries, as the kernels do by
 which tests execute graphs, is the real one.
 """
 
+import concurrent.futures
+import os
 import pathlib
 import shutil
 import subprocess
@@ -19,6 +21,8 @@ import single_include
 
 ROOT = single_include.ROOT
 FOLDERS = ["op", "ir", "infer", "target", "pass", "match", "memory", "partition"]
+# Folders whose tests run passes by the common functions.
+EXECUTING = {"pass"}
 # Tests of what is not in the single header: Boost.Hana's structs, and files of other formats.
 OTHERS = {"op/hana.cpp"}
 FLAGS = ["-std=c++20", "-O0", "-w", "-isystem", "/usr/include/eigen3"]
@@ -38,24 +42,41 @@ def write_forwarders(folder):
     return len(seen)
 
 
+def compile_all(compiler, sources, build):
+    """Compiles the files beside each other; returns the objects."""
+    paths = ["-I", build / "include", "-I", ROOT / "single_include", "-I", ROOT / "include"]
+
+    def compile_one(source):
+        target = build / f"{sources.index(source)}.o"
+        subprocess.run([compiler, *FLAGS, *paths, "-c", source, "-o", target], check=True)
+        return target
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(compile_one, sources))
+
+
 def main(arguments):
     if len(arguments) < 2:
         raise SystemExit(__doc__)
-    compiler, folders = arguments[0], FOLDERS if arguments[1] == "--all" else arguments[1:]
+    compiler, apart = arguments[0], arguments[1] == "--all"
+    folders = FOLDERS if apart else arguments[1:]
     with tempfile.TemporaryDirectory() as name:
         build = pathlib.Path(name)
         count = write_forwarders(build / "include")
-        paths = ["-I", build / "include", "-I", ROOT / "single_include", "-I", ROOT / "include"]
-        sources = [p for f in folders for p in sorted((ROOT / "tests" / f).rglob("*.cpp"))
-                   if str(p.relative_to(ROOT / "tests")) not in OTHERS]
-        objects = []
-        for source in [ROOT / "tests/support/main.cpp", ROOT / "tests/support/pass_runs.cpp", *sources]:
-            objects.append(build / f"{len(objects)}.o")
-            subprocess.run([compiler, *FLAGS, *paths, "-c", source, "-o", objects[-1]], check=True)
+        tests = [p for f in folders for p in sorted((ROOT / "tests" / f).rglob("*.cpp"))
+                 if str(p.relative_to(ROOT / "tests")) not in OTHERS]
+        sources = [ROOT / "tests/support/main.cpp", *tests]
+        if set(folders) & EXECUTING:
+            sources.append(ROOT / "tests/support/pass_runs.cpp")
+        if not apart:  # most of the time is reading the single header
+            together = build / "tests.cpp"
+            together.write_text("".join(f'#include "{source}"\n' for source in sources))
+            sources = [together]
+        objects = compile_all(compiler, sources, build)
         program = build / "tests"
         subprocess.run([compiler, *objects, "-o", program, *LIBRARIES], check=True)
         done = subprocess.run([program], cwd=ROOT, check=False)
-    print(f"{len(sources)} files of tests, {count} headers by single ones")
+    print(f"{len(tests)} files of tests, {count} headers by single ones")
     return done.returncode
 
 

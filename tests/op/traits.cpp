@@ -15,69 +15,69 @@ using namespace headrace;
 
 namespace {
 
-namespace toy {
+namespace scaling {
 
 struct dialect;
-struct scale : op<dialect, "toy.scale", "self, factor", trait::unary, trait::like_self> {
+struct scale : op<dialect, "scaling.scale", "self, factor", trait::unary, trait::like_self> {
     struct args {
         value self;
         double factor;
     };
 };
-struct scale_inplace : op<dialect, "toy.scale_", "self, factor", in_place_of<scale>> {
+struct scale_inplace : op<dialect, "scaling.scale_", "self, factor", in_place_of<scale>> {
     struct args {
         value self;
         double factor;
     };
 };
-struct stretch : op<dialect, "toy.stretch", "input, factor", synonym_of<scale>> {
+struct stretch : op<dialect, "scaling.stretch", "input, factor", synonym_of<scale>> {
     struct args {
         value input;
         double factor;
     };
 };
-struct halves : op<dialect, "toy.halves", "self", 2, trait::splitting, trait::aliasing> {
+struct halves : op<dialect, "scaling.halves", "self", 2, trait::splitting, trait::aliasing> {
     struct args {
         value self;
     };
 };
-struct check : op<dialect, "toy.check", "self", 0> {
+struct check : op<dialect, "scaling.check", "self", 0> {
     struct args {
         value self;
     };
 };
-struct plain : op<dialect, "toy.plain", "self"> {
+struct plain : op<dialect, "scaling.plain", "self"> {
     struct args {
         value self;
     };
 };
-struct dialect : dialect_of<"toy", scale, scale_inplace, stretch, halves, check, plain> {};
+struct dialect : dialect_of<"scaling", scale, scale_inplace, stretch, halves, check, plain> {};
 
-}  // namespace toy
+}  // namespace scaling
 
 // A declaration says how many results there are, and traits, in any order.
-static_assert(toy::scale::results == 1 && toy::halves::results == 2 && toy::check::results == 0);
-static_assert(has_trait<toy::scale>(trait::unary) && has_trait<toy::scale>(trait::elementwise));
-static_assert(!has_trait<toy::scale>(trait::binary) && !has_trait<toy::plain>(trait::elementwise));
-static_assert(has_trait<toy::check>(trait::no_results) && !has_trait<toy::plain>(trait::no_results));
-static_assert(toy::plain::trait_bits == 0);
+static_assert(scaling::scale::results == 1 && scaling::halves::results == 2 && scaling::check::results == 0);
+static_assert(has_trait<scaling::scale>(trait::unary) && has_trait<scaling::scale>(trait::elementwise));
+static_assert(!has_trait<scaling::scale>(trait::binary) && !has_trait<scaling::plain>(trait::elementwise));
+static_assert(has_trait<scaling::check>(trait::no_results) && !has_trait<scaling::plain>(trait::no_results));
+static_assert(scaling::plain::trait_bits == 0);
 
 // Variants know what they are variants of; their traits are not inherited.
-static_assert(std::is_same_v<base_of<toy::scale_inplace>, toy::scale>);
-static_assert(std::is_same_v<base_of<toy::stretch>, toy::scale>);
-static_assert(std::is_void_v<base_of<toy::scale>>);
-static_assert(op_variant<toy::stretch> && !op_variant<toy::scale>);
-static_assert(has_trait<toy::scale_inplace>(trait::in_place) && !has_trait<toy::stretch>(trait::in_place));
-static_assert(!has_trait<toy::scale_inplace>(trait::unary));
+static_assert(std::is_same_v<base_of<scaling::scale_inplace>, scaling::scale>);
+static_assert(std::is_same_v<base_of<scaling::stretch>, scaling::scale>);
+static_assert(std::is_void_v<base_of<scaling::scale>>);
+static_assert(op_variant<scaling::stretch> && !op_variant<scaling::scale>);
+static_assert(has_trait<scaling::scale_inplace>(trait::in_place) && !has_trait<scaling::stretch>(trait::in_place));
+static_assert(!has_trait<scaling::scale_inplace>(trait::unary));
 
 // Lists and sets.
-static_assert(std::is_same_v<ops_where<toy::dialect, trait::variant>, ops<toy::scale_inplace, toy::stretch>>);
-static_assert(std::is_same_v<bases_of<ops_where<toy::dialect, trait::variant>>, ops<toy::scale, toy::scale>>);
-static_assert(std::is_same_v<ops_where<toy::dialect, trait::splitting | trait::unary>, ops<toy::scale, toy::halves>>);
-static_assert(std::is_same_v<ops_where<toy::dialect, trait::splitting, trait::aliasing>, ops<toy::halves>>);
-static_assert(std::is_same_v<ops_where<toy::dialect, trait::splitting, trait::unary>, ops<>>);
-static_assert(set_where<toy::dialect, trait::variant> == ops_in<toy::scale_inplace, toy::stretch>);
-static_assert(op_where<toy::scale, toy::dialect, trait::unary> && !op_where<toy::scale, aten::dialect, trait::unary>);
+static_assert(std::is_same_v<ops_where<scaling::dialect, trait::variant>, ops<scaling::scale_inplace, scaling::stretch>>);
+static_assert(std::is_same_v<bases_of<ops_where<scaling::dialect, trait::variant>>, ops<scaling::scale, scaling::scale>>);
+static_assert(std::is_same_v<ops_where<scaling::dialect, trait::splitting | trait::unary>, ops<scaling::scale, scaling::halves>>);
+static_assert(std::is_same_v<ops_where<scaling::dialect, trait::splitting, trait::aliasing>, ops<scaling::halves>>);
+static_assert(std::is_same_v<ops_where<scaling::dialect, trait::splitting, trait::unary>, ops<>>);
+static_assert(set_where<scaling::dialect, trait::variant> == ops_in<scaling::scale_inplace, scaling::stretch>);
+static_assert(op_where<scaling::scale, scaling::dialect, trait::unary> && !op_where<scaling::scale, aten::dialect, trait::unary>);
 
 // A list and a set of the same query hold the same ops, in every dialect.
 static_assert(set_of<ops_where<aten::dialect, trait::in_place>> == set_where<aten::dialect, trait::in_place>);
@@ -86,18 +86,18 @@ static_assert(set_of<ops_where<tosa::dialect, trait::elementwise>> == set_where<
 }  // namespace
 
 TEST_CASE("at run time an op answers for its traits") {
-    CHECK(info_of<toy::scale>.has(trait::unary));
-    CHECK(info_of<toy::scale>.has(trait::binary | trait::unary));
-    CHECK_FALSE(info_of<toy::scale>.has(trait::binary | trait::ternary));
-    CHECK(&info_of<toy::scale_inplace>.functional() == &info_of<toy::scale>);
-    CHECK(&info_of<toy::stretch>.functional() == &info_of<toy::scale>);
-    CHECK(&info_of<toy::scale>.functional() == &info_of<toy::scale>);
-    CHECK(info_of<toy::plain>.base == nullptr);
+    CHECK(info_of<scaling::scale>.has(trait::unary));
+    CHECK(info_of<scaling::scale>.has(trait::binary | trait::unary));
+    CHECK_FALSE(info_of<scaling::scale>.has(trait::binary | trait::ternary));
+    CHECK(&info_of<scaling::scale_inplace>.functional() == &info_of<scaling::scale>);
+    CHECK(&info_of<scaling::stretch>.functional() == &info_of<scaling::scale>);
+    CHECK(&info_of<scaling::scale>.functional() == &info_of<scaling::scale>);
+    CHECK(info_of<scaling::plain>.base == nullptr);
 }
 
 TEST_CASE("the arguments of a variant are read as those of its base") {
     const value v{nullptr, 7};
-    const args<toy::scale> a = convert_args<toy::scale, toy::stretch>({.input = v, .factor = 3});
+    const args<scaling::scale> a = convert_args<scaling::scale, scaling::stretch>({.input = v, .factor = 3});
     CHECK(a.self == v);
     CHECK(a.factor == 3);
 }
