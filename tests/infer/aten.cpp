@@ -315,6 +315,8 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::group_norm>({image, 3}) == "4 channels are not divisible into 3 groups");
     CHECK(infer<aten::batch_norm>({image, {}, {}, {}, {}, false, 0.1, 1e-5, true}) ==
           "running_mean and running_var must be given");
+    CHECK(infer<aten::instance_norm>({image, real({1, 4, 1}), {}, {}, {}, true, 0.1, 1e-5, true}) ==
+          "weight, bias, running_mean and running_var must have one axis");
     CHECK(infer<aten::layer_norm>({x, {6}, real({2})}) == "weight [2] must have shape [6]");
     CHECK(infer<aten::_weight_norm>({x, real({2, 1})}) == "float32[2, 6]");
     CHECK(infer<aten::_weight_norm>({x, real({3, 1})}) == "g [3, 1] must broadcast to [2, 1]");

@@ -83,6 +83,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(
         detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));
+    // PyTorch repeats them once for each image, which it can do to vectors alone.
+    for (const std::optional<value>& v : {a.weight, a.bias, a.running_mean, a.running_var}) {
+        if (v && inference::of(*v).rank() != 1)
+            return invalid("weight, bias, running_mean and running_var must have one axis");
+    }
     return add_result(out, input);
 }
 template <one_of<ops<aten::group_norm>> Op>

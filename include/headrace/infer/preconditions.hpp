@@ -73,7 +73,9 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 [[nodiscard]] result<void> require_bits(std::string_view what, dtype given);
 
 /// Can quantized values have that scale? Passes divide by it, and kernels hold it in float32.
-[[nodiscard]] constexpr bool is_scale(double s) { return s > 0 && s <= std::numeric_limits<float>::max(); }
+[[nodiscard]] constexpr bool is_scale(double s) {
+    return s <= std::numeric_limits<float>::max() && static_cast<float>(s) > 0;
+}
 [[nodiscard]] inline result<void> require_scale(std::string_view what, double s) {
     if (is_scale(s)) return boost::outcome_v2::success();
     return invalid(std::pmr::string(what) + " must be above 0 and finite in float32");

@@ -47,7 +47,7 @@ private:
 
 /// What the rewriting of one node may make because an argument or a size is a large number. A file of a few
 /// bytes can name any number: work is bounded by these limits, not by memory and patience.
-inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 17;
+inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 16;
 inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
 
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,

@@ -162,6 +162,14 @@ TEST_CASE("past clamps, whose bounds are quantized") {
     CHECK(compare({20, 20}, [](program& p, value v) { return p.make<aten::clamp>({v, scalar(0)}); }) == "");
 }
 
+TEST_CASE("a clamp whose bounds make real numbers of integers is not passed") {
+    const auto build = [](program& p) {
+        const value codes = p.input(dtype::int8, {40});
+        output_in(p, p.make<aten::clamp>({codes, -1.5, 1.5}), a);
+    };
+    CHECK_THAT(build, is_left_alone_by<fold_quantization>());
+}
+
 TEST_CASE("past joins of several quantizations") {
     const auto join = [](coding first, coding second, coding to) {
         return [=](program& p) {

@@ -140,6 +140,14 @@ TEST_CASE("a positive factor goes into the scale") {
           }) == "");
 }
 
+TEST_CASE("a product whose scale is beyond float32 is refused") {
+    const auto build = [](program& p) {
+        const value x = real_input(p, int8_codes(1e30), {40});
+        output_in(p, p.make<aten::mul_tensor>({x, x}), int8_codes(1));
+    };
+    CHECK_THAT(build, is_refused_by<lower_quantized_arithmetic>("beyond float32"));
+}
+
 TEMPLATE_TEST_CASE("magnitudes and negatives", "", aten::abs, aten::neg) {
     for (const coding& x : {a, half_a, wide, int8_codes(0.05, 127), int32_codes(1e-6)}) {
         CAPTURE(x.scale);

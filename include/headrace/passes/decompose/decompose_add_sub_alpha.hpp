@@ -30,7 +30,8 @@ struct decompose_add_sub_alpha : pass {
 private:
     // In the dtype that both operands promote to.
     static auto times(scalar alpha, const auto& y, const auto& x) {
-        return y * y.constant(alpha, result_type(x.meta(), y.meta()));
+        const dtype type = result_type(x.meta(), y.meta());
+        return as(y, type) * y.constant(alpha, type);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_add_sub_alpha);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include <headrace/base/text.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
@@ -39,6 +41,9 @@ struct canonicalize_quantization : pass {
         const auto highest = number(a.quant_max);
         if (!scale || scale->size() != 1 || !zero || !lowest || !highest)
             return e.unsupported("its scale and zero point are computed; TOSA scales by constants");
+        if (!is_scale(scale->front()))
+            return e.unsupported("its scale is " + number_text(scale->front()) +
+                                 ", but must be above 0 and finite in float32");
         if constexpr (one_of<Op, dequantize_by_tensor>) {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/text.hpp>
+#include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
@@ -181,6 +183,9 @@ using dequantize_ops = ops<quantized_decomposed::dequantize_per_tensor>;
 
 /// Integers with one scale as a value of real numbers again, for the node's readers.
 inline value dequantize(emit<dequantize_ops> e, const dequantized& d) {
+    if (!is_scale(d.parameters.scale()))
+        return e.unsupported("its quantization step would be " + number_text(d.parameters.scale()) +
+                             ", beyond float32; the scales of its operands are too far apart");
     auto a = dequantize_args(d.integers, d.parameters, e.dtype(d.integers));
     a.out_dtype = out_dtype_of(e);
     return e.make<quantized_decomposed::dequantize_per_tensor>(a);

@@ -82,7 +82,7 @@ public:
     /// Can a quantize of that value become anything else?
     [[nodiscard]] bool goes_past(value v) const {
         const node& n = *v.producer;
-        return match_integers(e_, v) || constant_reals(v) || is<aten::full>(n) || is<aten::clamp>(n) ||
+        return match_integers(e_, v) || constant_reals(v) || is<aten::full>(n) || match_clamp(v) ||
                match_constant_pad(v) || is_selecting(n);
     }
 
@@ -106,7 +106,7 @@ private:
         }
         if (const auto* a = match<aten::full>(v))
             return e_.make<aten::full>(a->size, number(a->fill_value), type_);
-        if (const auto* a = match<aten::clamp>(v)) {
+        if (const auto* a = match_clamp(v)) {
             return e_.make<aten::clamp>((*this)(a->self), a->min ? number(*a->min) : scalar(to_.lowest),
                                         a->max ? number(*a->max) : scalar(to_.highest));
         }
@@ -115,6 +115,11 @@ private:
         return is_selecting(*v.producer) ? selected(v) : as_it_is(v);
     }
 
+    /// A clamp of real numbers: bounds that are real make real numbers of integers as well.
+    static const args<aten::clamp>* match_clamp(value v) {
+        const auto* a = match<aten::clamp>(v);
+        return a != nullptr && is_real(a->self) ? a : nullptr;
+    }
     scalar number(const scalar& real) const { return to_.quantized(real.to_double()); }
 
     value selected(value v) {
