@@ -11,6 +11,7 @@
 #include <headrace/eval/aten_matmul.hpp>
 #include <headrace/eval/aten_pool.hpp>
 #include <headrace/eval/aten_reduce.hpp>
+#include <headrace/eval/aten_softmax.hpp>
 #include <headrace/eval/aten_unary.hpp>
 #include <headrace/eval/float_chains.hpp>
 
@@ -40,6 +41,11 @@ struct linear_case {
 };
 struct convolution_case {
     std::int64_t channels, features, size, kernel, stride, padding, groups, out;
+    std::uint64_t expected;
+};
+struct softmax_case {
+    eval::extents shape;
+    std::int64_t axis;
     std::uint64_t expected;
 };
 struct sum_case {
@@ -131,6 +137,16 @@ TEST_CASE("activations round each step") {
     CHECK(checksum_of<aten::hardswish>(8) == 0x2701f7b4b9bc6e06);
     CHECK(checksum_of<aten::hardsigmoid>(8) == 0xf6155405cf9d7529);
     CHECK(checksum_of<aten::rsqrt>(8) == 0x22f52dc8d5aad662);
+    CHECK(checksum_of<aten::exp>(8) == 0x138e2ed1c86801bd);
+    CHECK(checksum_of<aten::gelu>(8) == 0xf09aae68493ec7fd);
+}
+TEST_CASE("softmax adds in lanes along the last axis, one by one along others") {
+    const auto c = GENERATE(
+        softmax_case{{6, 17}, -1, 0xf2499479b87bff21}, softmax_case{{3, 100}, -1, 0x31e5e739515e32fb},
+        softmax_case{{5, 10}, -1, 0x1b3ff7554c678d46}, softmax_case{{2, 9, 37}, 1, 0xc0d835bf7e9472a2});
+    kernel_test k;
+    const value x = k(numbers(10, c.shape));
+    CHECK(checksum(k.run<aten::softmax_int>({x, c.axis, {}}, real(int_list(c.shape)))) == c.expected);
 }
 TEST_CASE("the average of a window") {
     kernel_test k;
@@ -146,4 +162,10 @@ TEST_CASE("the exponential of float32 at the ends of its range") {
     CHECK(std::isnan(eval::vector_exponential(not_a_number)));
     CHECK(eval::vector_exponential(88.0F) == Approx(1.65163625e38));
     CHECK(eval::vector_exponential(-100.0F) == Approx(3.78e-44).epsilon(0.02));
+    CHECK(eval::table_exponential(0.0F) == 1);
+    CHECK(eval::table_exponential(-infinity) == 0);
+    CHECK(eval::table_exponential(infinity) == infinity);
+    CHECK(std::isnan(eval::table_exponential(not_a_number)));
+    CHECK(eval::table_exponential(88.0F) == Approx(1.65163625e38));
+    CHECK(eval::table_exponential(-100.0F) == Approx(3.78e-44).epsilon(0.02));
 }

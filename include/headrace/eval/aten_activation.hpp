@@ -9,6 +9,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/eval/aten_unary.hpp>
 #include <headrace/eval/exponential.hpp>
+#include <headrace/eval/gelu.hpp>
 #include <headrace/eval/map.hpp>
 
 namespace headrace::eval {
@@ -56,13 +57,16 @@ inline void evaluate(aten::gelu, const args<aten::gelu>& a, evaluation& e) {
             const double inner = std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x);
             return 0.5 * x * (1 + std::tanh(inner));
         });
-    } else {
-        map_real(e, a.self, []<class T>(T x) {
-            const auto part =
-                static_cast<T>(std::erf(static_cast<double>(x * (std::numbers::sqrt2_v<T> / 2))));
-            return x * T(0.5) * (1 + part);
-        });
+        return;
     }
+    const bool alone = e.output().size() == 1;  // which PyTorch computes elsewhere
+    map_real(e, a.self, [=]<class T>(T x) {
+        if constexpr (std::is_same_v<T, float>) {
+            if (!alone) return x * (1 + erf_of_gelu(x)) * 0.5F;
+        }
+        const auto part = static_cast<T>(std::erf(static_cast<double>(x * (std::numbers::sqrt2_v<T> / 2))));
+        return x * T(0.5) * (1 + part);
+    });
 }
 inline void evaluate(aten::hardsigmoid, const args<aten::hardsigmoid>& a, evaluation& e) {
     map_real(e, a.self, []<class T>(T x) { return limited(x + 3, T{0}, T{6}) / 6; });

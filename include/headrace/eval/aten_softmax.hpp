@@ -3,11 +3,16 @@
 #ifndef HEADRACE_EVAL_ATEN_SOFTMAX_HPP
 #define HEADRACE_EVAL_ATEN_SOFTMAX_HPP
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/eval/exponential.hpp>
 #include <headrace/eval/product.hpp>
 
 namespace headrace::eval {
@@ -33,11 +38,54 @@ inline std::vector<double> softmax_lines(std::vector<double>& x, const axis_view
     });
     return sums;
 }
+
+/// The sum of a line of float32 as PyTorch adds it up: 16 lanes, then halves of them.
+[[nodiscard]] inline float sum_in_lanes(std::span<const float> line) {
+    constexpr std::size_t lanes = 16;
+    if (line.size() < lanes) return std::accumulate(line.begin() + 1, line.end(), line.front());
+    std::array<float, lanes> sums{};
+    std::ranges::copy(line.first(lanes), sums.begin());
+    for (std::size_t i = lanes; i != line.size(); ++i) sums[i % lanes] += line[i];
+    for (std::size_t half = lanes / 2; half != 0; half /= 2) {
+        for (std::size_t i = 0; i != half; ++i) sums[i] += sums[i + half];
+    }
+    return sums[0];
+}
+/// The same of float32, in the order and with the roundings of PyTorch's kernels on x86-64: along the last
+/// axis a line is multiplied by the reciprocal of its sum, along others it is divided by it.
+inline void softmax_float_lines(std::vector<float>& x, const axis_view& view, masked_line masked) {
+    constexpr std::int64_t lanes = 16;
+    std::vector<float> line(idx(view.size));
+    view.for_each_line([&](std::int64_t o, std::int64_t k) {
+        for (std::int64_t i = 0; i != view.size; ++i) line[idx(i)] = x[view.at(o, i, k)];
+        if (line.empty()) return;
+        const float top = std::accumulate(line.begin(), line.end(), line.front(),
+                                          [](float a, float b) { return std::isnan(a) || a > b ? a : b; });
+        const bool empty = masked == masked_line::zeros && std::isinf(top) && top < 0;
+        const bool last_axis = view.inner == 1;
+        const bool in_vector = last_axis || k < view.inner / lanes * lanes;
+        for (float& v : line)
+            v = empty ? 0 : in_vector ? vector_exponential(v - top) : nearest_exponential(v - top);
+        const float sum =
+            last_axis ? sum_in_lanes(line) : std::accumulate(line.begin() + 1, line.end(), line.front());
+        const float factor = 1 / sum;
+        for (std::int64_t i = 0; i != view.size; ++i) {
+            const float v = line[idx(i)];
+            x[view.at(o, i, k)] = empty ? 0 : last_axis ? v * factor : v / sum;
+        }
+    });
+}
 template <one_of<ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const axis_view view(e.output_shape(), a.dim);
+    constexpr auto masked = std::is_same_v<Op, aten::_safe_softmax> ? masked_line::zeros : masked_line::nan;
+    if (is_float32(e, a.self)) {
+        std::vector<float> x = e.input(a.self).template to<float>();
+        softmax_float_lines(x, view, masked);
+        return e.output().assign(x);
+    }
     std::vector<double> x = to_real(e.input(a.self), e.output_type());
-    const bool safe = std::is_same_v<Op, aten::_safe_softmax>;
-    softmax_lines(x, axis_view(e.output_shape(), a.dim), safe ? masked_line::zeros : masked_line::nan);
+    softmax_lines(x, view, masked);
     e.output().assign(x);
 }
 template <one_of<ops<aten::log_softmax_int, aten::_log_softmax>> Op>

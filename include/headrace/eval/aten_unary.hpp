@@ -60,6 +60,7 @@ namespace headrace::eval {
 [[nodiscard]] inline double apply(aten::sinh, double x) { return std::sinh(x); }
 [[nodiscard]] inline double apply(aten::tan, double x) { return std::tan(x); }
 [[nodiscard]] inline double apply(aten::exp, double x) { return std::exp(x); }
+[[nodiscard]] inline float apply(aten::exp, float x) { return table_exponential(x); }
 [[nodiscard]] inline double apply(aten::log, double x) { return std::log(x); }
 [[nodiscard]] inline double apply(aten::sqrt, double x) { return std::sqrt(x); }
 [[nodiscard]] inline double apply(aten::tanh, double x) { return std::tanh(x); }
