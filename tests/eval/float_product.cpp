@@ -103,6 +103,12 @@ TEST_CASE("products with few columns are not fused") {
     const value right = k(numbers(2, {1, 8, 8}));
     CHECK(checksum(k.run<aten::bmm>({left, right}, real({1, 8, 8}))) == 0xf268b437c15bde48);
 }
+TEST_CASE("products of twelve columns are fused") {
+    kernel_test k;
+    const value left = k(numbers(1, {4, 17, 17}));
+    const value right = k(numbers(2, {4, 17, 12}));
+    CHECK(checksum(k.run<aten::bmm>({left, right}, real({4, 17, 12}))) == 0x43c3210b2138470b);
+}
 TEST_CASE("convolutions: as products, by channel, and of one pixel") {
     const auto c = GENERATE(convolution_case{3, 16, 12, 3, 2, 1, 1, 6, 0x2c5b31bf8a780922},
                             convolution_case{32, 20, 8, 3, 1, 1, 1, 8, 0x468ceb32885fdd5c},

@@ -61,7 +61,7 @@ HEADRACE_INLINE void continue_product(const float* a, const float* b, float* c, 
 
 HEADRACE_INLINE void add_product(const float* a, const float* b, float* c, std::int64_t m, std::int64_t k,
                                  std::int64_t n) {
-    constexpr std::int64_t fewest_columns = 16;  // with fewer, multiplications and additions are not fused
+    constexpr std::int64_t fewest_columns = 12;  // with fewer, multiplications and additions are not fused
     constexpr std::int64_t most_terms = 192;     // of a chain; less than two chains are split in halves
     if (n < fewest_columns) {
         for (std::int64_t i = 0; i != m; ++i) {
