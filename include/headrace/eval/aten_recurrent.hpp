@@ -24,6 +24,7 @@ using batch_matrix = matrix<double>;
 struct cell_weights {
     batch_matrix input, hidden;
     Eigen::RowVectorXd input_bias, hidden_bias;
+    batch_matrix projection{};  ///< of LSTM: [given out, hidden]; empty without
 };
 [[nodiscard]] inline cell_weights weights_of(const tensor& w_ih, const tensor& w_hh, const tensor* b_ih,
                                              const tensor* b_hh) {
@@ -45,13 +46,17 @@ enum class cell_kind : unsigned char { gru, lstm, tanh, relu };
 inline void advance(cell_kind kind, const cell_weights& w, const batch_matrix& x, cell_state& s) {
     const batch_matrix from_input = (x * w.input.transpose()).rowwise() + w.input_bias;
     const batch_matrix from_hidden = (s.hidden * w.hidden.transpose()).rowwise() + w.hidden_bias;
-    const Eigen::Index n = s.hidden.cols();
+    // With a projection the cell is wider than what it gives out.
+    const Eigen::Index n = kind == cell_kind::lstm ? s.cell.cols() : s.hidden.cols();
+    batch_matrix wide;
+    if (w.projection.size() != 0) wide.resize(s.hidden.rows(), n);
+    batch_matrix& given = w.projection.size() != 0 ? wide : s.hidden;
     for (Eigen::Index r = 0; r != s.hidden.rows(); ++r) {
         for (Eigen::Index c = 0; c != n; ++c) {
             const auto gate = [&](Eigen::Index g) {
                 return from_input(r, g * n + c) + from_hidden(r, g * n + c);
             };
-            double& h = s.hidden(r, c);
+            double& h = given(r, c);
             if (kind == cell_kind::gru) {
                 const double reset = sigmoid_of(gate(0));
                 const double update = sigmoid_of(gate(1));
@@ -66,6 +71,7 @@ inline void advance(cell_kind kind, const cell_weights& w, const batch_matrix& x
             }
         }
     }
+    if (w.projection.size() != 0) s.hidden = wide * w.projection.transpose();
 }
 
 template <class Op>
@@ -170,16 +176,32 @@ inline void write_states(evaluation& e, const std::vector<cell_state>& states) {
     }
 }
 
+/// Does the network give out less than its cells hold? Then each cell has a fifth weight.
+template <class Op>
+[[nodiscard]] bool gives_out_projections(const args<Op>& a, const evaluation& e) {
+    if constexpr (std::is_same_v<Op, aten::lstm_input>) {
+        return e.input(a.hx[0]).dim(2) != e.input(a.hx[1]).dim(2);
+    } else {
+        return false;
+    }
+}
+
 template <one_of<ops<aten::gru_input, aten::lstm_input, aten::rnn_tanh_input, aten::rnn_relu_input>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::size_t directions = a.bidirectional ? 2 : 1;
-    const std::size_t each = a.has_biases ? 4 : 2;
+    const std::size_t unprojected = a.has_biases ? 4 : 2;
+    const std::size_t each = unprojected + (gives_out_projections<Op>(a, e) ? 1 : 0);
     const auto layers = static_cast<std::size_t>(a.num_layers);
     if (a.params.size() != each * layers * directions) return e.fail("wrong number of weights");
     const auto weights = [&](std::size_t k) {
         const value* p = a.params.begin() + each * k;
-        return weights_of(e.input(p[0]), e.input(p[1]), a.has_biases ? &e.input(p[2]) : nullptr,
-                          a.has_biases ? &e.input(p[3]) : nullptr);
+        cell_weights w = weights_of(e.input(p[0]), e.input(p[1]), a.has_biases ? &e.input(p[2]) : nullptr,
+                                    a.has_biases ? &e.input(p[3]) : nullptr);
+        if (each != unprojected) {
+            const tensor& projection = e.input(p[unprojected]);
+            w.projection = matrix_of(projection, projection.dim(0), projection.dim(1));
+        }
+        return w;
     };
     const auto initial = [&](std::size_t k) {
         cell_state s{state_of(e.input(hidden_operand(a.hx)), k), {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the kernels of ATen's reductions, of cumsum and cumprod, and of topk.
+// Defines the kernels of ATen's reductions, of cumsum and cumprod, of topk and sort.
 #ifndef HEADRACE_EVAL_ATEN_REDUCE_HPP
 #define HEADRACE_EVAL_ATEN_REDUCE_HPP
 
@@ -151,12 +151,11 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     if (e.is_known(1)) e.output(1).assign(best);
 }
 
-/// Of equal numbers the first ones; NaN counts as the largest.
-inline void evaluate(aten::topk, const args<aten::topk>& a, evaluation& e) {
-    const tensor& in = e.input(a.self);
-    const axis_view view(in.shape(), a.dim);
-    const axis_view chosen(e.output_shape(), a.dim);
-    std::vector<std::int64_t> positions(idx(e.output(0).size()));
+/// Where along its line each element is that stands first in order, then second, and so on, as many as
+/// `chosen` has. Equal numbers keep their order; NaN counts as the largest.
+[[nodiscard]] inline std::vector<std::int64_t> positions_in_order(const tensor& in, const axis_view& view,
+                                                                  const axis_view& chosen, bool descending) {
+    std::vector<std::int64_t> positions(idx(chosen.outer * chosen.size * chosen.inner));
     std::vector<std::int64_t> line(idx(view.size));
     visit_compute(in.type(), [&]<class T>(T) {
         const std::vector<T> numbers = in.to<T>();
@@ -166,20 +165,50 @@ inline void evaluate(aten::topk, const args<aten::topk>& a, evaluation& e) {
             std::ranges::stable_sort(line, [&](std::int64_t i, std::int64_t j) {
                 const T x = numbers[view.at(o, i, k)];
                 const T y = numbers[view.at(o, j, k)];
-                return a.largest ? is_above(x, y) : is_above(y, x);
+                return descending ? is_above(x, y) : is_above(y, x);
             });
             for (std::int64_t i = 0; i != chosen.size; ++i) positions[chosen.at(o, i, k)] = line[idx(i)];
         });
     });
+    return positions;
+}
+inline void take_from_lines(tensor& out, const tensor& in, const axis_view& view, const axis_view& chosen,
+                            std::span<const std::int64_t> positions) {
     visit_width(in.type(), [&]<class U>(U) {
         chosen.for_each_line([&](std::int64_t o, std::int64_t k) {
             for (std::int64_t i = 0; i != chosen.size; ++i) {
                 const std::size_t to = chosen.at(o, i, k);
-                e.output(0).mutable_data<U>()[to] = in.data<U>()[view.at(o, positions[to], k)];
+                out.mutable_data<U>()[to] = in.data<U>()[view.at(o, positions[to], k)];
             }
         });
     });
+}
+inline void evaluate(aten::topk, const args<aten::topk>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    const axis_view view(in.shape(), a.dim);
+    const axis_view chosen(e.output_shape(), a.dim);
+    const std::vector<std::int64_t> positions = positions_in_order(in, view, chosen, a.largest);
+    take_from_lines(e.output(0), in, view, chosen, positions);
     if (e.is_known(1)) e.output(1).assign(positions);
+}
+/// All of them are stable, as PyTorch's are for all who do not ask.
+template <one_of<aten::sort_ops> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    const tensor& in = e.input(a.self);
+    std::int64_t axis = 0;
+    bool descending = false;
+    if constexpr (!std::is_same_v<Op, aten::msort>) {
+        axis = a.dim;
+        descending = a.descending;
+    }
+    const axis_view view(in.shape(), axis);
+    const std::vector<std::int64_t> positions = positions_in_order(in, view, view, descending);
+    if constexpr (one_of<Op, ops<aten::argsort, aten::argsort_stable>>) {
+        e.output().assign(positions);
+    } else {
+        take_from_lines(e.output(0), in, view, view, positions);
+        if (e.output_count() == 2 && e.is_known(1)) e.output(1).assign(positions);
+    }
 }
 
 [[nodiscard]] inline std::vector<std::int64_t> flags_of(const tensor& t) {

@@ -149,6 +149,23 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, dtype::int64, shape);
 }
 
+template <one_of<aten::sort_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    constexpr bool gives_positions = !std::is_same_v<Op, aten::msort>;
+    constexpr bool gives_elements = !one_of<Op, ops<aten::argsort, aten::argsort_stable>>;
+    if constexpr (gives_positions) {
+        BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    }
+    if constexpr (gives_elements) {
+        BOOST_OUTCOME_TRY(add_result(out, self.dtype, self.shape));
+    }
+    if constexpr (gives_positions) {
+        BOOST_OUTCOME_TRY(add_result(out, dtype::int64, self.shape));
+    }
+    return boost::outcome_v2::success();
+}
+
 template <one_of<ops<aten::aminmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);

@@ -56,6 +56,7 @@ namespace headrace::pt2 {
         {"value", "addcdiv", true},
         {"value", "addcmul", true},
         {"non_blocking", "_to_copy", true},
+        {"stable", "sort.stable", true},
     };
     for (const exception& e : exceptions) {
         if (e.field == field && op.name.find(e.op) != std::string_view::npos) return e.by_name;

@@ -24,38 +24,46 @@ namespace headrace {
     return found;
 }
 
-/// Does an op of the graph, or of one that it holds, give or take integers, such as positions or a loop's
-/// count?
-[[nodiscard]] inline bool computes_integers(const graph& g) {
-    const auto is_integer = [](const tensor_meta* meta) {
-        return meta != nullptr && !is_floating(meta->dtype) && !is_boolean(meta->dtype);
-    };
+/// Does an op of the graph, or of one that it holds, give or take tensors of such a type?
+template <class Predicate>
+[[nodiscard]] bool computes_with(const graph& g, const Predicate& is_such) {
+    const auto is_one = [&](const tensor_meta* meta) { return meta != nullptr && is_such(meta->dtype); };
     for (node& n : g.nodes()) {
         if (is_of_dialect<builtin::dialect>(n)) continue;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            if (is_integer(meta_of(n.result(i)))) return true;
+            if (is_one(meta_of(n.result(i)))) return true;
         }
-        if (std::ranges::any_of(n.operand_edges(),
-                                [&](const edge& e) { return is_integer(meta_of(*e.slot)); }))
+        if (std::ranges::any_of(n.operand_edges(), [&](const edge& e) { return is_one(meta_of(*e.slot)); }))
             return true;
         bool found = false;
         for_each_region(n, [&](const field_info&, const graph* region) {
-            found = found || (region != nullptr && computes_integers(*region));
+            found = found || (region != nullptr && computes_with(*region, is_such));
         });
         if (found) return true;
     }
     return false;
 }
 
+/// Does it compute with integers, such as positions or a loop's count?
+[[nodiscard]] inline bool computes_integers(const graph& g) {
+    return computes_with(g, [](dtype t) { return !is_floating(t) && !is_boolean(t); });
+}
+
 /// The targets to try, in order; the first that can hold the graph is meant. FP for a float model, then
 /// FP+INT in case it computes with integers that FP does not have; for a quantized one INT, then INT+FP in
-/// case it has float parts as well.
+/// case it has float parts as well. For a model that computes with int16 the same with +int16 come last.
 [[nodiscard]] inline std::vector<target_spec> default_targets(const graph& g) {
     const target_spec floats = target_spec{}.with(target_feature::profile_fp);
     const target_spec integers = target_spec{}.with(target_feature::profile_int);
     const target_spec both = floats.with(target_feature::profile_int);
-    if (is_quantized(g)) return {integers, both};
-    return computes_integers(g) ? std::vector{floats, both} : std::vector{floats};
+    const bool quantized = is_quantized(g);
+    if (!quantized && !computes_integers(g)) return {floats};
+    std::vector targets{quantized ? integers : floats, both};
+    if (computes_with(g, [](dtype t) { return t == dtype::int16; })) {
+        if (quantized) targets.push_back(integers.with(target_feature::int16));
+        targets.push_back(both.with(target_feature::int16));
+    }
+    return targets;
 }
 
 /// A target that can hold all ops of a graph, before any is lowered: the last of default_targets().

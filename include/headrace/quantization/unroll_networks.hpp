@@ -102,22 +102,22 @@ private:
     }
 
     template <class Op>
-    static value run_layer(emit<produces>& e, unrolled& all, state s, std::span<const value> w,
+    static value run_layer(emit<produces>& e, unrolled& all, state s, const build::recurrent_weights& w,
                            std::int64_t time_axis, bool backward) {
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(all.outputs)[static_cast<std::size_t>(time_axis)];
         if (!e.may_unroll(steps)) return {};
-        const auto linear = [&](value x, std::size_t i) {
-            const std::optional<value> bias = w.size() == 4 ? std::optional(w[i + 2]) : std::nullopt;
-            return e.make<aten::linear>({.input = x, .weight = w[i], .bias = bias});
+        const auto linear = [&](value x, value weight, std::optional<value> bias) {
+            return e.make<aten::linear>({.input = x, .weight = weight, .bias = bias});
         };
         std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
         for (std::int64_t i = 0; i != steps && !e.failed(); ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
             const value now = e.make<aten::select_int>({.self = all.outputs, .dim = time_axis, .index = t});
-            const value from_input = linear(now, 0);
-            const value from_hidden = linear(s.h, 1);
+            const value from_input = linear(now, w.input, w.input_bias);
+            const value from_hidden = linear(s.h, w.hidden, w.hidden_bias);
             s = step<Op>(e, {from_input, from_hidden}, s);
+            if (w.projection) s.h = linear(s.h, *w.projection, std::nullopt);
             outputs[static_cast<std::size_t>(t)] = e.make<aten::unsqueeze>({.self = s.h, .dim = time_axis});
         }
         all.h.push_back(s.h);

@@ -47,22 +47,27 @@ struct form {
     std::int64_t layers = 1;
     bool bidirectional = false, batch_first = false, biases = true, train = false;
     double dropout = 0;
+    std::int64_t given_out = hidden;  // less with a projection
 };
 template <class Op>
 auto network(form f) {
     return [=](program& p) {
         const std::int64_t directions = f.bidirectional ? 2 : 1;
         const value x = f.batch_first ? p.input(fp32, {2, 5, in}) : p.input(fp32, {5, 2, in});
-        const auto state = [&] { return p.input(fp32, {f.layers * directions, 2, hidden}); };
-        value_list states{state()};
-        if (has_cell_state<Op>) states.push_back(state());
+        const auto state = [&](std::int64_t width) {
+            return p.input(fp32, {f.layers * directions, 2, width});
+        };
+        value_list states{state(f.given_out)};
+        if (has_cell_state<Op>) states.push_back(state(hidden));
         value_list params;
         for (std::int64_t layer = 0; layer != f.layers; ++layer) {
             for (std::int64_t direction = 0; direction != directions; ++direction) {
-                params.push_back(p.input(fp32, {gates<Op> * hidden, layer == 0 ? in : hidden * directions}));
-                params.push_back(p.input(fp32, {gates<Op> * hidden, hidden}));
+                params.push_back(
+                    p.input(fp32, {gates<Op> * hidden, layer == 0 ? in : f.given_out * directions}));
+                params.push_back(p.input(fp32, {gates<Op> * hidden, f.given_out}));
                 if (f.biases) params.push_back(p.input(fp32, {gates<Op> * hidden}));
                 if (f.biases) params.push_back(p.input(fp32, {gates<Op> * hidden}));
+                if (f.given_out != hidden) params.push_back(p.input(fp32, {f.given_out, hidden}));
             }
         }
         args<Op> a{};
@@ -116,6 +121,18 @@ TEST_CASE("cells") {
 }
 
 TEST_CASE("LSTM networks") { check_networks<aten::lstm_input>(); }
+TEST_CASE("LSTM networks that project what they give out") {
+    for (const std::int64_t layers : {1, 3}) {
+        for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7}) {
+            form f{.layers = layers, .given_out = 2};
+            f.bidirectional = (bits & 1) != 0;
+            f.batch_first = (bits & 2) != 0;
+            f.biases = (bits & 4) == 0;
+            CAPTURE(layers, f.bidirectional, f.batch_first, f.biases);
+            CHECK_THAT(network<aten::lstm_input>(f), computes_the_same<decompose_recurrent>().within(1e-5));
+        }
+    }
+}
 TEST_CASE("GRU networks") { check_networks<aten::gru_input>(); }
 TEST_CASE("RNN networks") {
     check_networks<aten::rnn_tanh_input>();

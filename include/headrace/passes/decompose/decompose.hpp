@@ -40,6 +40,7 @@
 #include <headrace/passes/decompose/decompose_shuffles.hpp>
 #include <headrace/passes/decompose/decompose_sigmoids.hpp>
 #include <headrace/passes/decompose/decompose_softmax.hpp>
+#include <headrace/passes/decompose/decompose_sort.hpp>
 #include <headrace/passes/decompose/decompose_stack.hpp>
 #include <headrace/passes/decompose/decompose_topk.hpp>
 #include <headrace/passes/decompose/decompose_transposed_volumes.hpp>
@@ -57,9 +58,9 @@ using decompose_passes =
               join_groups, decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
               decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
               decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes,
-              decompose_windows, decompose_as_strided, decompose_topk, decompose_cumprod, decompose_var,
-              decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers, decompose_elu,
-              decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow,
+              decompose_windows, decompose_as_strided, decompose_topk, decompose_sort, decompose_cumprod,
+              decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers,
+              decompose_elu, decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow,
               decompose_norms, decompose_exponentials, decompose_hyperbolic, decompose_trigonometric,
               decompose_erfinv, decompose_rounding, decompose_predicates, decompose_masks, decompose_limits,
               decompose_comparisons>;

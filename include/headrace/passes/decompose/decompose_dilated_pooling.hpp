@@ -11,15 +11,18 @@
 #include <headrace/infer/window.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/build.hpp>
+#include <headrace/passes/support/narrowing.hpp>
 
 namespace headrace {
 
-/// TOSA's MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
+/// TOSA's MAX_POOL2D has no dilation and takes no INT32 (TOSA 1.0, 2.2.8). Rows and columns go one after the
+/// other.
 struct decompose_dilated_pooling : pass {
     using phase = decomposition;
     using runs_after = pass_list<canonical_pooling>;
     static constexpr std::string_view summary =
-        "max over a dilated window as max of its taps, strided slices of the input";
+        "max over a dilated window, or of int32, as max of its taps, slices of the input";
 
     using targeted_ops = ops<aten::max_pool2d>;
     using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
@@ -28,7 +31,8 @@ struct decompose_dilated_pooling : pass {
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, a.dilation}, 2);
         if (!windows) return e.fail(std::move(windows).error());
         const auto& w = windows.value();
-        if (w[0].dilation == 1 && w[1].dilation == 1) return std::nullopt;
+        const bool dilated = w[0].dilation != 1 || w[1].dilation != 1;
+        if (!dilated && narrowed(e.dtype(a.self)) != dtype::int32) return std::nullopt;
         const int_list& in = e.shape(a.self);
         const int_list& out = e.result_meta().shape;
         const auto after = [&](std::size_t i) {  // what the last window needs beyond the axis
@@ -45,7 +49,7 @@ struct decompose_dilated_pooling : pass {
 private:
     static scalar lowest(dtype t) {
         if (is_floating(t)) return -std::numeric_limits<double>::infinity();
-        return -(std::int64_t{1} << (traits_of(t).bits - 1));
+        return build::bounds_of(narrowed(t)).first;
     }
     static value along(emit<ops<aten::slice_tensor, aten::maximum>> e, value v, std::int64_t axis,
                        const window& w, std::int64_t positions) {

@@ -13,7 +13,7 @@
 namespace headrace {
 
 /// `bmm` is the only product that TOSA has: operands gain axes of size 1, batches broadcast (torch.matmul).
-/// A beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector.
+/// A beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector or it takes integers.
 struct decompose_matmul : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -34,6 +34,11 @@ struct decompose_matmul : pass {
                 const auto with_bias = [](auto v, auto bias) { return v + bias; };
                 return choose(
                     weight.rank() == 1, [&] { return with_operand(product(x, weight), a.bias, with_bias); },
+                    is_integral(x.dtype()),
+                    [&] {
+                        const auto columns = call<aten::permute>(weight, int_list{1, 0});
+                        return with_operand(product(x, columns), a.bias, with_bias);
+                    },
                     unchanged);
             });
     }

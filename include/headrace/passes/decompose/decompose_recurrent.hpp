@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
@@ -16,7 +15,7 @@ namespace headrace {
 
 /// Cells, and whole networks as their cells unrolled over time, layer by layer and direction by direction
 /// (PyTorch, torch.nn.LSTM, GRU, RNN):
-///   LSTM  i, f, g, o = W x + U h;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(c')
+///   LSTM  i, f, g, o = W x + U h;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(c'), or P times that
 ///   GRU   r, z, n;  h' = n + z (h - n) with n = tanh(Wn x + sig(r) (Un h))
 ///   RNN   h' = act(W x + U h)
 struct decompose_recurrent : pass {
@@ -89,10 +88,7 @@ private:
 
     using state = build::recurrent_state;
     using unrolled = build::unrolled_layers;
-    struct weights {
-        value input, hidden;
-        std::optional<value> input_bias, hidden_bias;
-    };
+    using weights = build::recurrent_weights;
 
     static value stacked(emit<ops<aten::stack>> e, const value_list& items) {
         return items.size() == 0 ? value{} : e.make<aten::stack>({.tensors = items});
@@ -105,7 +101,8 @@ private:
         if constexpr (std::is_same_v<Op, aten::lstm_input>) {
             const auto cell = [&](auto x, auto h, auto c) { return lstm(x + from_hidden(h), c); };
             const auto [h, c] = evaluate(e, cell, from_input, before.h, before.c);
-            return {h, c};
+            if (!w.projection) return {h, c};
+            return {e.make<aten::linear>({.input = h, .weight = *w.projection}), c};
         } else {
             const auto cell = [&](auto x, auto h) {
                 if constexpr (std::is_same_v<Op, aten::gru_input>) {
@@ -128,10 +125,8 @@ private:
     }
 
     template <class Op>
-    static value run_layer(emit<produces>& e, unrolled& all, state s, std::span<const value> params,
+    static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w,
                            std::int64_t time_axis, bool backward) {
-        weights w{params[0], params[1], std::nullopt, std::nullopt};
-        if (params.size() == 4) w = {params[0], params[1], params[2], params[3]};
         const value from_input =
             e.make<aten::linear>({.input = all.outputs, .weight = w.input, .bias = w.input_bias});
         if (e.failed()) return {};

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/emit.hpp>
@@ -17,23 +17,40 @@ namespace headrace::build {
 struct recurrent_state {
     value h, c;
 };
+/// The weights of one layer in one direction.
+struct recurrent_weights {
+    value input, hidden;
+    std::optional<value> input_bias, hidden_bias;
+    std::optional<value> projection;  ///< of LSTM: what the cell gives out is multiplied by it
+};
 struct unrolled_layers {
     value outputs;    ///< of the last layer so far: the next one's input
     value_list h, c;  ///< the last states of each layer and direction
 };
 
+/// Weights number k of `per_cell` operands each: 2, with biases 4, and one more with projections.
+[[nodiscard]] inline recurrent_weights weights_of_cell(list<value> params, std::size_t k,
+                                                       std::size_t per_cell) {
+    const value* const p = params.data() + k * per_cell;
+    recurrent_weights w{p[0], p[1], {}, {}, {}};
+    if (per_cell >= 4) w.input_bias = p[2], w.hidden_bias = p[3];
+    if (per_cell % 2 == 1) w.projection = p[per_cell - 1];
+    return w;
+}
+
 /// Calls `run(all, state, weights, time_axis, backward)` for each layer and direction of a recurrent op. It
-/// gives the outputs of all steps and adds the last states to `all`. The weights are 2, or 4 with biases.
+/// gives the outputs of all steps and adds the last states to `all`.
 template <class Op, class Run>
 unrolled_layers unroll_layers(emit<ops<aten::select_int, aten::cat>> e, const args<Op>& a, value h0, value c0,
                               Run&& run) {
     if (a.train && a.dropout != 0)
         return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
-    const std::size_t per_cell = a.has_biases ? 4 : 2;
+    const bool projects = c0 && e.shape(c0).back() != e.shape(h0).back();
+    const std::size_t per_cell = (a.has_biases ? 4 : 2) + (projects ? 1 : 0);
     const std::int64_t directions = a.bidirectional ? 2 : 1;
     if (a.num_layers < 1 || !e.may_unroll(a.num_layers) ||
         a.params.size() != per_cell * static_cast<std::size_t>(a.num_layers * directions)) {
-        return {e.unsupported("recurrent network with projections; TOSA has no such cell"), {}, {}};
+        return {e.unsupported("recurrent network with more or fewer weights than its layers need"), {}, {}};
     }
     unrolled_layers all{a.input, {}, {}};
     const std::int64_t time_axis = a.batch_first && e.rank(a.input) == 3 ? 1 : 0;
@@ -45,7 +62,8 @@ unrolled_layers unroll_layers(emit<ops<aten::select_int, aten::cat>> e, const ar
                 return v ? e.make<aten::select_int>({.self = v, .dim = 0, .index = k}) : value{};
             };
             const recurrent_state before{initial(h0), initial(c0)};
-            const std::span weights(a.params.data() + static_cast<std::size_t>(k) * per_cell, per_cell);
+            const recurrent_weights weights =
+                weights_of_cell(a.params, static_cast<std::size_t>(k), per_cell);
             outputs.push_back(run(all, before, weights, time_axis, direction == 1));
         }
         all.outputs = directions == 1 ? outputs[0] : e.make<aten::cat>({.tensors = outputs, .dim = -1});

@@ -17,26 +17,29 @@ namespace headrace {
 struct decompose_matmul;
 /// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which
 /// takes the bias along and is what NPUs run best: the rows are the image's height, the features its
-/// channels. Integers that are not quantized have no MATMUL: each row times each column is added up.
+/// channels. Integers that are not quantized wrap around: those of 8 bits have a MATMUL; of others each row
+/// times each column is added up.
 struct legalize_matmul : pass {
     using phase = legalization;
     using runs_after = pass_list<decompose_matmul>;
     static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
     using targeted_ops = ops<aten::bmm, aten::linear>;
-    using produces = joined<build::reshape_ops, build::binary_ops<tosa::mul>,
+    using produces = joined<build::reshape_ops, build::binary_ops<tosa::mul>, build::integer_cast_ops,
                             ops<tosa::matmul, tosa::conv2d, tosa::cast, tosa::reduce_sum>>;
 
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
-        if (!is_floating(type)) return integer_product(a, e);
+        if (!is_floating(type) && type != dtype::int8) return integer_product(a, e);
         // bfloat16 accumulates in float32 and is rounded only then (spec 2.2.7).
-        const dtype wide = type == dtype::bfloat16 ? dtype::float32 : type;
+        const dtype wide = type == dtype::bfloat16 ? dtype::float32
+                           : type == dtype::int8   ? dtype::int32
+                                                   : type;
         const value made = e.make<tosa::matmul>({.a = a.self,
                                                  .b = a.mat2,
                                                  .a_zp = build::zero_point(e, type),
                                                  .b_zp = build::zero_point(e, e.dtype(a.mat2)),
                                                  .output_type = wide});
-        return build::cast_directly(e, made, type);
+        return is_floating(type) ? build::cast_directly(e, made, type) : build::cast_integer(e, made, type);
     }
 
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
@@ -49,19 +52,20 @@ struct legalize_matmul : pass {
 private:
     static value integer_product(const args<aten::bmm>& a, emit<produces>& e) {
         const dtype type = e.dtype(a.self);
-        if (type != dtype::int32)
+        if (type != dtype::int32 && type != dtype::int16)
             return e.unsupported("products of matrices of " + std::pmr::string(name_of(type)) +
-                                 "; TOSA has only quantized ones");
+                                 "; TOSA has none, cast them to int32");
         const int_list rows = e.shape(a.self);
         const int_list columns = e.shape(a.mat2);
         const tensor_meta all{dtype::int32, {rows[0], rows[1], rows[2], columns[2]}, {}};
         if (all.elements() > max_products)
             return e.unsupported("a product of integer matrices that takes more than 2^24 multiplications");
+        const auto wide = [&](value v) { return build::cast_integer(e, v, dtype::int32); };
         const value products = build::binary<tosa::mul>(
-            e, build::reshape(e, a.self, std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
-            build::reshape(e, a.mat2, std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
+            e, build::reshape(e, wide(a.self), std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
+            build::reshape(e, wide(a.mat2), std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
         const value sum = e.make<tosa::reduce_sum>({.input = products, .axis = 2});
-        return build::reshape(e, sum, e.result_meta().shape);
+        return build::reshape(e, build::cast_integer(e, sum, type), e.result_meta().shape);
     }
     // They lie in memory, all at once.
     static constexpr std::int64_t max_products = std::int64_t{1} << 24;

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::decompose_sort.
+#ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SORT_HPP
+#define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SORT_HPP
+
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+#include <headrace/base/text.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/slicing.hpp>
+
+namespace headrace {
+
+/// TOSA has no sort. Each element is compared with each along the axis: as many as come before it, that is
+/// its place. Equal elements keep their order, and NaN is the largest, as in PyTorch. n elements take n
+/// squared comparisons, all at once in memory, so long axes are refused.
+struct decompose_sort : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary = "sort, argsort, msort by how many elements come before each";
+    using targeted_ops = aten::sort_ops;
+    using produces = ops<aten::_to_copy, aten::eq_tensor, aten::gather, aten::ge_tensor, aten::gt_tensor,
+                         aten::logical_and, aten::logical_not, aten::reshape, aten::sum_dim_intlist,
+                         aten::unsqueeze, aten::where_self>;
+
+    template <one_of<ops<aten::sort, aten::sort_stable>> Op>
+    std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const sorted s = in_order(e, a.self, a.dim, a.descending);
+        return {s.elements, s.positions};
+    }
+    template <one_of<ops<aten::argsort, aten::argsort_stable>> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return in_order(e, a.self, a.dim, a.descending).positions;
+    }
+    value operator()(const args<aten::msort>& a, emit<produces>& e) const {
+        return in_order(e, a.self, 0, false).elements;
+    }
+
+private:
+    struct sorted {
+        value elements, positions;
+    };
+    static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
+
+    static sorted in_order(emit<produces>& e, value self, std::int64_t dim, bool descending) {
+        const dtype type = e.dtype(self);
+        const int_list shape = e.shape(self);
+        if (type == dtype::uint8)
+            return {e.unsupported("TOSA does not compare unsigned integers; cast them"), {}};
+        value v = is_boolean(type) ? e.make<aten::_to_copy>({.self = self, .dtype = dtype::int32}) : self;
+        if (shape.empty()) v = e.make<aten::reshape>({.self = v, .shape = int_list{1}});
+        const std::size_t axis = build::axis_in(e, dim, e.rank(v));
+        if (e.failed()) return {};
+        const std::int64_t count = e.shape(v)[axis];
+        const std::int64_t comparisons = saturating_mul(e.meta(v).elements(), count);
+        if (comparisons > max_comparisons) {
+            return {e.unsupported(
+                        "sorting " + number_text(count) + " elements takes " + number_text(comparisons) +
+                        " comparisons, as TOSA has no sort; at most 2^24 are made: use topk for a few"),
+                    {}};
+        }
+        const value positions = positions_of(e, places_of(e, v, axis, descending), axis, e.dtype(v));
+        value elements =
+            e.make<aten::gather>({.self = v, .dim = static_cast<std::int64_t>(axis), .index = positions});
+        if (is_boolean(type)) elements = e.make<aten::_to_copy>({.self = elements, .dtype = type});
+        return {shaped(e, elements, shape), shaped(e, positions, shape)};
+    }
+
+    // The place of each element: how many come before it. Those that stand before it in the axis do so unless
+    // it is less, the others only if they are less.
+    static value places_of(emit<produces>& e, value v, std::size_t axis, bool descending) {
+        const auto dim = static_cast<std::int64_t>(axis);
+        const value one = e.make<aten::unsqueeze>({.self = v, .dim = dim + 1});
+        const value other = e.make<aten::unsqueeze>({.self = v, .dim = dim});
+        const value other_first = descending ? less(e, one, other) : less(e, other, one);
+        const value one_first = descending ? less(e, other, one) : less(e, one, other);
+        const value stands_before =
+            pairs(e, v, axis, dtype::boolean, [&](std::int64_t i, std::int64_t j) { return scalar(j < i); });
+        const value is_before =
+            e.make<aten::where_self>({.condition = stands_before,
+                                      .self = e.make<aten::logical_not>({.self = one_first}),
+                                      .other = other_first});
+        const dtype counted = number_type(e.dtype(v));
+        const value numbers = e.make<aten::where_self>(
+            {.condition = is_before, .self = e.splat(1, counted, 0), .other = e.splat(0, counted, 0)});
+        return e.make<aten::sum_dim_intlist>({.self = numbers, .dim = int_list{dim + 1}});
+    }
+    // For each place the position of the element that has it.
+    static value positions_of(emit<produces>& e, value places, std::size_t axis, dtype sorted_type) {
+        if (e.failed()) return {};
+        const auto dim = static_cast<std::int64_t>(axis);
+        const dtype counted = number_type(sorted_type);
+        const auto number = [&](std::int64_t n) {
+            return is_floating(counted) ? scalar(static_cast<double>(n)) : scalar(n);
+        };
+        const value place =
+            pairs(e, places, axis, counted, [&](std::int64_t, std::int64_t j) { return number(j); });
+        const value position =
+            pairs(e, places, axis, counted, [&](std::int64_t i, std::int64_t) { return number(i); });
+        const value each = e.make<aten::unsqueeze>({.self = places, .dim = dim + 1});
+        const value found = e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(each, place),
+                                                      .self = position,
+                                                      .other = e.splat(0, counted, 0)});
+        const value sum = e.make<aten::sum_dim_intlist>({.self = found, .dim = int_list{dim}});
+        return is_floating(counted) ? e.make<aten::_to_copy>({.self = sum, .dtype = dtype::int64}) : sum;
+    }
+
+    // Floats count in floats, so that the target needs no integers beside them.
+    static dtype number_type(dtype sorted_type) {
+        return is_floating(sorted_type) ? dtype::float32 : dtype::int64;
+    }
+    static value less(emit<produces>& e, value a, value b) {
+        if (!is_floating(e.dtype(a))) return e.make<aten::gt_tensor>(b, a);
+        const value is_number = e.make<aten::eq_tensor>(a, a);
+        const value reaches = e.make<aten::ge_tensor>(a, b);
+        return e.make<aten::logical_and>(e.make<aten::logical_not>({.self = reaches}), is_number);
+    }
+    // `number(i, j)` for each pair of positions of the axis, which stands for two.
+    static value pairs(emit<produces>& e, value v, std::size_t axis, dtype type, const auto& number) {
+        const std::int64_t count = e.shape(v)[axis];
+        shape_builder shape = shape_builder::filled(e.rank(v) + 1, 1);
+        shape[axis] = shape[axis + 1] = count;
+        return e.constant_of(type, shape, [&](std::size_t at) {
+            const auto i = static_cast<std::int64_t>(at);
+            return number(i / count, i % count);
+        });
+    }
+    static value shaped(emit<produces>& e, value v, const int_list& shape) {
+        return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_sort);
+
+}  // namespace headrace
+
+#endif
