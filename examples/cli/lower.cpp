@@ -17,6 +17,7 @@
 #include <headrace/io/tosa_stream.hpp>
 #include <headrace/lowering/models.hpp>
 #include <headrace/lowering/reproducer.hpp>
+#include <headrace/lowering/stage_texts.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
 
 #include "batch.hpp"
@@ -34,7 +35,7 @@ namespace {
 /// What watches a lowering: pictures, texts, and the history that a page shows.
 struct watchers {
     picture_folder pictures;
-    text_folder texts;
+    stage_texts texts;
     graph_history history{};
     std::vector<std::pair<std::string, bool>> ran{};  ///< passes, and whether they changed anything
 
@@ -176,7 +177,7 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
 file_outcome lower_and_write(const lower_options& options, const std::optional<target_spec>& target,
                              const show_function& show) {
     watchers watching{.pictures = picture_folder(options.dot_directory),
-                      .texts = text_folder(options.ir_directory, names_in(options.ir_around))};
+                      .texts = stage_texts(options.ir_directory, names_in(options.ir_around))};
     lowering_outcome done =
         try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
                      {.target = target,

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -146,6 +147,33 @@ std::string text_of(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+TEST_CASE("the graph after each pass that changed it is kept as text", "[opt_main]") {
+    const folder there;
+    const std::string in =
+        there.write("in.hr",
+                    "headrace 1\n%x: float32[2] = input\n%a: float32[2] = aten.add.Tensor(%x, "
+                    "%x)\noutput %a\n");
+    const auto stages = [&](const char* name) {
+        std::string names;
+        std::set<std::string> sorted;
+        for (const auto& entry : std::filesystem::directory_iterator(there.path / name))
+            sorted.insert(entry.path().filename().string());
+        for (const std::string& stage : sorted) names += stage + " ";
+        return names;
+    };
+    const std::string all = (there.path / "all").string();
+    REQUIRE(run_whole({"lower", in, "--ir", all, "-o", (there.path / "out.hr").string()}) == 0);
+    CHECK(stages("all") == "000_input.hr 001_select.hr ");
+    CHECK(text_of(there.path / "all" / "001_select.hr") == text_of(there.path / "out.hr"));
+    const std::string some = (there.path / "some").string();
+    REQUIRE(run_whole(
+                {"lower", in, "--pipeline", "whole::also", "--ir", some, "--ir-around", "wrong_twice"}) == 0);
+    CHECK(stages("some") == "001_select.hr 002_wrong_twice.hr ");
+    CHECK(run_whole({"lower", in, "--ir", some, "--ir-around", "no_pass"}) == 2);
+    CHECK(run_whole({"lower", in, "--ir-around", "select"}) == 2);
+    CHECK(run_whole({"lower", in, "--ir", (there.path / "in.hr" / "below").string()}) == 2);
+}
 
 TEST_CASE("a program for another dialect transforms its graphs", "[opt_main]") {
     const folder at;

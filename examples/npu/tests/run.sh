@@ -15,6 +15,14 @@ diff -u "$here/lowered.hr" "$place/lowered.hr"
 diff -u "$place/before" "$place/after"
 "$program" plan "$place/lowered.hr" --verify | head -1
 
+# The graph on its way, as text: before the passes, and after each that changed it, or around one.
+"$program" lower "$here/block.hr" --ir "$place/ir" -o "$place/again.hr"
+test "$(ls "$place/ir" | grep -c '\.hr$')" -eq 4
+for text in "$place/ir"/*.hr; do "$program" show "$text" > "$place/last"; done
+"$program" show "$place/again.hr" | diff -u - "$place/last"
+"$program" lower "$here/block.hr" --ir "$place/around" --ir-around fold_affine -o "$place/again.hr"
+test "$(ls "$place/around" | grep '\.hr$' | tr '\n' ' ')" = "001_select_ops.hr 002_fold_affine.hr "
+
 # Every node that the machine cannot compute is named.
 status=0
 "$program" lower "$here/refused.hr" 2> "$place/errors" || status=$?

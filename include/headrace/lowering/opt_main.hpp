@@ -43,7 +43,9 @@ struct opt_program {
 ///
 /// `opt` and `lower` take `--verify`: the graph is executed after each pass, with `--in` or numbers from a
 /// fixed seed, and a pass that changes the outputs is named. `plan` takes it, too, and executes in the plan's
-/// memory. With `--reproducer FILE.hr`, the graph before a pass that fails is kept with the passes from there
+/// memory. `opt` and `lower` also take `--ir FOLDER`: the graph before the passes and after each that changed
+/// it, as texts `FOLDER/000_input.hr` and on; `--ir-around a,b` keeps what lies before and after those passes
+/// alone. With `--reproducer FILE.hr`, the graph before a pass that fails is kept with the passes from there
 /// on, and `opt FILE.hr` runs them again. Returns the exit status: 0; 1 if a node is refused, or may not
 /// leave the pipeline; 2 for bad usage, or an output that cannot be written; 3 for a file that is unreadable
 /// or malformed, or a pass that fails.

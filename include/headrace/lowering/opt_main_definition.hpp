@@ -44,6 +44,8 @@ struct opt_request {
     std::string pipeline;
     std::string output;
     std::string reproducer;
+    std::string ir;         ///< a folder
+    std::string ir_around;  ///< passes, separated by commas
     std::vector<std::string> inputs;
     std::vector<std::string> results;
     bool all_passes = false;
@@ -53,8 +55,10 @@ struct opt_request {
 /// The options that a command takes.
 [[nodiscard]] inline std::span<const std::string_view> opt_options_of(std::string_view command) {
     static constexpr std::string_view show[] = {"-o"};
-    static constexpr std::string_view opt[] = {"-o", "--passes", "--all", "--verify", "--in", "--reproducer"};
-    static constexpr std::string_view lower[] = {"-o", "--pipeline", "--verify", "--in", "--reproducer"};
+    static constexpr std::string_view opt[] = {"-o",   "--passes",     "--all", "--verify",
+                                               "--in", "--reproducer", "--ir",  "--ir-around"};
+    static constexpr std::string_view lower[] = {"-o",           "--pipeline", "--verify",   "--in",
+                                                 "--reproducer", "--ir",       "--ir-around"};
     static constexpr std::string_view run[] = {"--in", "--out"};
     static constexpr std::string_view plan[] = {"--verify", "--in"};
     return command == "show"    ? std::span<const std::string_view>(show)
@@ -84,7 +88,9 @@ public:
         }
         // `opt` of a reproducer finds its passes there.
         const bool chosen = asked_.command != "opt" || !asked_.all_passes || asked_.passes.empty();
-        return !known.empty() && chosen && !asked_.file.empty() ? std::optional(asked_) : std::nullopt;
+        const bool complete = asked_.ir_around.empty() || !asked_.ir.empty();
+        return !known.empty() && chosen && complete && !asked_.file.empty() ? std::optional(asked_)
+                                                                            : std::nullopt;
     }
 
 private:
@@ -101,6 +107,8 @@ private:
         if (option == "--in") return asked_.inputs = files, true;
         if (option == "--out") return asked_.results = files, true;
         if (option == "--reproducer") return asked_.reproducer = files[0], true;
+        if (option == "--ir") return asked_.ir = files[0], true;
+        if (option == "--ir-around") return asked_.ir_around = files[0], true;
         (option == "-o" ? asked_.output : option == "--passes" ? asked_.passes : asked_.pipeline) = files[0];
         return true;
     }
@@ -116,16 +124,18 @@ inline int opt_failure(const error& e) {
 }
 
 inline void print_opt_usage(const opt_program& own, const char* name) {
-    std::fprintf(stderr,
-                 "error: usage: %s COMMAND FILE\n"
-                 "  show FILE [-o FILE.hr]                     prints a graph, or writes it as text\n"
-                 "  opt FILE [--passes a,b|--all] [-o FILE.hr] the graph after passes\n"
-                 "  lower FILE [--pipeline NAME] [-o FILE.hr]  the graph after a pipeline\n"
-                 "  run FILE [--in FILE.npy…] [--out FILE.npy…]\n"
-                 "  plan FILE                                  places in memory\n"
-                 "opt, lower and plan take --verify [--in FILE.npy…]: they execute before and after\n"
-                 "opt and lower take --reproducer FILE.hr: if a pass fails, the graph before it, for `opt`\n",
-                 name);
+    std::fprintf(
+        stderr,
+        "error: usage: %s COMMAND FILE\n"
+        "  show FILE [-o FILE.hr]                     prints a graph, or writes it as text\n"
+        "  opt FILE [--passes a,b|--all] [-o FILE.hr] the graph after passes\n"
+        "  lower FILE [--pipeline NAME] [-o FILE.hr]  the graph after a pipeline\n"
+        "  run FILE [--in FILE.npy…] [--out FILE.npy…]\n"
+        "  plan FILE                                  places in memory\n"
+        "opt, lower and plan take --verify [--in FILE.npy…]: they execute before and after\n"
+        "opt and lower take --ir FOLDER: the graph after each pass, as text; --ir-around a,b for some\n"
+        "opt and lower take --reproducer FILE.hr: if a pass fails, the graph before it, for `opt`\n",
+        name);
     for (const opt_pipeline& p : own.pipelines)
         std::fprintf(stderr, "pipeline %s: %zu passes\n", std::string(p.name).c_str(), p.passes.size());
     std::fprintf(stderr, "passes:\n");
@@ -219,11 +229,21 @@ using refused_nodes = std::pmr::vector<diagnostic>;
         watcher.executed.emplace(std::move(inputs), own.operators);
         BOOST_OUTCOME_TRYV(watcher.executed->begin(g));
     }
+    if (!asked.ir.empty()) {
+        std::set<std::string, std::less<>> around;
+        if (!asked.ir_around.empty()) {
+            BOOST_OUTCOME_TRY(named, own.passes.select(asked.ir_around));
+            for (const any_pass& p : named) around.emplace(p.name());
+        }
+        watcher.texts.emplace(asked.ir, std::move(around));
+        BOOST_OUTCOME_TRYV(watcher.texts->write(g, "input"));
+    }
     pass_context context(own.infer);
     if (const auto done = run_watched(own, passes, g, context, watcher); !done) {
         return with_reproducer(done.error(), asked.reproducer,
                                [&] { return reproduce(own, asked, passes, watcher); });
     }
+    if (watcher.texts) watcher.texts->end();
     return refused_nodes(context.diagnostics().begin(), context.diagnostics().end());
 }
 
@@ -338,6 +358,9 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 [[nodiscard]] inline result<void> check_names(const opt_program& own, const opt_request& asked) {
     if (!asked.passes.empty()) {
         BOOST_OUTCOME_TRYV(own.passes.select(asked.passes));
+    }
+    if (!asked.ir_around.empty()) {
+        BOOST_OUTCOME_TRYV(own.passes.select(asked.ir_around));
     }
     if (asked.command != "lower" || pipeline_for(own, asked) != nullptr) return boost::outcome_v2::success();
     if (own.pipelines.empty()) return invalid("the program has no pipeline to lower with");

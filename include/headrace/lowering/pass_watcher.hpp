@@ -11,11 +11,12 @@
 
 #include <headrace/lowering/reproducer.hpp>
 #include <headrace/lowering/result_check.hpp>
+#include <headrace/lowering/stage_texts.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 namespace headrace {
 
-/// The observer of a run of passes: --verify, and how far they have come.
+/// The observer of a run of passes: --verify, --ir, and how far they have come.
 struct pass_watcher {
     explicit pass_watcher(std::vector<std::string> names, std::size_t stop = 0)
         : progress(std::move(names)), stop_after(stop) {}
@@ -27,12 +28,16 @@ struct pass_watcher {
             BOOST_OUTCOME_TRYV(watcher.executed->check(record.name, g));
         }
         watcher.progress.ended(record.name);
+        if (watcher.texts && record.nodes.rewritten != 0) {
+            BOOST_OUTCOME_TRYV(watcher.texts->write(g, record.name));
+        }
         if (watcher.stop_after == watcher.progress.count()) return invalid("stopped");
         return boost::outcome_v2::success();
     }
 
     pass_progress progress;
     std::optional<result_check> executed{};
+    std::optional<stage_texts> texts{};
     std::size_t stop_after;           ///< 0: when all have run
     bool executes_unchanged = false;  ///< after passes that say that they have changed nothing, too
 };

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::stage_texts, the graph as text after each pass that changed it.
+#ifndef HEADRACE_LOWERING_STAGE_TEXTS_HPP
+#define HEADRACE_LOWERING_STAGE_TEXTS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <headrace/base/error.hpp>
+#include <headrace/io/graph_text.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace {
+
+/// A folder of texts that read_graph_text reads, numbered in their order: 000_input.hr, 001_select_ops.hr…
+/// Large constants lie beside each.
+class stage_texts {
+public:
+    /// Of `passes`, if there are any, only what lies before and after each is kept.
+    explicit stage_texts(std::filesystem::path folder, std::set<std::string, std::less<>> passes = {})
+        : folder_(std::move(folder)), passes_(std::move(passes)) {}
+
+    [[nodiscard]] bool is_wanted() const { return !folder_.empty(); }
+
+    /// Writes the graph as pass `name` has left it, or, first, as "input"; makes the folder.
+    [[nodiscard]] result<void> write(const graph& g, std::string_view name) {
+        const bool chosen = passes_.empty() || passes_.contains(name);
+        if (!chosen && !last_is_kept_) forget_last();
+        std::error_code ignored;  // writing into a folder that could not be made fails, and says why
+        std::filesystem::create_directories(folder_, ignored);
+        std::string number = std::to_string(written_++);
+        number.insert(0, digits - std::min(digits, number.size()), '0');
+        std::filesystem::path path = folder_ / (number + "_" + std::string(name) + ".hr");
+        BOOST_OUTCOME_TRYV(write_graph_text(path.string(), g));
+        last_ = std::move(path);
+        last_is_kept_ = chosen;
+        return boost::outcome_v2::success();
+    }
+    /// The text of the graph as it was last, or an empty path: what a pass that failed was given.
+    [[nodiscard]] const std::filesystem::path& last() const { return last_; }
+    /// Removes the last text if no chosen pass made it.
+    void end() {
+        if (!last_is_kept_) forget_last();
+    }
+
+private:
+    static constexpr std::size_t digits = 3;
+
+    void forget_last() {
+        if (last_.empty()) return;
+        std::error_code ignored;
+        std::filesystem::remove(last_, ignored);
+        std::filesystem::remove(last_.string() + ".data", ignored);
+        last_.clear();
+    }
+
+    std::filesystem::path folder_;
+    std::set<std::string, std::less<>> passes_;
+    std::filesystem::path last_;
+    bool last_is_kept_ = false;
+    int written_ = 0;
+};
+
+}  // namespace headrace
+
+#endif
