@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <headrace/io/graph_text.hpp>
 #include <headrace/io/pt2.hpp>
 #include <headrace/io/pt2_writer.hpp>
 #include <headrace/ir/listing.hpp>
@@ -49,6 +50,42 @@ TEST_CASE("a program that is written is read again as it was") {
         };
         CHECK(computed(*again.value().graph) == computed(*p.graph));
     }
+}
+
+namespace {
+
+// What is left of a text after it was written to a .pt2 and read, or the error.
+std::string through_pt2(std::string_view text) {
+    const auto p = parse_graph_text(text);
+    REQUIRE(p.has_value());
+    const temporary_path file;
+    if (const auto written = write_pt2(file.path.string(), p.value()); !written)
+        return std::string(written.error().message);
+    const auto again = read_pt2(file.path);
+    REQUIRE(again.has_value());
+    return std::string(listing(*again.value().graph));
+}
+
+}  // namespace
+
+TEST_CASE("ops that no dialect knows are written with all that they are given", "[opaque]") {
+    const std::string_view text = R"(headrace 1
+%x: float32[2] = input
+%y: float32[2] = opaque mine.blend.default(self=%x, more=[%x, %x], others=[none, %x], sizes=[1, -2], weights=[0.5, inf], flags=[true, false], k=3, alpha=1.5, on=true, absent=none, type=int8, kept=channels_last, mode="a\"b", labels=["a", "b"], device="cpu", none_at_all=[])
+%a: int64[2], %b: float32[2] = opaque mine.split.default(%y, by=%x)
+%c: float32[2] = opaque mine.plain.default(%b)
+opaque mine.log.default(%y)
+output %a, %c
+)";
+    CHECK(through_pt2(text) == listing(*parse_graph_text(text).value().graph));
+    const auto refused = [](std::string_view argument) {
+        return through_pt2("headrace 1 %x: float32[2] = input %y: float32[2] = opaque mine.op(%x, " +
+                           std::string(argument) + ") output %y");
+    };
+    CHECK(refused("body=graph").find("y (mine.op): the graph that it was given") != std::string::npos);
+    CHECK(refused("w=[a=1]").find("its argument w is a struct") != std::string::npos);
+    CHECK(refused("w=[1, \"a\"]").find("a list of several kinds") != std::string::npos);
+    CHECK(refused("w=sideways").find("sideways has no form") != std::string::npos);
 }
 
 TEST_CASE("the same program has the same bytes, and weights begin at multiples of 64") {

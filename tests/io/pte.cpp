@@ -176,6 +176,40 @@ TEST_CASE("pte: arguments of every kind come back", "[pte]") {
     CHECK(read.value()->outputs().size() == 3);
 }
 
+TEST_CASE("pte: a kernel that is not known keeps its arguments", "[pte]") {
+    builder b;
+    const value x = b.input({2, 3});
+    const tensor_meta row{dtype::float32, {2}, {}};
+    const value top = b.typed(b.g.create<max_dim>({x, 1, false}), {row, {dtype::int64, {2}, {}}});
+    const value limited =
+        b.typed(b.g.create<clamp_kernel>({.self = top, .min = scalar(-0.5), .max = std::nullopt}), {row});
+    const std::vector<std::optional<value>> indices{std::nullopt, value{top.producer, 1}};
+    const value picked = b.typed(b.g.create<index_select>({x, list<std::optional<value>>(indices)}),
+                                 {{dtype::float32, {2, 2}, {}}});
+    const value flat = b.typed(b.g.create<executorch::reshape>({picked, {4}}), {{dtype::float32, {4}, {}}});
+    b.output({limited, flat});
+    const pte_method method{"m", &b.g};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    std::vector<std::byte> all = bytes_of(written.value());
+    const std::string_view before = "aten::", after = "mine::";
+    const auto as_text = [&] {
+        return std::string_view(reinterpret_cast<const char*>(all.data()), all.size());
+    };
+    for (std::size_t at = as_text().find(before); at != std::string_view::npos; at = as_text().find(before))
+        std::memcpy(&all[at], after.data(), after.size());
+    const file_bytes bytes(all);
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    const auto read = read_pte(file.value(), "m");
+    REQUIRE(read);
+    const std::string listed(listing(*read.value()));
+    INFO(listed);
+    CHECK(listed.find("mine::max.dim_max(%placeholder, 1, false)") != std::string::npos);
+    CHECK(listed.find("-0.5, none)") != std::string::npos);
+    CHECK(listed.find("mine::index.Tensor_out(%placeholder, [none, %") != std::string::npos);
+}
+
 TEST_CASE("pte: a tensor without elements takes nobody's place", "[pte]") {
     builder b;
     const value x = b.input({1, 4});

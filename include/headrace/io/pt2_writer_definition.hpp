@@ -21,7 +21,7 @@
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/json_writer.hpp>
-#include <headrace/io/pt2_argument_writer.hpp>
+#include <headrace/io/pt2_opaque_writer.hpp>
 #include <headrace/io/pt2_tensor.hpp>
 #include <headrace/io/pt2_writer.hpp>
 #include <headrace/io/zip_writer.hpp>
@@ -34,7 +34,7 @@ namespace headrace {
 namespace pt2 {
 
 /// Writes the JSON of one graph, and collects its constants.
-class model_writer : private argument_writer {
+class model_writer : private opaque_argument_writer {
 public:
     struct weight {
         std::string name;
@@ -42,7 +42,8 @@ public:
         const node* constant;
     };
 
-    explicit model_writer(const program& p) : argument_writer(*p.graph), program_(p), graph_(*p.graph) {}
+    explicit model_writer(const program& p)
+        : opaque_argument_writer(*p.graph), program_(p), graph_(*p.graph) {}
 
     [[nodiscard]] result<std::string> model() {
         collect_weights();
@@ -178,20 +179,19 @@ private:
     }
 
     void write_node(const node& n) {
-        if (is_of_dialect<builtin::dialect>(n)) {
-            if (is<builtin::opaque>(n)) fail(n, "an op that is not known cannot be written");
-            return;
-        }
+        const bool opaque = is<builtin::opaque>(n);
+        if (is_of_dialect<builtin::dialect>(n) && !opaque) return;
         const bool written =
-            is_of_dialect<aten::dialect>(n) || is_of_dialect<quantized_decomposed::dialect>(n);
+            opaque || is_of_dialect<aten::dialect>(n) || is_of_dialect<quantized_decomposed::dialect>(n);
         if (!written) return fail(n, "only ops of aten and quantized_decomposed can be written to a .pt2");
         w_.begin_object();
-        w_.member("target", "torch.ops." + std::string(n.op->name));
+        w_.member("target",
+                  "torch.ops." + std::string(opaque ? args_of<builtin::opaque>(n).target : n.op->name));
         w_.begin_array("inputs");
-        bool by_name = false;
-        for (const field_info& f : *n.op) {
-            write_argument(n, f, by_name);
-            if (&f == n.op->begin() && n.op->name == "aten.to.device") write_device();
+        if (opaque) {
+            write_opaque_inputs(n);
+        } else {
+            write_known_inputs(n);
         }
         w_.end_array();
         write_results(n);
@@ -203,6 +203,13 @@ private:
         w_.member("is_hop_single_tensor_return", nullptr);
         write_node_name(n);
         w_.end_object();
+    }
+    void write_known_inputs(const node& n) {
+        bool by_name = false;
+        for (const field_info& f : *n.op) {
+            write_argument(n, f, by_name);
+            if (&f == n.op->begin() && n.op->name == "aten.to.device") write_device();
+        }
     }
     void write_source(const node& n) {
         const auto* call = n.find_annotation<traced_call>();
@@ -218,15 +225,19 @@ private:
     }
     // A node of one result is called as its result is; another one must not share a name with any.
     void write_node_name(const node& n) {
-        if (n.result_count == 1 && n.op->results != variadic_results) {
+        if (n.result_count == 1 && !gives_a_list(n)) {
             w_.member("name", name({const_cast<node*>(&n), 0}));
         } else {
             w_.member("name", "results_of_node_" + std::to_string(n.id));
         }
     }
+    // The results of an op that is not known are taken for a tuple.
+    static bool gives_a_list(const node& n) {
+        return n.op->results == variadic_results && !is<builtin::opaque>(n);
+    }
     void write_results(const node& n) {
         w_.begin_array("outputs");
-        if (n.op->results == variadic_results) {
+        if (gives_a_list(n)) {
             w_.begin_object();
             w_.begin_array("as_tensors");
             for (std::uint32_t i = 0; i != n.result_count; ++i) {

@@ -18,6 +18,7 @@
 #include <headrace/io/pte_arguments.hpp>
 #include <headrace/io/pte_method_source.hpp>
 #include <headrace/io/pte_numbers.hpp>
+#include <headrace/io/pte_opaque.hpp>
 #include <headrace/io/pte_tensors.hpp>
 #include <headrace/io/pte_tosa.hpp>
 #include <headrace/io/pte_views.hpp>
@@ -216,22 +217,17 @@ private:
         }
         return boost::outcome_v2::success();
     }
-    // What the last argument names is returned; other tensors are read.
+    // What the last argument names is returned; all else is given to it.
     result<void> add_opaque(const called_operator& o, const indices_type& indices) {
         std::vector<std::int64_t> results;
-        std::vector<value> operands;
         if (indices.size() != 0) {
             BOOST_OUTCOME_TRY(written_by(indices, indices.size() - 1, indices.size(), results));
         }
         std::erase_if(results, [&](std::int64_t index) { return !method_.table_of(index); });
         if (results.empty() && indices.size() != 0 && method_.is_computed(indices.Get(indices.size() - 1)))
             return unsupported("a number that " + std::pmr::string(printable(o.name)) + " computes");
-        for (const std::int32_t index : indices) {
-            if (!method_.table_of(index) || std::ranges::find(results, index) != results.end()) continue;
-            BOOST_OUTCOME_TRY(operand, tensors_.tensor(index));
-            operands.push_back(operand);
-        }
-        const args<builtin::opaque> arguments{o.name, list<value>(operands)};
+        opaque_arguments given(method_, results, [&](std::int64_t index) { return tensors_.tensor(index); });
+        BOOST_OUTCOME_TRY(arguments, given.read(o.name, indices));
         return add_node(info_of<builtin::opaque>, &arguments, results);
     }
     result<void> add_node(const op_info& op, const void* arguments,
