@@ -50,6 +50,11 @@ def check_io(program, folder):
         result, state = run(program, folder / "x.tosa", [1, 2], state, outputs=2, folder=folder)
         expect(state == [step, 2 * step] and result == [2 * step, 4 * step], f"step {step}: {result}, state {state}")
     (folder / "y.hr").write_text(IN_PLACE)
+    call(program, "lower", folder / "y.hr", "-o", folder / "y.tosa", status=UNSUPPORTED,
+         says="add_ (aten.add_.Tensor): it writes to the buffer n in place")
+    # What is taken from a buffer and detached in place does not change it.
+    (folder / "z.hr").write_text(IN_PLACE.replace("aten.add_.Tensor(%row, %x)", "aten.detach_.default(%row)"))
+    call(program, "lower", folder / "z.hr", "-o", folder / "z.tosa")
     call(program, "lower", folder / "y.hr", "-o", folder / "y.tosa", "--state", "io", "--io", folder / "y.json")
     got = run(program, folder / "y.tosa", [10, 20], [1, 2], outputs=2, folder=folder)
     expect(got == [[110, 440], [11, 22]], f"a write in place: {got}")

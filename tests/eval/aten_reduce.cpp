@@ -62,6 +62,22 @@ TEST_CASE("the k largest and smallest, in order") {
     CHECK(smallest[1].to<double>() == reals{0, 2});
 }
 
+TEST_CASE("sorting keeps the order of equal numbers, and NaN is the largest") {
+    kernel_test k;
+    const value x = k(f32({2, 3}, {3, 1, 3, 1, not_a_number, 1}));
+    const tensor_meta elements{real, {2, 3}, {}};
+    const tensor_meta positions{dtype::int64, {2, 3}, {}};
+    const auto up = k.run_all<aten::sort>({x}, {elements, positions}).value();
+    check_close(up[0].to<double>(), {1, 3, 3, 1, 1, not_a_number});
+    CHECK(up[1].to<double>() == reals{1, 0, 2, 0, 2, 1});
+    const auto down = k.run_all<aten::sort_stable>({x, true, -1, true}, {elements, positions}).value();
+    check_close(down[0].to<double>(), {3, 3, 1, not_a_number, 1, 1});
+    CHECK(down[1].to<double>() == reals{0, 2, 1, 1, 0, 2});
+    CHECK(k.numbers<aten::argsort>({x, 0}, positions) == reals{1, 0, 1, 0, 1, 0});
+    CHECK(k.numbers<aten::argsort_stable>({x, true, 1, true}, positions) == reals{0, 2, 1, 1, 0, 2});
+    check_close(k.numbers<aten::msort>({x}, elements), {1, 1, 1, 3, not_a_number, 3});
+}
+
 TEST_CASE("any and all") {
     kernel_test k;
     const value x = k(f32({2, 2}, {0, 1, 0, 0}));

@@ -98,6 +98,11 @@ TEST_CASE_METHOD(fixture, "reductions") {
     CHECK(infer<aten::any_dims>({x, int_list{}}) == "uint8[2, 3, 4]");
     CHECK(infer<aten::cumsum>({tensor(dtype::int32, {2}), 0}) == "int64[2]");
     CHECK(infer<aten::cumprod>({x, 1, dtype::float32}) == "float32[2, 3, 4]");
+    CHECK(infer<aten::sort>({x, 1}) == "uint8[2, 3, 4] int64[2, 3, 4]");
+    CHECK(infer<aten::sort_stable>({x, true, 3}) == "axis 3 is out of range for rank 3");
+    CHECK(infer<aten::argsort>({x}) == "int64[2, 3, 4]");
+    CHECK(infer<aten::argsort_stable>({x, true, -4}) == "axis -4 is out of range for rank 3");
+    CHECK(infer<aten::msort>({x}) == "uint8[2, 3, 4]");
     CHECK(infer<aten::topk>({x, 2, 1}) == "uint8[2, 2, 4] int64[2, 2, 4]");
     CHECK(infer<aten::topk>({x, 5}) == "k is 5, but must be from 0 to 4");
     CHECK(infer<aten::topk>({tensor(dtype::boolean, {2}), 1}) ==

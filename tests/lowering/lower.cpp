@@ -206,6 +206,19 @@ TEST_CASE("a float model that computes with integers is lowered to both profiles
     CHECK(lowered.value().report.target == "TOSA-1.0+FP+INT");
 }
 
+TEST_CASE("a model that computes with int16 is lowered with its extension", "[lower]") {
+    auto g = std::make_unique<graph>();
+    const value x = add_input(*g);
+    g->set_meta(x, {dtype::int16, {1, 2, 4, 3}, {}});
+    const value twice[] = {x, x};
+    const value joined = add<aten::cat>(*g, {.tensors = list<value>(twice, 2), .dim = 0});
+    g->set_meta(joined, {dtype::int16, {2, 2, 4, 3}, {}});
+    CHECK(default_targets(*g).size() == 3);
+    const auto lowered = lower_to_tosa(finish(std::move(g), joined));
+    REQUIRE(lowered);
+    CHECK(lowered.value().report.target == "TOSA-1.0+FP+INT+int16");
+}
+
 TEST_CASE("the default target depends on quantization", "[lower]") {
     const target_spec floats = target_spec{}.with(target_feature::profile_fp);
     const target_spec integers = target_spec{}.with(target_feature::profile_int);

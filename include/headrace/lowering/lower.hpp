@@ -74,7 +74,8 @@ struct lowering_outcome {
 /// threads at once.
 [[nodiscard]] lowering_outcome try_lowering(const program_source& source, const lowering_options& options);
 
-/// An error if the program writes to its buffers when it ends, which a TOSA graph without variables cannot.
+/// An error if the program writes to its buffers, when it ends or in place on its way, which a TOSA graph
+/// without variables cannot.
 [[nodiscard]] result<void> refuse_mutations(const program& p);
 
 }  // namespace headrace

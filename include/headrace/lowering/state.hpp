@@ -19,6 +19,7 @@
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/state.hpp>
+#include <headrace/passes/normalize/functionalize.hpp>
 #include <headrace/target/tosa_verify.hpp>
 
 namespace headrace {
@@ -74,18 +75,29 @@ inline node& replace_output(graph& g, std::span<const value> values,
     return made;
 }
 
-/// Exports that were not decomposed write to buffers in place, and say nothing of it: such a buffer becomes
-/// an output. After the writes, that is its new value.
-inline void find_writes(program& p) {
-    graph& g = *p.graph;
-    std::vector<node*> written;
+/// A buffer, and the first node that writes to it in place.
+struct buffer_write {
+    node* buffer;
+    node* write;
+};
+
+/// What exports that were not decomposed write to in place, of which they say nothing.
+[[nodiscard]] inline std::vector<buffer_write> buffer_writes(const graph& g) {
+    std::vector<buffer_write> written;
     for (node& n : g.nodes()) {
-        if (!n.op->has(trait::in_place) || n.operand_count == 0) continue;
+        if (!writes_in_place(*n.op) || n.operand_count == 0) continue;
         node* const buffer = written_constant(n);
         if (buffer != nullptr && !buffer->name().empty() &&
-            std::ranges::find(written, buffer) == written.end())
-            written.push_back(buffer);
+            std::ranges::find(written, buffer, &buffer_write::buffer) == written.end())
+            written.push_back({buffer, &n});
     }
+    return written;
+}
+
+/// Makes each buffer that is written in place an output. After the writes, that is its new value.
+inline void find_writes(program& p) {
+    graph& g = *p.graph;
+    const std::vector<buffer_write> written = buffer_writes(g);
     if (written.empty()) return;
     const list<value> old = g.outputs();
     std::vector<value> values(old.begin(), old.end());
@@ -94,7 +106,7 @@ inline void find_writes(program& p) {
     const auto* names = g.output()->find_annotation<output_names>();
     std::vector<std::string_view> all_names;
     if (names != nullptr) all_names.assign(names->names.begin(), names->names.end());
-    for (node* buffer : written) {
+    for (const auto& [buffer, write] : written) {
         p.mutations.push_back({mutation::kind_type::buffer, std::string(buffer->name()), values.size(),
                                std::string(buffer->name())});
         values.push_back(buffer->result());

@@ -34,8 +34,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 template <class... Passes>
-constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) &&
-                                       ...);
+constexpr bool remove_their_targets =
+    ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
 static_assert(
     remove_their_targets<decompose_elu, decompose_erfinv, decompose_exponentials, decompose_fused_arithmetic,
                          decompose_gelu, decompose_hyperbolic, decompose_limits, decompose_masks,

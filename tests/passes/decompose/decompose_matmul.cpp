@@ -110,6 +110,30 @@ TEST_CASE("sums with a product") {
                computes_the_same<decompose_matmul>());
 }
 
+TEST_CASE("linear layers of integers are products") {
+    const auto layer = [](shape_list x, dtype type, bool has_bias) {
+        return [=](program& p) {
+            args<aten::linear> a{.input = p.input(type, x), .weight = p.input(type, {3, 5})};
+            if (has_bias) a.bias = p.input(type, {3});
+            p.output(p.make<aten::linear>(a));
+        };
+    };
+    for (const dtype type : {dtype::int8, dtype::int16, dtype::int32, dtype::int64}) {
+        for (const bool has_bias : {false, true}) {
+            CAPTURE(name_of(type), has_bias);
+            CHECK_THAT(layer({4, 5}, type, has_bias), computes_the_same<decompose_matmul>());
+            CHECK_THAT(layer({2, 4, 5}, type, has_bias), computes_the_same<decompose_matmul>());
+            CHECK_THAT(layer({5}, type, has_bias), computes_the_same<decompose_matmul>());
+        }
+    }
+    program p;
+    layer({4, 5}, dtype::int32, true)(p);
+    p.finish();
+    pass_context context;
+    CHECK(run_pass<decompose_matmul>(p.g, context) == "");
+    CHECK(count_of<aten::linear>(p.g) == 0);
+}
+
 TEST_CASE("a beta of 0 ignores what is not a number") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const auto with_nan = [&](auto build, std::vector<extents> shapes) {

@@ -104,6 +104,16 @@ TEST_CASE("dilated poolings") {
                   dtype::float16) == "");
 }
 
+TEST_CASE("poolings of integers that TOSA's takes none of") {
+    for (const dtype type : {dtype::int32, dtype::int64}) {
+        INFO(name_of(type));
+        CHECK(dilated({.kernel_size = {3}, .stride = {2}, .padding = {1}}, type) == "");
+        CHECK(dilated({.kernel_size = {2, 3}, .stride = {2, 2}, .ceil_mode = true}, type) == "");
+        CHECK(dilated({.kernel_size = {3}, .stride = {1}, .padding = {1}, .dilation = {2}}, type) == "");
+        CHECK(dilated({.kernel_size = {1}, .stride = {1}}, type) == "");
+    }
+}
+
 TEST_CASE("a pooling without dilation stays") {
     program p;
     p.output(p.make<aten::max_pool2d>({.self = p.input(fp32, {1, 2, 6, 6}), .kernel_size = {2, 2}}));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Tests the decompositions that take elements by computed positions: grid_sampler and topk.
+// Tests the decompositions that take elements by computed positions: grid_sampler, topk and sort.
+#include <limits>
+
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/decompose/decompose_sampling.hpp>
+#include <headrace/passes/decompose/decompose_sort.hpp>
 #include <headrace/passes/decompose/decompose_topk.hpp>
 
 #include "../../support/pass_test.hpp"
@@ -14,6 +17,7 @@ namespace {
 constexpr dtype fp32 = dtype::float32;
 
 static_assert(effects_of<decompose_sampling>::removed_set == effects_of<decompose_sampling>::target_set);
+static_assert(effects_of<decompose_sort>::removed_set == effects_of<decompose_sort>::target_set);
 static_assert(effects_of<decompose_topk>::removed_set == effects_of<decompose_topk>::target_set);
 
 }  // namespace
@@ -62,4 +66,63 @@ TEST_CASE("the k largest and smallest") {
     CHECK_THAT(
         [&](program& p) { p.output(p.make_node<aten::topk>({.self = p.input(fp32, {}), .k = 1}).result(1)); },
         computes_the_same<decompose_topk>());
+}
+
+TEST_CASE("elements in order, and where they were") {
+    for (const bool descending : {true, false}) {
+        for (const std::int64_t dim : {0, 1, -1}) {
+            for (const dtype type : {fp32, dtype::int32, dtype::int64, dtype::int8, dtype::boolean}) {
+                CAPTURE(descending, dim, type);
+                CHECK_THAT(
+                    [&](program& p) {
+                        node& n = p.make_node<aten::sort>(
+                            {.self = p.input(type, {3, 7, 4}), .dim = dim, .descending = descending});
+                        p.output(n.result(0));
+                        p.output(n.result(1));
+                    },
+                    computes_the_same<decompose_sort>());
+            }
+        }
+    }
+    CHECK_THAT(
+        [&](program& p) {
+            const value x = p.input(fp32, {});
+            node& n = p.make_node<aten::sort_stable>({.self = x});
+            p.output(n.result(0));
+            p.output(n.result(1));
+            p.output(p.make<aten::argsort>({.self = x}));
+        },
+        computes_the_same<decompose_sort>());
+    CHECK_THAT(
+        [&](program& p) {
+            const value x = p.input(fp32, {5, 1});
+            p.output(p.make<aten::msort>({.self = x}));
+            p.output(p.make<aten::argsort_stable>({.self = x, .stable = true, .dim = 0, .descending = true}));
+        },
+        computes_the_same<decompose_sort>());
+}
+
+TEST_CASE("equal numbers keep their order, and NaN is the largest") {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float inf = std::numeric_limits<float>::infinity();
+    for (const bool descending : {true, false}) {
+        CAPTURE(descending);
+        CHECK_THAT(
+            [&](program& p) {
+                const value x = p.constant<float>(fp32, {2, 6},
+                                                  {1, nan, -0.0F, 0.0F, 1, -inf, nan, inf, 2, nan, -1, inf});
+                node& n = p.make_node<aten::sort>({.self = x, .descending = descending});
+                p.output(p.make<aten::isnan>({n.result(0)}));
+                p.output(n.result(1));
+            },
+            computes_the_same<decompose_sort>());
+    }
+}
+
+TEST_CASE("sorting what TOSA does not compare, or too much, is refused") {
+    const auto sort_of = [](dtype type, int_list shape) {
+        return [=](program& p) { p.output(p.make<aten::argsort>({.self = p.input(type, shape)})); };
+    };
+    CHECK_THAT(sort_of(dtype::uint8, {4}), is_refused_by<decompose_sort>("unsigned"));
+    CHECK_THAT(sort_of(fp32, {1, 4097}), is_refused_by<decompose_sort>("16785409 comparisons"));
 }

@@ -39,9 +39,10 @@ std::pmr::string compare(std::initializer_list<std::int64_t> shape, const args<O
 TEST_CASE("means") {
     for (const dtype type : {fp32, dtype::float16, dtype::bfloat16}) {
         CHECK(compare_by<aten::mean, decompose_mean>({2, 3, 4}, {}, type) == "");
-        CHECK(compare_by<aten::mean_dim, decompose_mean>({2, 3, 4}, {.self = {}, .dim = int_list{0, -1}, .keepdim = true},
-                                      type) == "");
-        CHECK(compare_by<aten::mean_dim, decompose_mean>({2, 3}, {.self = {}, .dim = std::nullopt}, type) == "");
+        CHECK(compare_by<aten::mean_dim, decompose_mean>(
+                  {2, 3, 4}, {.self = {}, .dim = int_list{0, -1}, .keepdim = true}, type) == "");
+        CHECK(compare_by<aten::mean_dim, decompose_mean>({2, 3}, {.self = {}, .dim = std::nullopt}, type) ==
+              "");
     }
     CHECK(compare_by<aten::mean, decompose_mean>({}, {}) == "");
 }

@@ -43,6 +43,26 @@ TEST_CASE("a chain of constants becomes one constant") {
     CHECK(p.g.size() == 4);  // input, constant, ADD, output
 }
 
+TEST_CASE("dequantized numbers are computed where integers come of them") {
+    const auto build = [](program& p) {
+        const value codes = p.constant<std::int8_t>(dtype::int8, {4}, {1, -2, 3, 127});
+        const value real =
+            p.make<quantized_decomposed::dequantize_per_tensor>({codes, 0.5, 1, -128, 127, dtype::int8});
+        const value twice = p.make<aten::add_tensor>({real, real});
+        p.output(p.make<quantized_decomposed::quantize_per_tensor>({twice, 0.25, 0, -128, 127, dtype::int8}));
+        p.output(p.make<aten::mul_tensor>({p.input(fp32, {4}), real}));
+    };
+    CHECK_THAT(build, computes_the_same<fold>());
+    program p;
+    build(p);
+    p.finish();
+    pass_context context;
+    REQUIRE(fold{}(p.g, context));
+    CHECK(count_of<quantized_decomposed::quantize_per_tensor>(p.g) == 0);
+    CHECK(count_of<quantized_decomposed::dequantize_per_tensor>(p.g) == 1);
+    CHECK(count_of<aten::add_tensor>(p.g) == 0);
+}
+
 TEST_CASE("a broadcast of a number is not stored, but what is computed from it is") {
     program p;
     const value c = p.constant<float>(fp32, {1, 1}, {2});

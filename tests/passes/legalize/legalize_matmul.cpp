@@ -66,6 +66,10 @@ std::pmr::string view_as(shape_list shape, shape_list other) {
 TEST_CASE("products of integer matrices are sums of products", "[legalize_matmul]") {
     CHECK(bmm({2, 3, 4}, {2, 4, 5}, dtype::int32) == "");
     CHECK(bmm({1, 1, 1}, {1, 1, 1}, dtype::int32) == "");
+    for (const dtype narrow : {dtype::int8, dtype::int16}) {  // both wrap around
+        CHECK(bmm({2, 3, 40}, {2, 40, 5}, narrow) == "");
+        CHECK(bmm({1, 1, 1}, {1, 1, 1}, narrow) == "");
+    }
 }
 
 TEST_CASE("batches of matrices") {
@@ -77,10 +81,10 @@ TEST_CASE("batches of matrices") {
     }
     CHECK_THAT(
         [](program& p) {
-            const value x = p.input(dtype::int8, {2, 3, 3});
+            const value x = p.input(dtype::uint8, {2, 3, 3});
             p.output(p.make<aten::bmm>({x, x}));
         },
-        is_refused_by<legalize_matmul>("matrices of int8"));
+        is_refused_by<legalize_matmul>("matrices of uint8"));
     CHECK_THAT(
         [](program& p) {
             const value x = p.input(dtype::int32, {2, 300, 300});

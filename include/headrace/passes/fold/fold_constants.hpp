@@ -31,7 +31,7 @@ namespace headrace {
 ///
 /// A result of more than 64 KiB is not stored if it is larger than the constants it comes from, so that a
 /// broadcast of a number does not become a table; a smaller result computed from it is. Dequantized numbers
-/// are not stored either: weights stay quantized.
+/// are not stored either: weights stay quantized. Those are computed only where integers come of them.
 template <class Evaluator>
 struct fold_constants : pass {
     using runs_after = pass_list<functional, no_dead_code>;
@@ -165,36 +165,64 @@ private:
             }
             return true;
         }
-        // Constants and shapes are read when a node that may be folded asks for them.
-        bool is_known(const node& n) {
-            computed& c = known_[n.id];
-            if (!c.results.empty()) return true;
-            if (!is<builtin::constant>(n) && !is<tosa::const_shape>(n)) return false;
-            auto evaluated = Evaluator::evaluate(n, {});
-            if (!evaluated) return false;
-            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
-            if (is<builtin::constant>(n)) c.from_bytes = bytes_of(n);
-            return true;
+        static bool is_read(const node& n) {
+            return (is<builtin::constant>(n) || is<tosa::const_shape>(n)) && n.results[0].meta.has_value();
         }
+
         void compute(node& n) {
             if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
+            bool dequantized = set_of<dequantize_ops>.contains(n.op->functional());
             for (const edge& e : n.operand_edges()) {
-                if (!is_known(*e.source)) return;
+                if (!known_[e.source->id].folded && !is_read(*e.source)) return;
+                dequantized = dequantized || known_[e.source->id].dequantized;
+            }
+            computed& c = known_[n.id];
+            c.dequantized = dequantized && is_floating(n.results[0].meta->dtype);
+            for (const edge& e : n.operand_edges()) {
+                if (!c.dequantized && !is_evaluated(*e.source)) return;
             }
             if (!may_grow(n)) return;
-            computed& c = known_[n.id];
-            std::pmr::vector<typename Evaluator::tensor_type> operands;
-            for (const edge& e : n.operand_edges()) {
-                operands.push_back(known_[e.source->id].results[e.slot->result]);
-                c.from_bytes += known_[e.source->id].from_bytes;
-                c.dequantized = c.dequantized || known_[e.source->id].dequantized;
+            for (const edge& e : n.operand_edges())
+                c.from_bytes +=
+                    is<builtin::constant>(*e.source) ? bytes_of(*e.source) : from_bytes(*e.source);
+            c.folded = c.dequantized || evaluate(n);  // a dequantized one when it is asked for
+        }
+        std::uint64_t from_bytes(const node& n) const { return known_[n.id].from_bytes; }
+
+        // Constants and shapes are read, and dequantized numbers computed, when a node that may be folded
+        // asks for them.
+        bool is_evaluated(const node& asked) {
+            std::pmr::vector<const node*> waiting{&asked};
+            while (!waiting.empty()) {
+                const node& n = *waiting.back();
+                computed& c = known_[n.id];
+                const std::size_t count = waiting.size();
+                if (c.results.empty() && !is_read(n)) {
+                    if (!c.folded) return false;
+                    for (const edge& e : n.operand_edges()) {
+                        if (known_[e.source->id].results.empty()) waiting.push_back(e.source);
+                    }
+                }
+                if (waiting.size() != count) continue;
+                waiting.pop_back();
+                if (c.results.empty() && !evaluate(n)) {
+                    c.folded = false;
+                    return false;
+                }
             }
-            c.dequantized = is_floating(n.results[0].meta->dtype) &&
-                            (c.dequantized || set_of<dequantize_ops>.contains(n.op->functional()));
+            return true;
+        }
+        // The operands are evaluated.
+        bool evaluate(const node& n) {
+            std::pmr::vector<typename Evaluator::tensor_type> operands;
+            if (!is_read(n)) {
+                for (const edge& e : n.operand_edges())
+                    operands.push_back(known_[e.source->id].results[e.slot->result]);
+            }
             auto evaluated = Evaluator::evaluate(n, operands);
-            if (!evaluated) return;
-            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
-            c.folded = true;
+            if (!evaluated) return false;
+            std::ranges::move(evaluated.value(), std::back_inserter(known_[n.id].results));
+            return true;
         }
         // May the node be computed, by what the nodes before it have left of the memory that results may take
         // beyond their operands?
