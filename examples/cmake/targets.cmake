@@ -1,7 +1,7 @@
 # The libraries and how they are installed. All but the last are header-only.
 #   headrace::headrace  the core: op, ir, infer, pass, passes, partition; needs the headers of Boost alone
 #   headrace::eval      execution on the CPU; Eigen
-#   headrace::pt2       reading PyTorch's exports; libzip, simdjson
+#   headrace::pt2       reading PyTorch's exports; libzip, libdeflate, simdjson
 #   headrace::tosa      TOSA flatbuffers; FlatBuffers
 #   headrace::compiled  all of them with the standard passes, kernels, readers and writers compiled once
 # Each is a component of the installed package, with targets in a file of its own, and a file for pkg-config.
@@ -63,9 +63,9 @@ if(TARGET headrace_eval)
   target_compile_options(headrace_eval INTERFACE -ffp-contract=off)
   headrace_pkg_config(-eval "Execution of tensor graphs on the CPU" "headrace eigen3" -ffp-contract=off "")
 endif()
-headrace_library(pt2 headrace_headrace headrace::libzip simdjson::simdjson)
+headrace_library(pt2 headrace_headrace headrace::libzip headrace::libdeflate simdjson::simdjson)
 if(TARGET headrace_pt2)
-  headrace_pkg_config(-pt2 "Reader of PyTorch's exports" "headrace libzip simdjson" "" "")
+  headrace_pkg_config(-pt2 "Reader of PyTorch's exports" "headrace libzip libdeflate simdjson" "" "")
 endif()
 headrace_library(tosa headrace_headrace flatbuffers::flatbuffers)
 if(TARGET headrace_tosa)

@@ -26,7 +26,7 @@ LAYERS = [
 # Which folders may include which foreign headers.
 FOREIGN = [
     (re.compile(r"boost/(graph/|pending/)"), set(LAYERS[LAYERS.index("ir") :])),
-    (re.compile(r"flatbuffers/|simdjson|zip\.h"), {"io"}),
+    (re.compile(r"flatbuffers/|simdjson|zip\.h|libdeflate"), {"io"}),
 ]
 UMBRELLA = TOP / "headrace.hpp"
 # Written by another tool, whose style is its own.

@@ -26,7 +26,7 @@ EXECUTING = {"pass"}
 # Tests of what is not in the single header: Boost.Hana's structs, and files of other formats.
 OTHERS = {"op/hana.cpp"}
 FLAGS = ["-std=c++20", "-O0", "-w", "-isystem", "/usr/include/eigen3"]
-LIBRARIES = ["-lzip", "-lsimdjson", "-lfmt", "-lpthread"]
+LIBRARIES = ["-lzip", "-ldeflate", "-lsimdjson", "-lfmt", "-lpthread"]
 
 
 def write_forwarders(folder):

@@ -24,11 +24,12 @@ if [ ! -e "$build/tbb/done" ]; then
   cmake -S "$build/source" -B "$build/tbb" -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_C_COMPILER=clang-16 \
     -DTBB_SANITIZE=thread -DTBB_TEST=OFF -DTBB_STRICT=OFF -DTBBMALLOC_BUILD=OFF
   cmake --build "$build/tbb"
+  cmake --install "$build/tbb" --prefix "$build/tbb/installed"  # only what is installed has a TBBTargets.cmake
   touch "$build/tbb/done"
 fi
 
 cmake -S . -B "$build/headrace" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER=clang++-16 \
-  -DCMAKE_CXX_FLAGS="-O1 -g1 -fsanitize=thread" -DTBB_DIR="$build/tbb" -DHEADRACE_TESTS=OFF
+  -DCMAKE_CXX_FLAGS="-O1 -g1 -fsanitize=thread" -DTBB_DIR="$build/tbb/installed/lib/cmake/TBB" -DHEADRACE_TESTS=OFF
 cmake --build "$build/headrace" --target headrace_program
 
 if [ -z "$models" ]; then
