@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "quantize.hpp"
 
+#include <optional>
+
 #include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -82,9 +85,12 @@ result<void> quantize_to_file(const quantize_options& options) {
 }  // namespace
 
 parallel_for on_threads(int jobs) {
-    const int threads = jobs == 0 ? oneapi::tbb::task_arena::automatic : jobs;
-    return [threads](std::size_t count, const std::function<void(std::size_t)>& work) {
-        oneapi::tbb::task_arena arena(threads);
+    return [jobs](std::size_t count, const std::function<void(std::size_t)>& work) {
+        using oneapi::tbb::global_control, oneapi::tbb::task_arena;
+        // Without it, no more threads than processors are started, and oneTBB warns that there are fewer.
+        std::optional<global_control> limit;
+        if (jobs != 0) limit.emplace(global_control::max_allowed_parallelism, static_cast<std::size_t>(jobs));
+        task_arena arena(jobs == 0 ? task_arena::automatic : jobs);
         arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, count, work); });
     };
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs `headrace lower --batch` under ThreadSanitizer, with a oneTBB that is instrumented as well: without that each
-# handing over from one thread to another would look like a race.
+# Runs what the program does in threads under ThreadSanitizer: `lower --batch`, `quantize` and `compare`. oneTBB is
+# instrumented as well: without that each handing over from one thread to another would look like a race.
 #
 #     threads.sh [FOLDER]     models to lower; by default the examples' and the tests' own
 #
@@ -31,6 +31,11 @@ fi
 cmake -S . -B "$build/headrace" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER=clang++-16 \
   -DCMAKE_CXX_FLAGS="-O1 -g1 -fsanitize=thread" -DTBB_DIR="$build/tbb/installed/lib/cmake/TBB" -DHEADRACE_TESTS=OFF
 cmake --build "$build/headrace" --target headrace_program
+headrace=$build/headrace/examples/headrace
+if ! ldd "$headrace" | grep libtbb | grep -q "$build/tbb"; then
+  echo "the program was linked with another oneTBB than the instrumented one"
+  exit 1
+fi
 
 if [ -z "$models" ]; then
   models=$build/models
@@ -41,16 +46,43 @@ if [ -z "$models" ]; then
     done
   done
 fi
+
+# watched LOG COMMAND…: a race ends the script. Some of the models cannot be lowered, which is no matter here.
 export TSAN_OPTIONS=halt_on_error=1:exitcode=66
-for threads in 2 8; do
+watched() {
+  log=$1
   status=0
-  "$build/headrace/examples/headrace" lower --batch "$models" -o "$build/out" -j $threads \
-    --report "$build/report.json" > "$build/batch.log" 2>&1 || status=$?
-  grep -q "WARNING: ThreadSanitizer" "$build/batch.log" && status=66
-  if [ $status -eq 66 ]; then
-    cat "$build/batch.log"
+  shift
+  "$@" > "$log" 2>&1 || status=$?
+  if [ $status -eq 66 ] || [ $status -gt 128 ] || grep -q "WARNING: ThreadSanitizer" "$log"; then
+    echo "$*: exit status $status"
+    cat "$log"
     exit 1
   fi
+}
+
+for threads in 2 8; do
+  watched "$build/batch.log" "$headrace" lower --batch "$models" -o "$build/out" -j $threads --verify \
+    --report "$build/report.json"
   tail -1 "$build/batch.log"
 done
+
+# Samples are executed beside each other, and so are the trials of --best.
+quantized=0
+for folder in examples/models/kws_dscnn tests/fixtures/attention tests/fixtures/conv_bn_relu \
+  tests/fixtures/depthwise_residual tests/fixtures/upsample_concat; do
+  rm -rf "$build/samples"
+  mkdir -p "$build/samples"
+  for sample in 1 2 3 4 5 6 7 8; do cp "$folder/in0.npy" "$build/samples/$sample.npy"; done
+  for options in "--equalize --smooth --correct-biases" "--best 5" "--int16-share 0.3 --observer mse"; do
+    # shellcheck disable=SC2086 # several options
+    watched "$build/quantize.log" "$headrace" quantize "$folder/model.pt2" --samples "$build/samples" \
+      -o "$build/int8.pt2" -j 8 $options
+    [ $status -eq 0 ] || { cat "$build/quantize.log"; exit 1; }
+    watched "$build/compare.log" "$headrace" compare "$folder/model.pt2" "$build/int8.pt2" --in "$build/samples" -j 8
+    [ $status -eq 0 ] || { cat "$build/compare.log"; exit 1; }
+    quantized=$((quantized + 1))
+  done
+done
+echo "$quantized times quantized and compared"
 echo "no races"
