@@ -90,6 +90,17 @@ TEST_CASE("dead code goes, placeholders and effects stay") {
     CHECK(eliminate_dead_code(d.g) == 0);
 }
 
+TEST_CASE("a chain of dead nodes goes at once, and so does what another graph alone held") {
+    graph g;
+    node& p = g.create<builtin::placeholder>({});
+    value last = p.result();
+    for (int i = 0; i != 1000; ++i) last = g.create<aten::relu>({.self = last}).result();
+    node& out = g.create<builtin::output>({.values = {p.result()}});
+    CHECK(eliminate_dead_code(g) == 1000);
+    CHECK(order_of(g) == std::pmr::vector<node*>{&p, &out});
+    CHECK(p.uses().begin() != p.uses().end());
+}
+
 TEST_CASE("only ops that change something have effects") {
     STATIC_REQUIRE(has_effects(info_of<builtin::output>));
     STATIC_REQUIRE(has_effects(info_of<aten::relu_inplace>));

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,20 @@ TEST_CASE("uses are replaced, result by result", "[graph]") {
     g.replace_all_uses(m.result(1), x.result());
     CHECK(use_count(m.result(1)) == 0);
     CHECK(use_count(x.result()) == 4);
+}
+
+TEST_CASE("nodes lie side by side, whatever is allocated between them") {
+    graph g;
+    const node* before = &g.create<builtin::placeholder>({});
+    int beside = 0;
+    for (int i = 0; i != 1000; ++i) {
+        CHECK(reinterpret_cast<std::uintptr_t>(g.allocate_data(24).data()) % 16 == 0);
+        static_cast<void>(g.own(std::string_view("abc")));
+        const node& n = g.create<builtin::placeholder>({});
+        beside += &n == before + 1;
+        before = &n;
+    }
+    CHECK(beside > 950);
 }
 
 TEST_CASE("what arguments refer to is copied into the arena", "[graph]") {
