@@ -17,8 +17,9 @@ namespace headrace {
 struct decompose_matmul;
 /// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which
 /// takes the bias along and is what NPUs run best: the rows are the image's height, the features its
-/// channels. Integers that are not quantized wrap around: those of 8 bits have a MATMUL; of others each row
-/// times each column is added up.
+/// channels. Integers that are not quantized: those of 8 bits have a MATMUL; of others each row times each
+/// column is added up. Results of 8 and 16 bits wrap around, as PyTorch's do; TOSA leaves open what an INT32
+/// that overflows is.
 struct legalize_matmul : pass {
     using phase = legalization;
     using runs_after = pass_list<decompose_matmul>;
@@ -60,15 +61,20 @@ private:
         const tensor_meta all{dtype::int32, {rows[0], rows[1], rows[2], columns[2]}, {}};
         if (all.elements() > max_products)
             return e.unsupported("a product of integer matrices that takes more than 2^24 multiplications");
+        if (type == dtype::int16 && rows[2] > max_terms)
+            return e.unsupported("a product of int16 matrices that adds up more than 2^16 numbers");
         const auto wide = [&](value v) { return build::cast_integer(e, v, dtype::int32); };
         const value products = build::binary<tosa::mul>(
             e, build::reshape(e, wide(a.self), std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
             build::reshape(e, wide(a.mat2), std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
-        const value sum = e.make<tosa::reduce_sum>({.input = products, .axis = 2});
+        // TOSA's sums may not overflow: of products of int16 the low bits are enough.
+        const value sum =
+            e.make<tosa::reduce_sum>({.input = wide(build::cast_integer(e, products, type)), .axis = 2});
         return build::reshape(e, build::cast_integer(e, sum, type), e.result_meta().shape);
     }
     // They lie in memory, all at once.
     static constexpr std::int64_t max_products = std::int64_t{1} << 24;
+    static constexpr std::int64_t max_terms = std::int64_t{1} << 16;  // of 16 bits each, in 32
 };
 HEADRACE_COMPILED_PASS(legalize_matmul);
 
