@@ -16,6 +16,7 @@
 #include <headrace/io/graph_text.hpp>
 #include <headrace/io/io_description_reader.hpp>
 #include <headrace/io/mapped_file.hpp>
+#include <headrace/io/pt2_writer.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/compare_models.hpp>
@@ -27,6 +28,7 @@ namespace headrace::cli {
 
 result<void> write_graph(const std::string& path, const program& p, std::size_t inlined) {
     if (path.ends_with(".hr")) return write_graph_text(path, p, {.inline_elements = inlined});
+    if (path.ends_with(".pt2")) return write_pt2(path, p);
     if (path.ends_with(".tosa")) {
         BOOST_OUTCOME_TRY(emitted, emit_tosa(*p.graph));
         return write_atomically(path, emitted.bytes());
@@ -38,7 +40,7 @@ result<void> write_graph(const std::string& path, const program& p, std::size_t 
 }
 
 int check_graph_extension(const std::string& path) {
-    return check_extension(path, {".hr", ".tosa", ".dot", ".txt"});
+    return check_extension(path, {".hr", ".pt2", ".tosa", ".dot", ".txt"});
 }
 
 namespace {

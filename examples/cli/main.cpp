@@ -125,8 +125,9 @@ constexpr const char* quantize_help =
     R"(Quantize the model first, calibrated on samples: for each input, in order, a .npy file of samples along
 the first axis, or a directory of such files)";
 constexpr const char* graph_output_help =
-    R"(File to write: .hr is text that can be read again (its large constants are in FILE.data), .tosa a
-flatbuffer, .dot a picture, .txt the listing of all nodes; - is the listing on standard output)";
+    R"(File to write: .hr is text that can be read again (its large constants are in FILE.data), .pt2 what
+torch.export.load reads, .tosa a flatbuffer, .dot a picture, .txt the listing of all nodes; - is the listing
+on standard output)";
 constexpr const char* report_help =
     R"(Write what each pass did, and how long it took: JSON, or, if the name ends in .html, a page for the
 browser with the graph after each pass, refused nodes, transposes and memory; for --batch, a table)";

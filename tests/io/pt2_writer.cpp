@@ -29,7 +29,7 @@ struct temporary_path {
 
 TEST_CASE("a program that is written is read again as it was") {
     for (const char* name : {"conv_bn_relu", "quantized_cnn", "quantized_attention", "multi_output",
-                             "integer_ops", "tied_weights", "upsample_concat", "rnn", "attention"}) {
+                             "integer_ops", "tied_weights", "upsample_concat", "rnn", "projected_lstm", "attention"}) {
         INFO(name);
         const program p = read_fixture(name);
         const temporary_path file;
