@@ -4204,6 +4204,22 @@ struct prod_dim_int : op<dialect, "aten.prod.dim_int",
         value self; std::int64_t dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
+struct argsort : op<dialect, "aten.argsort.default", "self, dim, descending"> {
+    struct args { value self; std::int64_t dim = -1; bool descending = false; };
+};
+struct argsort_stable : op<dialect, "aten.argsort.stable", "self, stable, dim, descending"> {
+    struct args { value self; bool stable; std::int64_t dim = -1; bool descending = false; };
+};
+struct msort : op<dialect, "aten.msort.default", "self"> { struct args { value self; }; };
+struct sort : op<dialect, "aten.sort.default", "self, dim, descending", 2> {
+    struct args { value self; std::int64_t dim = -1; bool descending = false; };
+};
+struct sort_stable : op<dialect, "aten.sort.stable", "self, stable, dim, descending", 2> {
+    struct args {
+        value self; std::optional<bool> stable{}; std::int64_t dim = -1; bool descending = false;
+    };
+};
+using sort_ops = ops<argsort, argsort_stable, msort, sort, sort_stable>;
 struct std_ : op<dialect, "aten.std.default", "self, unbiased", reduction> {
     struct args { value self; bool unbiased = true; };
 };
@@ -5041,10 +5057,10 @@ struct dialect : dialect_of<"aten",
       bitwise_right_shift_tensor, bitwise_right_shift_tensor_scalar, bitwise_xor_scalar, bitwise_xor_tensor,
       logical_and, logical_not, logical_or, logical_xor, lshift_scalar, lshift_tensor, or_scalar, or_tensor,
       rshift_scalar, rshift_tensor, xor_scalar, xor_tensor,
-      all, all_dim, all_dims, amax, amin, aminmax, any, any_dim, any_dims, argmax, argmin, cumprod, cumsum,
-      logsumexp, max, max_dim, mean, mean_dim, min, min_dim, nansum, prod, prod_dim_int, std_, std_correction,
-      std_dim, std_mean_correction, std_mean_dim, sum, sum_dim_intlist, topk, var, var_correction, var_dim,
-      var_mean_correction, var_mean_dim,
+      all, all_dim, all_dims, amax, amin, aminmax, any, any_dim, any_dims, argmax, argmin, argsort,
+      argsort_stable, cumprod, cumsum, logsumexp, max, max_dim, mean, mean_dim, min, min_dim, msort, nansum,
+      prod, prod_dim_int, sort, sort_stable, std_, std_correction, std_dim, std_mean_correction, std_mean_dim,
+      sum, sum_dim_intlist, topk, var, var_correction, var_dim, var_mean_correction, var_mean_dim,
       alias, alias_copy, as_strided, as_strided_copy, broadcast_to, detach, detach_copy, detach_inplace,
       diagonal, diagonal_copy, expand, expand_as, expand_copy, flatten_using_ints, m_t, movedim_int,
       movedim_intlist, narrow,
@@ -9673,6 +9689,23 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (!shape.empty()) shape[axis] = a.k;
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
+}
+
+template <one_of<aten::sort_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    constexpr bool gives_positions = !std::is_same_v<Op, aten::msort>;
+    constexpr bool gives_elements = !one_of<Op, ops<aten::argsort, aten::argsort_stable>>;
+    if constexpr (gives_positions) {
+        BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    }
+    if constexpr (gives_elements) {
+        BOOST_OUTCOME_TRY(add_result(out, self.dtype, self.shape));
+    }
+    if constexpr (gives_positions) {
+        BOOST_OUTCOME_TRY(add_result(out, dtype::int64, self.shape));
+    }
+    return boost::outcome_v2::success();
 }
 
 template <one_of<ops<aten::aminmax>> Op>

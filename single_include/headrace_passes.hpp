@@ -1286,16 +1286,26 @@ HEADRACE_COMPILED_PASS(decompose_cumprod);
 
 }  // namespace headrace
 
+// ---- headrace/passes/support/narrowing.hpp ----
+
+namespace headrace {
+
+/// int64 as int32, which stands for it in a lowered graph, as TOSA 1.0 has no INT64; other types as they are.
+[[nodiscard]] constexpr dtype narrowed(dtype t) { return t == dtype::int64 ? dtype::int32 : t; }
+
+}  // namespace headrace
+
 // ---- headrace/passes/decompose/decompose_dilated_pooling.hpp ----
 
 namespace headrace {
 
-/// TOSA's MAX_POOL2D has no dilation (TOSA 1.0, 2.2.8). Rows and columns go one after the other.
+/// TOSA's MAX_POOL2D has no dilation and takes no INT32 (TOSA 1.0, 2.2.8). Rows and columns go one after the
+/// other.
 struct decompose_dilated_pooling : pass {
     using phase = decomposition;
     using runs_after = pass_list<canonical_pooling>;
     static constexpr std::string_view summary =
-        "max over a dilated window as max of its taps, strided slices of the input";
+        "max over a dilated window, or of int32, as max of its taps, slices of the input";
 
     using targeted_ops = ops<aten::max_pool2d>;
     using produces = ops<aten::slice_tensor, aten::maximum, aten::constant_pad_nd>;
@@ -1304,7 +1314,8 @@ struct decompose_dilated_pooling : pass {
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, a.dilation}, 2);
         if (!windows) return e.fail(std::move(windows).error());
         const auto& w = windows.value();
-        if (w[0].dilation == 1 && w[1].dilation == 1) return std::nullopt;
+        const bool dilated = w[0].dilation != 1 || w[1].dilation != 1;
+        if (!dilated && narrowed(e.dtype(a.self)) != dtype::int32) return std::nullopt;
         const int_list& in = e.shape(a.self);
         const int_list& out = e.result_meta().shape;
         const auto after = [&](std::size_t i) {  // what the last window needs beyond the axis
@@ -1321,7 +1332,7 @@ struct decompose_dilated_pooling : pass {
 private:
     static scalar lowest(dtype t) {
         if (is_floating(t)) return -std::numeric_limits<double>::infinity();
-        return -(std::int64_t{1} << (traits_of(t).bits - 1));
+        return build::bounds_of(narrowed(t)).first;
     }
     static value along(emit<ops<aten::slice_tensor, aten::maximum>> e, value v, std::int64_t axis,
                        const window& w, std::int64_t positions) {
@@ -2263,7 +2274,7 @@ HEADRACE_COMPILED_PASS(decompose_masks);
 namespace headrace {
 
 /// `bmm` is the only product that TOSA has: operands gain axes of size 1, batches broadcast (torch.matmul).
-/// A beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector.
+/// A beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector or it takes integers.
 struct decompose_matmul : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -2284,6 +2295,11 @@ struct decompose_matmul : pass {
                 const auto with_bias = [](auto v, auto bias) { return v + bias; };
                 return choose(
                     weight.rank() == 1, [&] { return with_operand(product(x, weight), a.bias, with_bias); },
+                    is_integral(x.dtype()),
+                    [&] {
+                        const auto columns = call<aten::permute>(weight, int_list{1, 0});
+                        return with_operand(product(x, columns), a.bias, with_bias);
+                    },
                     unchanged);
             });
     }
@@ -2327,15 +2343,6 @@ private:
     }
 };
 HEADRACE_COMPILED_PASS(decompose_matmul);
-
-}  // namespace headrace
-
-// ---- headrace/passes/support/narrowing.hpp ----
-
-namespace headrace {
-
-/// int64 as int32, which stands for it in a lowered graph, as TOSA 1.0 has no INT64; other types as they are.
-[[nodiscard]] constexpr dtype narrowed(dtype t) { return t == dtype::int64 ? dtype::int32 : t; }
 
 }  // namespace headrace
 
@@ -3022,23 +3029,40 @@ namespace headrace::build {
 struct recurrent_state {
     value h, c;
 };
+/// The weights of one layer in one direction.
+struct recurrent_weights {
+    value input, hidden;
+    std::optional<value> input_bias, hidden_bias;
+    std::optional<value> projection;  ///< of LSTM: what the cell gives out is multiplied by it
+};
 struct unrolled_layers {
     value outputs;    ///< of the last layer so far: the next one's input
     value_list h, c;  ///< the last states of each layer and direction
 };
 
+/// Weights number k of `per_cell` operands each: 2, with biases 4, and one more with projections.
+[[nodiscard]] inline recurrent_weights weights_of_cell(list<value> params, std::size_t k,
+                                                       std::size_t per_cell) {
+    const value* const p = params.data() + k * per_cell;
+    recurrent_weights w{p[0], p[1], {}, {}, {}};
+    if (per_cell >= 4) w.input_bias = p[2], w.hidden_bias = p[3];
+    if (per_cell % 2 == 1) w.projection = p[per_cell - 1];
+    return w;
+}
+
 /// Calls `run(all, state, weights, time_axis, backward)` for each layer and direction of a recurrent op. It
-/// gives the outputs of all steps and adds the last states to `all`. The weights are 2, or 4 with biases.
+/// gives the outputs of all steps and adds the last states to `all`.
 template <class Op, class Run>
 unrolled_layers unroll_layers(emit<ops<aten::select_int, aten::cat>> e, const args<Op>& a, value h0, value c0,
                               Run&& run) {
     if (a.train && a.dropout != 0)
         return {e.unsupported("recurrent network with dropout; export it after model.eval()"), {}, {}};
-    const std::size_t per_cell = a.has_biases ? 4 : 2;
+    const bool projects = c0 && e.shape(c0).back() != e.shape(h0).back();
+    const std::size_t per_cell = (a.has_biases ? 4 : 2) + (projects ? 1 : 0);
     const std::int64_t directions = a.bidirectional ? 2 : 1;
     if (a.num_layers < 1 || !e.may_unroll(a.num_layers) ||
         a.params.size() != per_cell * static_cast<std::size_t>(a.num_layers * directions)) {
-        return {e.unsupported("recurrent network with projections; TOSA has no such cell"), {}, {}};
+        return {e.unsupported("recurrent network with more or fewer weights than its layers need"), {}, {}};
     }
     unrolled_layers all{a.input, {}, {}};
     const std::int64_t time_axis = a.batch_first && e.rank(a.input) == 3 ? 1 : 0;
@@ -3050,7 +3074,8 @@ unrolled_layers unroll_layers(emit<ops<aten::select_int, aten::cat>> e, const ar
                 return v ? e.make<aten::select_int>({.self = v, .dim = 0, .index = k}) : value{};
             };
             const recurrent_state before{initial(h0), initial(c0)};
-            const std::span weights(a.params.data() + static_cast<std::size_t>(k) * per_cell, per_cell);
+            const recurrent_weights weights =
+                weights_of_cell(a.params, static_cast<std::size_t>(k), per_cell);
             outputs.push_back(run(all, before, weights, time_axis, direction == 1));
         }
         all.outputs = directions == 1 ? outputs[0] : e.make<aten::cat>({.tensors = outputs, .dim = -1});
@@ -3066,7 +3091,7 @@ namespace headrace {
 
 /// Cells, and whole networks as their cells unrolled over time, layer by layer and direction by direction
 /// (PyTorch, torch.nn.LSTM, GRU, RNN):
-///   LSTM  i, f, g, o = W x + U h;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(c')
+///   LSTM  i, f, g, o = W x + U h;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(c'), or P times that
 ///   GRU   r, z, n;  h' = n + z (h - n) with n = tanh(Wn x + sig(r) (Un h))
 ///   RNN   h' = act(W x + U h)
 struct decompose_recurrent : pass {
@@ -3139,10 +3164,7 @@ private:
 
     using state = build::recurrent_state;
     using unrolled = build::unrolled_layers;
-    struct weights {
-        value input, hidden;
-        std::optional<value> input_bias, hidden_bias;
-    };
+    using weights = build::recurrent_weights;
 
     static value stacked(emit<ops<aten::stack>> e, const value_list& items) {
         return items.size() == 0 ? value{} : e.make<aten::stack>({.tensors = items});
@@ -3155,7 +3177,8 @@ private:
         if constexpr (std::is_same_v<Op, aten::lstm_input>) {
             const auto cell = [&](auto x, auto h, auto c) { return lstm(x + from_hidden(h), c); };
             const auto [h, c] = evaluate(e, cell, from_input, before.h, before.c);
-            return {h, c};
+            if (!w.projection) return {h, c};
+            return {e.make<aten::linear>({.input = h, .weight = *w.projection}), c};
         } else {
             const auto cell = [&](auto x, auto h) {
                 if constexpr (std::is_same_v<Op, aten::gru_input>) {
@@ -3178,10 +3201,8 @@ private:
     }
 
     template <class Op>
-    static value run_layer(emit<produces>& e, unrolled& all, state s, std::span<const value> params,
+    static value run_layer(emit<produces>& e, unrolled& all, state s, const weights& w,
                            std::int64_t time_axis, bool backward) {
-        weights w{params[0], params[1], std::nullopt, std::nullopt};
-        if (params.size() == 4) w = {params[0], params[1], params[2], params[3]};
         const value from_input =
             e.make<aten::linear>({.input = all.outputs, .weight = w.input, .bias = w.input_bias});
         if (e.failed()) return {};
@@ -3597,6 +3618,131 @@ private:
     }
 };
 HEADRACE_COMPILED_PASS(decompose_softmax);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_sort.hpp ----
+
+namespace headrace {
+
+/// TOSA has no sort. Each element is compared with each along the axis: as many as come before it, that is
+/// its place. Equal elements keep their order, and NaN is the largest, as in PyTorch. n elements take n
+/// squared comparisons, all at once in memory, so long axes are refused.
+struct decompose_sort : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary = "sort, argsort, msort by how many elements come before each";
+    using targeted_ops = aten::sort_ops;
+    using produces = ops<aten::_to_copy, aten::eq_tensor, aten::gather, aten::ge_tensor, aten::gt_tensor,
+                         aten::logical_and, aten::logical_not, aten::reshape, aten::sum_dim_intlist,
+                         aten::unsqueeze, aten::where_self>;
+
+    template <one_of<ops<aten::sort, aten::sort_stable>> Op>
+    std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const sorted s = in_order(e, a.self, a.dim, a.descending);
+        return {s.elements, s.positions};
+    }
+    template <one_of<ops<aten::argsort, aten::argsort_stable>> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return in_order(e, a.self, a.dim, a.descending).positions;
+    }
+    value operator()(const args<aten::msort>& a, emit<produces>& e) const {
+        return in_order(e, a.self, 0, false).elements;
+    }
+
+private:
+    struct sorted {
+        value elements, positions;
+    };
+    static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
+
+    static sorted in_order(emit<produces>& e, value self, std::int64_t dim, bool descending) {
+        const dtype type = e.dtype(self);
+        const int_list shape = e.shape(self);
+        if (type == dtype::uint8)
+            return {e.unsupported("TOSA does not compare unsigned integers; cast them"), {}};
+        value v = is_boolean(type) ? e.make<aten::_to_copy>({.self = self, .dtype = dtype::int32}) : self;
+        if (shape.empty()) v = e.make<aten::reshape>({.self = v, .shape = int_list{1}});
+        const std::size_t axis = build::axis_in(e, dim, e.rank(v));
+        if (e.failed()) return {};
+        const std::int64_t count = e.shape(v)[axis];
+        const std::int64_t comparisons = saturating_mul(e.meta(v).elements(), count);
+        if (comparisons > max_comparisons) {
+            return {e.unsupported(
+                        "sorting " + number_text(count) + " elements takes " + number_text(comparisons) +
+                        " comparisons, as TOSA has no sort; at most 2^24 are made: use topk for a few"),
+                    {}};
+        }
+        const value positions = positions_of(e, places_of(e, v, axis, descending), axis, e.dtype(v));
+        value elements =
+            e.make<aten::gather>({.self = v, .dim = static_cast<std::int64_t>(axis), .index = positions});
+        if (is_boolean(type)) elements = e.make<aten::_to_copy>({.self = elements, .dtype = type});
+        return {shaped(e, elements, shape), shaped(e, positions, shape)};
+    }
+
+    // The place of each element: how many come before it. Those that stand before it in the axis do so unless
+    // it is less, the others only if they are less.
+    static value places_of(emit<produces>& e, value v, std::size_t axis, bool descending) {
+        const auto dim = static_cast<std::int64_t>(axis);
+        const value one = e.make<aten::unsqueeze>({.self = v, .dim = dim + 1});
+        const value other = e.make<aten::unsqueeze>({.self = v, .dim = dim});
+        const value other_first = descending ? less(e, one, other) : less(e, other, one);
+        const value one_first = descending ? less(e, other, one) : less(e, one, other);
+        const value stands_before =
+            pairs(e, v, axis, dtype::boolean, [&](std::int64_t i, std::int64_t j) { return scalar(j < i); });
+        const value is_before =
+            e.make<aten::where_self>({.condition = stands_before,
+                                      .self = e.make<aten::logical_not>({.self = one_first}),
+                                      .other = other_first});
+        const dtype counted = number_type(e.dtype(v));
+        const value numbers = e.make<aten::where_self>(
+            {.condition = is_before, .self = e.splat(1, counted, 0), .other = e.splat(0, counted, 0)});
+        return e.make<aten::sum_dim_intlist>({.self = numbers, .dim = int_list{dim + 1}});
+    }
+    // For each place the position of the element that has it.
+    static value positions_of(emit<produces>& e, value places, std::size_t axis, dtype sorted_type) {
+        if (e.failed()) return {};
+        const auto dim = static_cast<std::int64_t>(axis);
+        const dtype counted = number_type(sorted_type);
+        const auto number = [&](std::int64_t n) {
+            return is_floating(counted) ? scalar(static_cast<double>(n)) : scalar(n);
+        };
+        const value place =
+            pairs(e, places, axis, counted, [&](std::int64_t, std::int64_t j) { return number(j); });
+        const value position =
+            pairs(e, places, axis, counted, [&](std::int64_t i, std::int64_t) { return number(i); });
+        const value each = e.make<aten::unsqueeze>({.self = places, .dim = dim + 1});
+        const value found = e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(each, place),
+                                                      .self = position,
+                                                      .other = e.splat(0, counted, 0)});
+        const value sum = e.make<aten::sum_dim_intlist>({.self = found, .dim = int_list{dim}});
+        return is_floating(counted) ? e.make<aten::_to_copy>({.self = sum, .dtype = dtype::int64}) : sum;
+    }
+
+    // Floats count in floats, so that the target needs no integers beside them.
+    static dtype number_type(dtype sorted_type) {
+        return is_floating(sorted_type) ? dtype::float32 : dtype::int64;
+    }
+    static value less(emit<produces>& e, value a, value b) {
+        if (!is_floating(e.dtype(a))) return e.make<aten::gt_tensor>(b, a);
+        const value is_number = e.make<aten::eq_tensor>(a, a);
+        const value reaches = e.make<aten::ge_tensor>(a, b);
+        return e.make<aten::logical_and>(e.make<aten::logical_not>({.self = reaches}), is_number);
+    }
+    // `number(i, j)` for each pair of positions of the axis, which stands for two.
+    static value pairs(emit<produces>& e, value v, std::size_t axis, dtype type, const auto& number) {
+        const std::int64_t count = e.shape(v)[axis];
+        shape_builder shape = shape_builder::filled(e.rank(v) + 1, 1);
+        shape[axis] = shape[axis + 1] = count;
+        return e.constant_of(type, shape, [&](std::size_t at) {
+            const auto i = static_cast<std::int64_t>(at);
+            return number(i / count, i % count);
+        });
+    }
+    static value shaped(emit<produces>& e, value v, const int_list& shape) {
+        return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_sort);
 
 }  // namespace headrace
 
@@ -4399,9 +4545,9 @@ using decompose_passes =
               join_groups, decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
               decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
               decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes,
-              decompose_windows, decompose_as_strided, decompose_topk, decompose_cumprod, decompose_var,
-              decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers, decompose_elu,
-              decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow,
+              decompose_windows, decompose_as_strided, decompose_topk, decompose_sort, decompose_cumprod,
+              decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers,
+              decompose_elu, decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow,
               decompose_norms, decompose_exponentials, decompose_hyperbolic, decompose_trigonometric,
               decompose_erfinv, decompose_rounding, decompose_predicates, decompose_masks, decompose_limits,
               decompose_comparisons>;
@@ -4461,7 +4607,7 @@ namespace headrace {
 ///
 /// A result of more than 64 KiB is not stored if it is larger than the constants it comes from, so that a
 /// broadcast of a number does not become a table; a smaller result computed from it is. Dequantized numbers
-/// are not stored either: weights stay quantized.
+/// are not stored either: weights stay quantized. Those are computed only where integers come of them.
 template <class Evaluator>
 struct fold_constants : pass {
     using runs_after = pass_list<functional, no_dead_code>;
@@ -4595,36 +4741,64 @@ private:
             }
             return true;
         }
-        // Constants and shapes are read when a node that may be folded asks for them.
-        bool is_known(const node& n) {
-            computed& c = known_[n.id];
-            if (!c.results.empty()) return true;
-            if (!is<builtin::constant>(n) && !is<tosa::const_shape>(n)) return false;
-            auto evaluated = Evaluator::evaluate(n, {});
-            if (!evaluated) return false;
-            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
-            if (is<builtin::constant>(n)) c.from_bytes = bytes_of(n);
-            return true;
+        static bool is_read(const node& n) {
+            return (is<builtin::constant>(n) || is<tosa::const_shape>(n)) && n.results[0].meta.has_value();
         }
+
         void compute(node& n) {
             if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
+            bool dequantized = set_of<dequantize_ops>.contains(n.op->functional());
             for (const edge& e : n.operand_edges()) {
-                if (!is_known(*e.source)) return;
+                if (!known_[e.source->id].folded && !is_read(*e.source)) return;
+                dequantized = dequantized || known_[e.source->id].dequantized;
+            }
+            computed& c = known_[n.id];
+            c.dequantized = dequantized && is_floating(n.results[0].meta->dtype);
+            for (const edge& e : n.operand_edges()) {
+                if (!c.dequantized && !is_evaluated(*e.source)) return;
             }
             if (!may_grow(n)) return;
-            computed& c = known_[n.id];
-            std::pmr::vector<typename Evaluator::tensor_type> operands;
-            for (const edge& e : n.operand_edges()) {
-                operands.push_back(known_[e.source->id].results[e.slot->result]);
-                c.from_bytes += known_[e.source->id].from_bytes;
-                c.dequantized = c.dequantized || known_[e.source->id].dequantized;
+            for (const edge& e : n.operand_edges())
+                c.from_bytes +=
+                    is<builtin::constant>(*e.source) ? bytes_of(*e.source) : from_bytes(*e.source);
+            c.folded = c.dequantized || evaluate(n);  // a dequantized one when it is asked for
+        }
+        std::uint64_t from_bytes(const node& n) const { return known_[n.id].from_bytes; }
+
+        // Constants and shapes are read, and dequantized numbers computed, when a node that may be folded
+        // asks for them.
+        bool is_evaluated(const node& asked) {
+            std::pmr::vector<const node*> waiting{&asked};
+            while (!waiting.empty()) {
+                const node& n = *waiting.back();
+                computed& c = known_[n.id];
+                const std::size_t count = waiting.size();
+                if (c.results.empty() && !is_read(n)) {
+                    if (!c.folded) return false;
+                    for (const edge& e : n.operand_edges()) {
+                        if (known_[e.source->id].results.empty()) waiting.push_back(e.source);
+                    }
+                }
+                if (waiting.size() != count) continue;
+                waiting.pop_back();
+                if (c.results.empty() && !evaluate(n)) {
+                    c.folded = false;
+                    return false;
+                }
             }
-            c.dequantized = is_floating(n.results[0].meta->dtype) &&
-                            (c.dequantized || set_of<dequantize_ops>.contains(n.op->functional()));
+            return true;
+        }
+        // The operands are evaluated.
+        bool evaluate(const node& n) {
+            std::pmr::vector<typename Evaluator::tensor_type> operands;
+            if (!is_read(n)) {
+                for (const edge& e : n.operand_edges())
+                    operands.push_back(known_[e.source->id].results[e.slot->result]);
+            }
             auto evaluated = Evaluator::evaluate(n, operands);
-            if (!evaluated) return;
-            std::ranges::move(evaluated.value(), std::back_inserter(c.results));
-            c.folded = true;
+            if (!evaluated) return false;
+            std::ranges::move(evaluated.value(), std::back_inserter(known_[n.id].results));
+            return true;
         }
         // May the node be computed, by what the nodes before it have left of the memory that results may take
         // beyond their operands?
@@ -10277,26 +10451,30 @@ namespace headrace {
 struct decompose_matmul;
 /// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which
 /// takes the bias along and is what NPUs run best: the rows are the image's height, the features its
-/// channels. Integers that are not quantized have no MATMUL: each row times each column is added up.
+/// channels. Integers that are not quantized: those of 8 bits have a MATMUL; of others each row times each
+/// column is added up. Results of 8 and 16 bits wrap around, as PyTorch's do; TOSA leaves open what an INT32
+/// that overflows is.
 struct legalize_matmul : pass {
     using phase = legalization;
     using runs_after = pass_list<decompose_matmul>;
     static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
     using targeted_ops = ops<aten::bmm, aten::linear>;
-    using produces = joined<build::reshape_ops, build::binary_ops<tosa::mul>,
+    using produces = joined<build::reshape_ops, build::binary_ops<tosa::mul>, build::integer_cast_ops,
                             ops<tosa::matmul, tosa::conv2d, tosa::cast, tosa::reduce_sum>>;
 
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
-        if (!is_floating(type)) return integer_product(a, e);
+        if (!is_floating(type) && type != dtype::int8) return integer_product(a, e);
         // bfloat16 accumulates in float32 and is rounded only then (spec 2.2.7).
-        const dtype wide = type == dtype::bfloat16 ? dtype::float32 : type;
+        const dtype wide = type == dtype::bfloat16 ? dtype::float32
+                           : type == dtype::int8   ? dtype::int32
+                                                   : type;
         const value made = e.make<tosa::matmul>({.a = a.self,
                                                  .b = a.mat2,
                                                  .a_zp = build::zero_point(e, type),
                                                  .b_zp = build::zero_point(e, e.dtype(a.mat2)),
                                                  .output_type = wide});
-        return build::cast_directly(e, made, type);
+        return is_floating(type) ? build::cast_directly(e, made, type) : build::cast_integer(e, made, type);
     }
 
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
@@ -10309,22 +10487,28 @@ struct legalize_matmul : pass {
 private:
     static value integer_product(const args<aten::bmm>& a, emit<produces>& e) {
         const dtype type = e.dtype(a.self);
-        if (type != dtype::int32)
+        if (type != dtype::int32 && type != dtype::int16)
             return e.unsupported("products of matrices of " + std::pmr::string(name_of(type)) +
-                                 "; TOSA has only quantized ones");
+                                 "; TOSA has none, cast them to int32");
         const int_list rows = e.shape(a.self);
         const int_list columns = e.shape(a.mat2);
         const tensor_meta all{dtype::int32, {rows[0], rows[1], rows[2], columns[2]}, {}};
         if (all.elements() > max_products)
             return e.unsupported("a product of integer matrices that takes more than 2^24 multiplications");
+        if (type == dtype::int16 && rows[2] > max_terms)
+            return e.unsupported("a product of int16 matrices that adds up more than 2^16 numbers");
+        const auto wide = [&](value v) { return build::cast_integer(e, v, dtype::int32); };
         const value products = build::binary<tosa::mul>(
-            e, build::reshape(e, a.self, std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
-            build::reshape(e, a.mat2, std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
-        const value sum = e.make<tosa::reduce_sum>({.input = products, .axis = 2});
-        return build::reshape(e, sum, e.result_meta().shape);
+            e, build::reshape(e, wide(a.self), std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
+            build::reshape(e, wide(a.mat2), std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
+        // TOSA's sums may not overflow: of products of int16 the low bits are enough.
+        const value sum =
+            e.make<tosa::reduce_sum>({.input = wide(build::cast_integer(e, products, type)), .axis = 2});
+        return build::reshape(e, build::cast_integer(e, sum, type), e.result_meta().shape);
     }
     // They lie in memory, all at once.
     static constexpr std::int64_t max_products = std::int64_t{1} << 24;
+    static constexpr std::int64_t max_terms = std::int64_t{1} << 16;  // of 16 bits each, in 32
 };
 HEADRACE_COMPILED_PASS(legalize_matmul);
 
