@@ -711,10 +711,119 @@ std::size_t eliminate_dead_code(graph& g);
 
 #endif
 
-// ---- headrace/ir/boost_graph.hpp ----
+// ---- headrace/ir/purity.hpp ----
 
-#ifndef HEADRACE_IR_BOOST_GRAPH_HPP
-#define HEADRACE_IR_BOOST_GRAPH_HPP
+#ifndef HEADRACE_IR_PURITY_HPP
+#define HEADRACE_IR_PURITY_HPP
+
+namespace headrace {
+
+/// Does a node of that op do something even if nothing uses its results? Ops without results do (assertions,
+/// TOSA's variables), and ops that write in place.
+[[nodiscard]] constexpr bool has_effects(const op_info& op) {
+    return op.has(trait::no_results | trait::in_place);
+}
+
+/// The same of one node: an op that holds graphs has the effects of what is in them.
+[[nodiscard]] inline bool has_effects(const node& n) {
+    // An unknown op without results is called for what else it does.
+    bool found = has_effects(*n.op) || (is<builtin::opaque>(n) && n.result_count == 0);
+    for_each_region(n, [&](const field_info&, const graph* region) {
+        if (region == nullptr) return;
+        for (const node& inner : region->nodes()) {
+            found = found || (!is<builtin::output>(inner) && has_effects(inner));
+        }
+    });
+    return found;
+}
+
+/// Is the node a function of its operands and arguments alone, with nothing else that can see it run? Of a
+/// dialect that does not say so, no op is.
+[[nodiscard]] inline bool is_pure(const node& n) {
+    if (n.result_count == 0 || has_effects(*n.op)) return false;
+    if (!n.op->dialect->is_pure || n.op->has(trait::impure)) return false;
+    for (const field_info& f : *n.op) {
+        if (f.kind == field_kind::region) return false;
+    }
+    return true;
+}
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/ir/dead_code_definition.hpp ----
+
+#ifndef HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
+#define HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
+
+namespace headrace {
+
+namespace detail {
+
+HEADRACE_INLINE std::size_t erase_all(graph& g) {
+    std::size_t erased = 0;
+    for (graph& region : g.regions()) erased += erase_all(region);
+    for (node* n = g.last(); n != nullptr; ++erased) {
+        node* previous = n->previous;
+        g.erase(*n);
+        n = previous;
+    }
+    return erased;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
+    if (g.output() == nullptr) return 0;
+    // From the last node to the first: what used a node is erased before it is looked at, if it was dead.
+    std::size_t erased = 0;
+    std::pmr::vector<const graph*> held;
+    for (node* n = g.last(); n != nullptr;) {
+        node& current = *n;
+        n = n->previous;
+        if (current.first_use == nullptr && !is<builtin::placeholder>(current) && !has_effects(current)) {
+            g.erase(current);
+            ++erased;
+        } else {
+            for_each_region(current, [&](const field_info&, const graph* region) { held.push_back(region); });
+        }
+    }
+    std::sort(held.begin(), held.end(), std::less<>());
+    for (graph& region : g.regions()) {
+        const bool is_held = std::binary_search(held.begin(), held.end(), &region, std::less<>());
+        erased += is_held ? eliminate_dead_code(region) : detail::erase_all(region);
+    }
+    return erased;
+}
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/ir/topological_order.hpp ----
+
+namespace headrace {
+
+/// How messages about the order name a node: its own name, or its op and id if it has none.
+[[nodiscard]] std::pmr::string node_label(const node& n);
+
+/// Does every node lie after all that it uses?
+[[nodiscard]] bool is_ordered(const graph& g);
+
+/// The nodes of a cycle, each before one of its users and the last before the first; empty if there is none.
+[[nodiscard]] std::pmr::vector<node*> find_cycle(const graph& g);
+
+/// The nodes in an order in which they can be executed, the output node last. It is the order in which they
+/// lie, as far as that is sound. The error names the nodes of a cycle.
+[[nodiscard]] result<std::pmr::vector<node*>> topological_order(const graph& g);
+
+/// Puts the nodes into a topological order if a pass has broken it; nodes that lie well keep their order.
+[[nodiscard]] result<void> restore_order(graph& g);
+
+}  // namespace headrace
+
+// ---- headrace/ir/boost_graph.hpp ----
 
 namespace headrace {
 
@@ -939,134 +1048,6 @@ namespace headrace {
 [[nodiscard]] inline std::uint32_t get(result_index_t, const graph&, const edge* e) {
     return e->slot->result;
 }
-
-}  // namespace headrace
-
-#endif
-
-// ---- headrace/ir/purity.hpp ----
-
-#ifndef HEADRACE_IR_PURITY_HPP
-#define HEADRACE_IR_PURITY_HPP
-
-namespace headrace {
-
-/// Does a node of that op do something even if nothing uses its results? Ops without results do (assertions,
-/// TOSA's variables), and ops that write in place.
-[[nodiscard]] constexpr bool has_effects(const op_info& op) {
-    return op.has(trait::no_results | trait::in_place);
-}
-
-/// The same of one node: an op that holds graphs has the effects of what is in them.
-[[nodiscard]] inline bool has_effects(const node& n) {
-    // An unknown op without results is called for what else it does.
-    bool found = has_effects(*n.op) || (is<builtin::opaque>(n) && n.result_count == 0);
-    for_each_region(n, [&](const field_info&, const graph* region) {
-        if (region == nullptr) return;
-        for (const node& inner : region->nodes()) {
-            found = found || (!is<builtin::output>(inner) && has_effects(inner));
-        }
-    });
-    return found;
-}
-
-/// Is the node a function of its operands and arguments alone, with nothing else that can see it run? Of a
-/// dialect that does not say so, no op is.
-[[nodiscard]] inline bool is_pure(const node& n) {
-    if (n.result_count == 0 || has_effects(*n.op)) return false;
-    if (!n.op->dialect->is_pure || n.op->has(trait::impure)) return false;
-    for (const field_info& f : *n.op) {
-        if (f.kind == field_kind::region) return false;
-    }
-    return true;
-}
-
-}  // namespace headrace
-
-#endif
-
-// ---- headrace/ir/dead_code_definition.hpp ----
-
-#ifndef HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
-#define HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
-
-namespace headrace {
-
-namespace detail {
-
-// The nodes that the outputs or an effect need, as colours: white ones are dead.
-[[nodiscard]] inline node_colors color_live_nodes(const graph& g) {
-    std::pmr::vector<node*> roots;
-    for (node& n : g.nodes()) {
-        if (has_effects(n)) roots.push_back(&n);
-    }
-    node_colors colors(g);
-    boost::queue<node*> pending;
-    boost::breadth_first_visit(boost::make_reverse_graph(g), roots.begin(), roots.end(), pending,
-                               boost::default_bfs_visitor(), colors.map());
-    return colors;
-}
-
-[[nodiscard]] inline bool holds_region(const graph& g, const graph& region) {
-    bool found = false;
-    for (const node& n : g.nodes()) {
-        for_each_region(n, [&](const field_info&, const graph* held) { found |= held == &region; });
-    }
-    return found;
-}
-
-HEADRACE_INLINE std::size_t erase_all(graph& g) {
-    std::size_t erased = 0;
-    for (graph& region : g.regions()) erased += erase_all(region);
-    for (node* n = g.last(); n != nullptr; ++erased) {
-        node* previous = n->previous;
-        g.erase(*n);
-        n = previous;
-    }
-    return erased;
-}
-
-}  // namespace detail
-
-HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
-    if (g.output() == nullptr) return 0;
-    const node_colors live = detail::color_live_nodes(g);
-    std::pmr::vector<node*> dead;
-    for (node& n : g.nodes()) {
-        if (live[&n] == boost::white_color && !is<builtin::placeholder>(n)) dead.push_back(&n);
-    }
-    // What uses a dead node is dead as well, and lies behind it.
-    std::for_each(dead.rbegin(), dead.rend(), [&](node* n) { g.erase(*n); });
-    std::size_t erased = dead.size();
-    for (graph& region : g.regions()) {
-        erased += detail::holds_region(g, region) ? eliminate_dead_code(region) : detail::erase_all(region);
-    }
-    return erased;
-}
-
-}  // namespace headrace
-
-#endif
-
-// ---- headrace/ir/topological_order.hpp ----
-
-namespace headrace {
-
-/// How messages about the order name a node: its own name, or its op and id if it has none.
-[[nodiscard]] std::pmr::string node_label(const node& n);
-
-/// Does every node lie after all that it uses?
-[[nodiscard]] bool is_ordered(const graph& g);
-
-/// The nodes of a cycle, each before one of its users and the last before the first; empty if there is none.
-[[nodiscard]] std::pmr::vector<node*> find_cycle(const graph& g);
-
-/// The nodes in an order in which they can be executed, the output node last. It is the order in which they
-/// lie, as far as that is sound. The error names the nodes of a cycle.
-[[nodiscard]] result<std::pmr::vector<node*>> topological_order(const graph& g);
-
-/// Puts the nodes into a topological order if a pass has broken it; nodes that lie well keep their order.
-[[nodiscard]] result<void> restore_order(graph& g);
 
 }  // namespace headrace
 
