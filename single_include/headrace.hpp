@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -12470,23 +12471,26 @@ class printed_names {
 public:
     explicit printed_names(const graph& g);
     [[nodiscard]] const std::pmr::string& operator[](value v) const;
+    /// Where a region stands among those of its graph: that with the number 0 was made first.
+    [[nodiscard]] std::size_t number_of(const graph& region) const;
 
 private:
     struct names_of_graph {
         const graph* owner;
+        std::size_t number;
         std::pmr::vector<std::pmr::vector<std::pmr::string>> names;  // of each result, by the node's id
     };
 
     [[nodiscard]] const names_of_graph* find(const graph* g) const;
     // In the order in which they were made; a graph lists the last one first.
     [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g);
-    void claim_own(const graph& g);
+    void claim_own(const graph& g, std::size_t number);
     void fill_missing(const graph& g);
     // "aten.conv2d.default" gives "conv2d".
     static std::pmr::string base_of(const op_info& op);
     std::pmr::string unused(std::string_view base);
 
-    std::pmr::vector<names_of_graph> graphs_;
+    std::pmr::vector<names_of_graph> graphs_;  // by their owners' addresses
     std::pmr::unordered_set<std::pmr::string> taken_;
     std::pmr::unordered_map<std::pmr::string, int> numbers_;  // the last that was tried behind a name
 };
@@ -12499,7 +12503,7 @@ public:
     explicit listed_names(const printed_names& names) : names_(&names) {}
 
     std::pmr::string operator()(value v) const;
-    // Where a region stands among those of its graph: "#0" was made first.
+    // By its number, as in "#0".
     std::pmr::string operator()(const graph* region) const;
 
 private:
@@ -12529,7 +12533,8 @@ private:
 namespace headrace {
 
 HEADRACE_INLINE printed_names::printed_names(const graph& g) {
-    claim_own(g);
+    claim_own(g, 0);
+    std::ranges::sort(graphs_, std::less<>(), &names_of_graph::owner);
     fill_missing(g);
 }
 
@@ -12541,21 +12546,29 @@ HEADRACE_INLINE const std::pmr::string& printed_names::operator[](value v) const
     return v.result < results.size() ? results[v.result] : none;
 }
 
+HEADRACE_INLINE std::size_t printed_names::number_of(const graph& region) const {
+    const names_of_graph* names = find(&region);
+    if (names != nullptr) return names->number;
+    // Of a graph that is not listed here. Who was made first comes last.
+    const auto all = region.parent()->regions();
+    const auto at = std::find_if(all.begin(), all.end(), [&](const graph& g) { return &g == &region; });
+    return static_cast<std::size_t>(std::distance(at, all.end())) - 1;
+}
+
 HEADRACE_INLINE const printed_names::names_of_graph* printed_names::find(const graph* g) const {
-    for (const names_of_graph& names : graphs_) {
-        if (names.owner == g) return &names;
-    }
-    return nullptr;
+    const auto at = std::ranges::lower_bound(graphs_, g, std::less<>(), &names_of_graph::owner);
+    return at != graphs_.end() && at->owner == g ? &*at : nullptr;
 }
 
 HEADRACE_INLINE std::pmr::vector<const graph*> printed_names::regions_of(const graph& g) {
     std::pmr::vector<const graph*> regions;
-    for (const graph& region : g.regions()) regions.insert(regions.begin(), &region);
+    for (const graph& region : g.regions()) regions.push_back(&region);
+    std::ranges::reverse(regions);
     return regions;
 }
 
-HEADRACE_INLINE void printed_names::claim_own(const graph& g) {
-    graphs_.push_back({&g, std::pmr::vector<std::pmr::vector<std::pmr::string>>(g.id_bound())});
+HEADRACE_INLINE void printed_names::claim_own(const graph& g, std::size_t number) {
+    graphs_.push_back({&g, number, std::pmr::vector<std::pmr::vector<std::pmr::string>>(g.id_bound())});
     auto& names = graphs_.back().names;
     for (const node& n : g.nodes()) {
         names[n.id].resize(n.result_count);
@@ -12566,18 +12579,17 @@ HEADRACE_INLINE void printed_names::claim_own(const graph& g) {
             if (is_new) names[n.id][i] = *shown;
         }
     }
-    for (const graph* region : regions_of(g)) claim_own(*region);
+    std::size_t next = 0;
+    for (const graph* region : regions_of(g)) claim_own(*region, next++);
 }
 
 HEADRACE_INLINE void printed_names::fill_missing(const graph& g) {
-    for (names_of_graph& names : graphs_) {
-        if (names.owner != &g) continue;
-        for (const node& n : g.nodes()) {
-            for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                std::pmr::string& name = names.names[n.id][i];
-                const std::string_view own = n.results[i].name;
-                if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
-            }
+    auto& names = const_cast<names_of_graph*>(find(&g))->names;
+    for (const node& n : g.nodes()) {
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            std::pmr::string& name = names[n.id][i];
+            const std::string_view own = n.results[i].name;
+            if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
         }
     }
     for (const graph* region : regions_of(g)) fill_missing(*region);
@@ -12603,13 +12615,7 @@ HEADRACE_INLINE std::pmr::string listed_names::operator()(value v) const { retur
 
 HEADRACE_INLINE std::pmr::string listed_names::operator()(const graph* region) const {
     if (region->parent() == nullptr) return "none";
-    std::size_t number = 0;
-    bool passed = false;
-    for (const graph& other : region->parent()->regions()) {
-        number += passed;
-        passed |= &other == region;
-    }
-    return "#" + number_text(number);
+    return "#" + number_text(names_->number_of(*region));
 }
 
 HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_names& names) {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -95,6 +96,24 @@ TEST_CASE("regions follow the node that holds them") {
         output %x_1
 output %cond
 )");
+}
+
+TEST_CASE("the numbers of regions cost a step each, however many there are") {
+    // Searching for each among all would take minutes.
+    constexpr std::size_t count = 30'000;
+    graph g;
+    node& p = typed(g, g.create<builtin::placeholder>({}), "p", f32, {2});
+    for (std::size_t i = 0; i != count; ++i) {
+        graph& body = g.create_region();
+        node& x = typed(body, body.create<builtin::placeholder>({}), "x", f32, {2});
+        body.create<builtin::output>({.values = {x.result()}});
+        using wrapped = higher_order::wrap_with_set_grad_enabled;
+        typed(g, g.create<wrapped>({false, &body, {p.result()}}, 1), "y", f32, {2});
+    }
+    g.create<builtin::output>({.values = {p.result()}});
+    const std::pmr::string text = listing(g);
+    CHECK(text.find("    #" + number_text(count - 1) + ":\n") != std::pmr::string::npos);
+    CHECK(text.find("    #" + number_text(count) + ":\n") == std::pmr::string::npos);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IR_LISTING_HPP
 #define HEADRACE_IR_LISTING_HPP
 
+#include <cstddef>
 #include <memory_resource>
 #include <string>
 #include <string_view>
@@ -26,23 +27,26 @@ class printed_names {
 public:
     explicit printed_names(const graph& g);
     [[nodiscard]] const std::pmr::string& operator[](value v) const;
+    /// Where a region stands among those of its graph: that with the number 0 was made first.
+    [[nodiscard]] std::size_t number_of(const graph& region) const;
 
 private:
     struct names_of_graph {
         const graph* owner;
+        std::size_t number;
         std::pmr::vector<std::pmr::vector<std::pmr::string>> names;  // of each result, by the node's id
     };
 
     [[nodiscard]] const names_of_graph* find(const graph* g) const;
     // In the order in which they were made; a graph lists the last one first.
     [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g);
-    void claim_own(const graph& g);
+    void claim_own(const graph& g, std::size_t number);
     void fill_missing(const graph& g);
     // "aten.conv2d.default" gives "conv2d".
     static std::pmr::string base_of(const op_info& op);
     std::pmr::string unused(std::string_view base);
 
-    std::pmr::vector<names_of_graph> graphs_;
+    std::pmr::vector<names_of_graph> graphs_;  // by their owners' addresses
     std::pmr::unordered_set<std::pmr::string> taken_;
     std::pmr::unordered_map<std::pmr::string, int> numbers_;  // the last that was tried behind a name
 };
@@ -55,7 +59,7 @@ public:
     explicit listed_names(const printed_names& names) : names_(&names) {}
 
     std::pmr::string operator()(value v) const;
-    // Where a region stands among those of its graph: "#0" was made first.
+    // By its number, as in "#0".
     std::pmr::string operator()(const graph* region) const;
 
 private:
