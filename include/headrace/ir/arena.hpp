@@ -19,7 +19,7 @@ public:
     ~arena() override;
 
 private:
-    static constexpr std::size_t chunk_bytes = 16 * 1024;
+    static constexpr std::size_t chunk_bytes = std::size_t{16} * 1024;
 
     struct alignas(std::max_align_t) chunk {
         chunk* next;
