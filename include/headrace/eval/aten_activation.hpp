@@ -17,8 +17,9 @@ namespace headrace::eval {
 /// `x` limited to [low, high]; NaN stays.
 template <class T>
 [[nodiscard]] T limited(T x, T low, T high) {
-    if (x != x) return x;
-    return x < low ? (low < high ? low : high) : x > high ? high : x;
+    const T least = low < high ? low : high;
+    const T below = x > high ? high : x;
+    return x < low ? least : below;
 }
 
 inline void evaluate(aten::relu, const args<aten::relu>& a, evaluation& e) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <headrace/eval/iterate.hpp>
@@ -117,11 +118,20 @@ void map_unary(evaluation& e, value in, F f) {
     });
 }
 
-/// The same for functions whose result is one of the numbers that they are given: float32 as it is.
+/// The same for functions whose result is one of the numbers that they are given: float32 as it is, in blocks
+/// of a known size, which compilers make vectors and selections of, without jumps that the data decides.
 template <class F>
 void map_selection(evaluation& e, value in, F f) {
-    if (is_float32(e, in)) return map_as<float>(e, in, f);
-    map_unary(e, in, f);
+    if (!is_float32(e, in)) return map_unary(e, in, f);
+    const std::span<const float> from = e.input(in).data<float>();
+    const std::span<float> to = e.output().mutable_data<float>();
+    std::array<float, 16> block{};
+    std::size_t i = 0;
+    for (; i + block.size() <= from.size(); i += block.size()) {
+        for (std::size_t k = 0; k != block.size(); ++k) block[k] = f(from[i + k]);
+        for (std::size_t k = 0; k != block.size(); ++k) to[i + k] = block[k];
+    }
+    for (; i != from.size(); ++i) to[i] = f(from[i]);
 }
 
 /// Result `f(x)`, a boolean, for x of double or int64, as the operand's dtype says.
