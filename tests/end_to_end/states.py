@@ -141,6 +141,15 @@ def check_opaque(program, folder):
     expect(folder.joinpath("z.hr").read_text().count('out=[1, 2], k="a\\""') == 20, "the package lacks arguments")
     call(program, "run", text, status=UNSUPPORTED, says="v1 (aten.lgamma.default): evaluation has no kernel")
     shutil.rmtree(package)
+    # They are in a .pt2 that is written of them.
+    (folder / "o.hr").write_text("""headrace 1
+%x: float32[2] = input
+%y: float32[2] = opaque mine.blend.default(self=%x, others=[none, %x], sizes=[1, 2], mode="a")
+output %y
+""")
+    call(program, "opt", folder / "o.hr", "--passes", "remove_dead_code", "-o", folder / "o.pt2")
+    texts = [call(program, "show", folder / name).stdout for name in ("o.hr", "o.pt2")]
+    expect(texts[0] == texts[1], f"not the same after a .pt2: {texts}")
 
 
 def main():
