@@ -167,8 +167,7 @@ TEST_CASE("the graph after each pass that changed it is kept as text", "[opt_mai
     CHECK(stages("all") == "000_input.hr 001_select.hr ");
     CHECK(text_of(there.path / "all" / "001_select.hr") == text_of(there.path / "out.hr"));
     const std::string some = (there.path / "some").string();
-    REQUIRE(run_whole(
-                {"lower", in, "--pipeline", "also", "--ir", some, "--ir-around", "wrong_twice"}) == 0);
+    REQUIRE(run_whole({"lower", in, "--pipeline", "also", "--ir", some, "--ir-around", "wrong_twice"}) == 0);
     CHECK(stages("some") == "001_select.hr 002_wrong_twice.hr ");
     CHECK(run_whole({"lower", in, "--ir", some, "--ir-around", "no_pass"}) == 2);
     CHECK(run_whole({"lower", in, "--ir-around", "select"}) == 2);
