@@ -10146,7 +10146,7 @@ HEADRACE_INLINE arena::~arena() {
 
 // Passes walk over nodes far more often than over what nodes refer to. So nodes are laid side by side from a
 // chunk's begin, where the processor fetches the next ones ahead, and all else from its end: in a graph that
-// no cache holds, that saves a tenth to a fifth of the time of a lowering.
+// no cache holds, that saves part of the time of a lowering.
 HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignment) {
     if (bytes > chunk_bytes / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
     const bool is_node = bytes == sizeof(node) && alignment <= alignof(node);
