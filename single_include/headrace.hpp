@@ -6778,7 +6778,9 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 [[nodiscard]] result<void> require_bits(std::string_view what, dtype given);
 
 /// Can quantized values have that scale? Passes divide by it, and kernels hold it in float32.
-[[nodiscard]] constexpr bool is_scale(double s) { return s > 0 && s <= std::numeric_limits<float>::max(); }
+[[nodiscard]] constexpr bool is_scale(double s) {
+    return s <= std::numeric_limits<float>::max() && static_cast<float>(s) > 0;
+}
 [[nodiscard]] inline result<void> require_scale(std::string_view what, double s) {
     if (is_scale(s)) return boost::outcome_v2::success();
     return invalid(std::pmr::string(what) + " must be above 0 and finite in float32");
@@ -9452,6 +9454,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
     BOOST_OUTCOME_TRY(
         detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));
+    // PyTorch repeats them once for each image, which it can do to vectors alone.
+    for (const std::optional<value>& v : {a.weight, a.bias, a.running_mean, a.running_var}) {
+        if (v && inference::of(*v).rank() != 1)
+            return invalid("weight, bias, running_mean and running_var must have one axis");
+    }
     return add_result(out, input);
 }
 template <one_of<ops<aten::group_norm>> Op>
@@ -13199,7 +13206,7 @@ private:
 
 /// What the rewriting of one node may make because an argument or a size is a large number. A file of a few
 /// bytes can name any number: work is bounded by these limits, not by memory and patience.
-inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 17;
+inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 16;
 inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
 
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,

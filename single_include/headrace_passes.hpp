@@ -10945,7 +10945,8 @@ struct decompose_add_sub_alpha : pass {
 private:
     // In the dtype that both operands promote to.
     static auto times(scalar alpha, const auto& y, const auto& x) {
-        return y * y.constant(alpha, result_type(x.meta(), y.meta()));
+        const dtype type = result_type(x.meta(), y.meta());
+        return as(y, type) * y.constant(alpha, type);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_add_sub_alpha);
@@ -13125,6 +13126,9 @@ struct canonicalize_quantization : pass {
         const auto highest = number(a.quant_max);
         if (!scale || scale->size() != 1 || !zero || !lowest || !highest)
             return e.unsupported("its scale and zero point are computed; TOSA scales by constants");
+        if (!is_scale(scale->front()))
+            return e.unsupported("its scale is " + number_text(scale->front()) +
+                                 ", but must be above 0 and finite in float32");
         if constexpr (one_of<Op, dequantize_by_tensor>) {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
@@ -13595,6 +13599,9 @@ using dequantize_ops = ops<quantized_decomposed::dequantize_per_tensor>;
 
 /// Integers with one scale as a value of real numbers again, for the node's readers.
 inline value dequantize(emit<dequantize_ops> e, const dequantized& d) {
+    if (!is_scale(d.parameters.scale()))
+        return e.unsupported("its quantization step would be " + number_text(d.parameters.scale()) +
+                             ", beyond float32; the scales of its operands are too far apart");
     auto a = dequantize_args(d.integers, d.parameters, e.dtype(d.integers));
     a.out_dtype = out_dtype_of(e);
     return e.make<quantized_decomposed::dequantize_per_tensor>(a);
@@ -13693,7 +13700,7 @@ public:
     /// Can a quantize of that value become anything else?
     [[nodiscard]] bool goes_past(value v) const {
         const node& n = *v.producer;
-        return match_integers(e_, v) || constant_reals(v) || is<aten::full>(n) || is<aten::clamp>(n) ||
+        return match_integers(e_, v) || constant_reals(v) || is<aten::full>(n) || match_clamp(v) ||
                match_constant_pad(v) || is_selecting(n);
     }
 
@@ -13717,7 +13724,7 @@ private:
         }
         if (const auto* a = match<aten::full>(v))
             return e_.make<aten::full>(a->size, number(a->fill_value), type_);
-        if (const auto* a = match<aten::clamp>(v)) {
+        if (const auto* a = match_clamp(v)) {
             return e_.make<aten::clamp>((*this)(a->self), a->min ? number(*a->min) : scalar(to_.lowest),
                                         a->max ? number(*a->max) : scalar(to_.highest));
         }
@@ -13726,6 +13733,11 @@ private:
         return is_selecting(*v.producer) ? selected(v) : as_it_is(v);
     }
 
+    /// A clamp of real numbers: bounds that are real make real numbers of integers as well.
+    static const args<aten::clamp>* match_clamp(value v) {
+        const auto* a = match<aten::clamp>(v);
+        return a != nullptr && is_real(a->self) ? a : nullptr;
+    }
     scalar number(const scalar& real) const { return to_.quantized(real.to_double()); }
 
     value selected(value v) {
