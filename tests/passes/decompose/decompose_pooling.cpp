@@ -107,10 +107,11 @@ TEST_CASE("dilated poolings") {
 TEST_CASE("poolings of integers that TOSA's takes none of") {
     for (const dtype type : {dtype::int32, dtype::int64}) {
         INFO(name_of(type));
-        CHECK(dilated({.kernel_size = {3}, .stride = {2}, .padding = {1}}, type) == "");
-        CHECK(dilated({.kernel_size = {2, 3}, .stride = {2, 2}, .ceil_mode = true}, type) == "");
-        CHECK(dilated({.kernel_size = {3}, .stride = {1}, .padding = {1}, .dilation = {2}}, type) == "");
-        CHECK(dilated({.kernel_size = {1}, .stride = {1}}, type) == "");
+        CHECK(dilated({.self = {}, .kernel_size = {3}, .stride = {2}, .padding = {1}}, type) == "");
+        CHECK(dilated({.self = {}, .kernel_size = {2, 3}, .stride = {2, 2}, .ceil_mode = true}, type) == "");
+        CHECK(dilated({.self = {}, .kernel_size = {3}, .stride = {1}, .padding = {1}, .dilation = {2}},
+                      type) == "");
+        CHECK(dilated({.self = {}, .kernel_size = {1}, .stride = {1}}, type) == "");
     }
 }
 
