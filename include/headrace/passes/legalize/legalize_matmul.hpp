@@ -25,7 +25,7 @@ struct legalize_matmul : pass {
     using runs_after = pass_list<decompose_matmul>;
     static constexpr std::string_view summary = "bmm to MATMUL, linear to CONV2D";
     using targeted_ops = ops<aten::bmm, aten::linear>;
-    using produces = joined<build::reshape_ops, build::binary_ops<tosa::mul>, build::integer_cast_ops,
+    using produces = joined<build::reshape_ops, build::binary_ops<tosa::mul>,
                             ops<tosa::matmul, tosa::conv2d, tosa::cast, tosa::reduce_sum>>;
 
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
@@ -40,7 +40,7 @@ struct legalize_matmul : pass {
                                                  .a_zp = build::zero_point(e, type),
                                                  .b_zp = build::zero_point(e, e.dtype(a.mat2)),
                                                  .output_type = wide});
-        return is_floating(type) ? build::cast_directly(e, made, type) : build::cast_integer(e, made, type);
+        return build::cast_directly(e, made, type);
     }
 
     value operator()(const args<aten::linear>& a, emit<produces>& e) const {
@@ -63,14 +63,14 @@ private:
             return e.unsupported("a product of integer matrices that takes more than 2^24 multiplications");
         if (type == dtype::int16 && rows[2] > max_terms)
             return e.unsupported("a product of int16 matrices that adds up more than 2^16 numbers");
-        const auto wide = [&](value v) { return build::cast_integer(e, v, dtype::int32); };
+        const auto wide = [&](value v) { return build::cast_directly(e, v, dtype::int32); };
         const value products = build::binary<tosa::mul>(
             e, build::reshape(e, wide(a.self), std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
             build::reshape(e, wide(a.mat2), std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
         // TOSA's sums may not overflow: of products of int16 the low bits are enough.
         const value sum =
-            e.make<tosa::reduce_sum>({.input = wide(build::cast_integer(e, products, type)), .axis = 2});
-        return build::reshape(e, build::cast_integer(e, sum, type), e.result_meta().shape);
+            e.make<tosa::reduce_sum>({.input = wide(build::cast_directly(e, products, type)), .axis = 2});
+        return build::reshape(e, build::cast_directly(e, sum, type), e.result_meta().shape);
     }
     // They lie in memory, all at once.
     static constexpr std::int64_t max_products = std::int64_t{1} << 24;
