@@ -73,11 +73,11 @@ result<void> describe_interface(graph& g, const io_description& io) {
     for (const node& n : g.inputs()) {
         if (i == io.inputs.size()) break;
         const dtype described = io.inputs[i++].dtype;
-        const dtype actual = n.results[0].meta->dtype;
-        if (described != actual)
+        const std::optional<tensor_meta>& actual = n.results[0].meta;
+        if (actual && described != actual->dtype)
             return malformed(fmt::format("it gives input {} the type {}, the model has {}",
                                          printable(n.name()), tosa_type_name(described),
-                                         tosa_type_name(actual)));
+                                         tosa_type_name(actual->dtype)));
     }
     BOOST_OUTCOME_TRYV(annotate_interface(g, io));
     if (std::ranges::any_of(io.outputs, &io_tensor::channels_last))
