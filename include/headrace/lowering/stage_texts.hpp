@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::stage_texts, the graph as text after each pass that changed it.
+// Defines headrace::stage_texts, the graph as text after each pass that changed it, and headrace::stage_path.
 #ifndef HEADRACE_LOWERING_STAGE_TEXTS_HPP
 #define HEADRACE_LOWERING_STAGE_TEXTS_HPP
 
@@ -18,6 +18,17 @@
 
 namespace headrace {
 
+/// The file of a stage, such as `folder/007_decompose_gelu.hr`; makes the folder.
+[[nodiscard]] inline std::filesystem::path stage_path(const std::filesystem::path& folder, int number,
+                                                      std::string_view name, std::string_view extension) {
+    std::error_code ignored;  // writing into a folder that could not be made fails, and says why
+    std::filesystem::create_directories(folder, ignored);
+    constexpr std::size_t digits = 3;
+    std::string file = std::to_string(number);
+    file.insert(0, digits - std::min(digits, file.size()), '0');
+    return folder / (((file += '_') += name) += extension);
+}
+
 /// A folder of texts that read_graph_text reads, numbered in their order: 000_input.hr, 001_select_ops.hr…
 /// Large constants lie beside each.
 class stage_texts {
@@ -32,11 +43,7 @@ public:
     [[nodiscard]] result<void> write(const graph& g, std::string_view name) {
         const bool chosen = passes_.empty() || passes_.contains(name);
         if (!chosen && !last_is_kept_) forget_last();
-        std::error_code ignored;  // writing into a folder that could not be made fails, and says why
-        std::filesystem::create_directories(folder_, ignored);
-        std::string number = std::to_string(written_++);
-        number.insert(0, digits - std::min(digits, number.size()), '0');
-        std::filesystem::path path = folder_ / (number + "_" + std::string(name) + ".hr");
+        std::filesystem::path path = stage_path(folder_, written_++, name, ".hr");
         BOOST_OUTCOME_TRYV(write_graph_text(path.string(), g));
         last_ = std::move(path);
         last_is_kept_ = chosen;
@@ -50,8 +57,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t digits = 3;
-
     void forget_last() {
         if (last_.empty()) return;
         std::error_code ignored;
