@@ -78,20 +78,13 @@ HEADRACE_INLINE void histogram::add(std::span<const float> numbers) {
     const float width = (single ? range_.highest + 1 : range_.highest) - low;
     std::array<int, block> at;
     std::array<std::uint32_t, bins> found{};
-    std::array<std::uint32_t, bins> others;  // each second one: equal neighbours need not wait for each other
     const bool few = numbers.size() <= block;  // then only the bins that they are in are looked at
-    if (!few) others.fill(0);
     for (; !numbers.empty(); numbers = numbers.subspan(std::min(block, numbers.size()))) {
         const detail::numbers_view some = detail::view_of(numbers.first(std::min(block, numbers.size())));
         Eigen::Map<Eigen::ArrayXi>(at.data(), some.size()) =
             ((some - low) * static_cast<float>(bins) / width).cast<int>().min(bins - 1);
         const std::span<const int> bins_of(at.data(), static_cast<std::size_t>(some.size()));
-        std::size_t counted = 0;
-        for (; !few && counted + 1 < bins_of.size(); counted += 2) {
-            ++found[static_cast<std::size_t>(bins_of[counted])];
-            ++others[static_cast<std::size_t>(bins_of[counted + 1])];
-        }
-        for (; counted != bins_of.size(); ++counted) ++found[static_cast<std::size_t>(bins_of[counted])];
+        for (const int bin : bins_of) ++found[static_cast<std::size_t>(bin)];
         for (std::size_t i = 0; few && i != bins_of.size(); ++i) {
             const auto bin = static_cast<std::size_t>(bins_of[i]);
             if (found[bin] != 0) counts_[bin] += static_cast<float>(std::exchange(found[bin], 0));
@@ -99,9 +92,7 @@ HEADRACE_INLINE void histogram::add(std::span<const float> numbers) {
     }
     if (few) return;
     Eigen::Map<Eigen::ArrayXf>(counts_.data(), bins) +=
-        (Eigen::Map<Eigen::Array<std::uint32_t, bins, 1>>(found.data()) +
-         Eigen::Map<Eigen::Array<std::uint32_t, bins, 1>>(others.data()))
-            .cast<float>();
+        Eigen::Map<Eigen::Array<std::uint32_t, bins, 1>>(found.data()).cast<float>();
 }
 
 HEADRACE_INLINE void histogram::widen(value_range range) {
