@@ -3,7 +3,8 @@
 // what it runs is slowed down. What it finds new it keeps, for libFuzzer to begin with.
 //
 //     headrace_fast_X [--seconds N] [--seed N] [--findings DIR] CORPUS…   mutates files of the folders
-//     headrace_fast_X FILE…                                              runs each file once
+//     headrace_fast_X --rounds N …                                       the same, with the same inputs each
+//     time headrace_fast_X FILE…                                              runs each file once
 //     headrace_fast_X --minimize FILE                                    makes a finding smaller, beside it
 //
 // New inputs go to the first folder. A finding is a file named after what is wrong, and one of each is kept.
@@ -168,6 +169,7 @@ bool is_new() {
 
 struct options {
     int seconds = 60;
+    unsigned rounds = 0;  // how often a child is started; 0: for as long as there is time
     unsigned seed = std::random_device{}();
     fs::path findings = "findings";
     fs::path minimize{};
@@ -183,9 +185,12 @@ public:
         fs::create_directories(given_.places.at(0));
         for (const fs::path& folder : given_.places) read_folder(folder);
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(given_.seconds);
+        const auto goes_on = [&](unsigned round) {
+            return given_.rounds != 0 ? round != given_.rounds : std::chrono::steady_clock::now() < end;
+        };
         for (std::size_t next = 0; next < corpus_.size(); next += inputs_of_a_child)
             in_child([&] { replay(next); });
-        for (unsigned round = 0; std::chrono::steady_clock::now() < end; ++round) {
+        for (unsigned round = 0; goes_on(round); ++round) {
             in_child([&] { mutate(given_.seed * 1000003U + round); });
             read_folder(given_.places[0]);
         }
@@ -196,10 +201,14 @@ public:
     }
 
 private:
+    // In the order of names: that of a folder differs from one file system to the next.
     void read_folder(const fs::path& folder) {
+        std::set<fs::path> added;
         for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-            if (!entry.is_regular_file() || !names_.insert(entry.path().string()).second) continue;
-            if (entry.file_size() <= largest_input) corpus_.push_back(read_file(entry.path()));
+            if (entry.is_regular_file() && names_.insert(entry.path().string()).second) added.insert(entry);
+        }
+        for (const fs::path& file : added) {
+            if (fs::file_size(file) <= largest_input) corpus_.push_back(read_file(file));
         }
     }
     void replay(std::size_t first) {
@@ -300,6 +309,8 @@ options read_options(int count, char** words) {
         const auto next = [&] { return i + 1 < count ? std::string(words[++i]) : std::string(); };
         if (word == "--seconds") {
             given.seconds = std::atoi(next().c_str());
+        } else if (word == "--rounds") {
+            given.rounds = static_cast<unsigned>(std::strtoul(next().c_str(), nullptr, 10));
         } else if (word == "--seed") {
             given.seed = static_cast<unsigned>(std::strtoul(next().c_str(), nullptr, 10));
         } else if (word == "--findings") {

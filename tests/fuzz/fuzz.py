@@ -3,11 +3,15 @@
 """Runs the fuzzing targets of a build.
 
     fuzz.py BUILD [--minutes N] [--work DIR] [--targets model,tosa,…] [--corpus DIR] [--seed S]
+    fuzz.py BUILD --check [--work DIR]
 
 BUILD has been configured with HEADRACE_TESTS, and with HEADRACE_SANITIZE and HEADRACE_FUZZ by clang for the slow
 tier; without those only the fast tier runs. An hour: --minutes 60; a night: --minutes 480. Each target gets its share
 of the time, in rounds of at most ten minutes: first the fast tier, then libFuzzer on the corpus that the fast tier
 has extended. The corpus stays in DIR/corpus for the next run. --corpus names a folder with more .pt2 files.
+
+--check is what ctest runs: about a minute of the fast tier from an empty corpus, always with the same inputs, so that
+it says the same on every machine, however busy.
 
 Findings are in DIR/findings/TARGET: one file of each, a .txt that says what is wrong, and a .min that is smaller.
 Copy what has been mended to tests/fuzz/regressions, where ctest runs it again. Exit status 1 if there is a finding.
@@ -27,6 +31,9 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 # How large a part of the time each target gets.
 SHARES = {"model": 8, "execution": 4, "text": 3, "tosa": 2, "pte": 2, "package": 2, "zip": 1, "npy": 1, "vela": 1}
+# What of each target --check runs, in rounds of 400 inputs.
+CHECK_ROUNDS = {"model": 8, "execution": 6, "text": 150, "tosa": 70, "pte": 40, "package": 6, "zip": 6, "npy": 15,
+                "vela": 15}
 LARGEST_SEED = 40_000
 SANITIZED_SECONDS = 20  # what takes 4 s without sanitizers
 
@@ -95,9 +102,9 @@ def write_dictionary(build, path):
     path.write_text("".join(f'"{word}"\n' for word in sorted(words) if '"' not in word))
 
 
-def fast_round(build, target, seconds, work, seed):
-    """(executions, what it printed)."""
-    command = [build / "tests" / f"headrace_fast_{target}", "--seconds", str(seconds), "--seed", str(seed),
+def fast_round(build, target, limit, work, seed):
+    """(executions, things seen). `limit`: the option that ends it, and its number."""
+    command = [build / "tests" / f"headrace_fast_{target}", *map(str, limit), "--seed", str(seed),
                "--findings", work / "findings" / target, work / "corpus" / target, work / "seeds" / target]
     said = subprocess.run(command, capture_output=True, text=True, errors="replace").stdout
     counted = re.search(r"(\d+) executions, (\d+) things seen", said)
@@ -146,6 +153,24 @@ def minimize(build, target, finding):
                    timeout=1800)
 
 
+def check(build, work):
+    """The same inputs each time: no finding of an earlier run, no corpus, no clock."""
+    shutil.rmtree(work, ignore_errors=True)
+    make_seeds(build / "examples" / "headrace", work / "seeds", None)
+    for target, rounds in CHECK_ROUNDS.items():
+        (work / "corpus" / target).mkdir(parents=True)
+        fast, seen = fast_round(build, target, ("--rounds", rounds), work, 1)
+        print(f"{target:10} {fast:9} executions {seen:9} things seen", flush=True)
+        if fast < rounds:
+            print(f"FAILED: {target} was not executed")
+            return 1
+    findings = sorted(findings_in(work))
+    for finding in findings:
+        minimize(build, finding.parent.name, finding)
+        print(f"FAILED: {finding}: {finding.with_name(finding.name + '.txt').read_text()}")
+    return 1 if findings else 0
+
+
 def findings_in(work):
     return {f for f in (work / "findings").rglob("*") if f.is_file() and f.suffix not in (".txt", ".min")}
 
@@ -158,8 +183,11 @@ def main():
     p.add_argument("--targets", default=",".join(SHARES))
     p.add_argument("--corpus", type=pathlib.Path)
     p.add_argument("--seed", type=int, default=int(time.time()))
+    p.add_argument("--check", action="store_true")
     a = p.parse_args()
     a.build, a.work = a.build.resolve(), a.work.resolve()
+    if a.check:
+        return check(a.build, a.work)
     targets = a.targets.split(",")
     print(f"seed {a.seed}")
     make_seeds(a.build / "examples" / "headrace", a.work / "seeds", a.corpus)
@@ -174,8 +202,8 @@ def main():
             share = a.minutes * 60 / rounds * SHARES[target] / whole
             total = totals.setdefault(target, {"fast": 0, "seen": 0, "slow": 0, "edges": 0})
             has_slow = (a.build / "tests" / f"headrace_fuzz_{target}").exists()
-            fast, seen = fast_round(a.build, target, max(1, round(share * (0.3 if has_slow else 1))), a.work,
-                                    a.seed + number)
+            fast, seen = fast_round(a.build, target, ("--seconds", max(1, round(share * (0.3 if has_slow else 1)))),
+                                    a.work, a.seed + number)
             slow, edges = slow_round(a.build, target, max(1, round(share * 0.7)), a.work, a.seed + number)
             total["fast"] += fast
             total["slow"] += slow
