@@ -146,6 +146,14 @@ TEST_CASE("choices") {
                                      integer_constant(p, dtype::int32, {1, 1}, {-9})});
     };
     CHECK(expanded<number_booleans>(of_numbers, truths(1)) == "");
+    const auto of_cast_truth = [](program& p) {
+        const value condition = truth(p);
+        const value number = p.make<tosa::cast>({.input = truth(p), .output_type = dtype::int8});
+        return p.make<tosa::select>({condition, number, p.input(dtype::int8, shape)});
+    };
+    std::vector<tensor> inputs = truths(2);
+    inputs.push_back(pairs(dtype::int8)[0]);
+    CHECK(expanded<number_booleans>(of_cast_truth, inputs) == "");
 }
 
 TEST_CASE("casts from and to booleans") {

@@ -243,7 +243,8 @@ private:
         void lower(node& n, emitting& e, const args<tosa::select>& a) {
             if (is_floating(type_of(a.input2))) return;
             const value condition = wide(e, a.input1);
-            const bool booleans = known(a.input2) != nullptr;
+            // An integer operand may be known as well: it was cast from a boolean.
+            const bool booleans = is_boolean(n.results[0].meta->dtype);
             const value t = booleans ? wide(e, a.input2) : u55::widen(e, a.input2);
             const value f = booleans ? wide(e, a.input3) : u55::widen(e, a.input3);
             const value chosen = blend(e, condition, t, f);
