@@ -3,8 +3,8 @@
 // what it runs is slowed down. What it finds new it keeps, for libFuzzer to begin with.
 //
 //     headrace_fast_X [--seconds N] [--seed N] [--findings DIR] CORPUS…   mutates files of the folders
-//     headrace_fast_X --rounds N …                                       the same, with the same inputs each
-//     time headrace_fast_X FILE…                                              runs each file once
+//     headrace_fast_X --rounds N …                                       the same inputs each time
+//     headrace_fast_X FILE…                                              runs each file once
 //     headrace_fast_X --minimize FILE                                    makes a finding smaller, beside it
 //
 // New inputs go to the first folder. A finding is a file named after what is wrong, and one of each is kept.
