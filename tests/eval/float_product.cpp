@@ -3,7 +3,9 @@
 // PyTorch 2.15 on x86-64 with one thread, and is compared bit for bit.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <headrace/eval/aten_activation.hpp>
@@ -14,6 +16,7 @@
 #include <headrace/eval/aten_softmax.hpp>
 #include <headrace/eval/aten_unary.hpp>
 #include <headrace/eval/float_chains.hpp>
+#include <headrace/eval/float_convolution.hpp>
 
 #include "kernel_test.hpp"
 
@@ -53,6 +56,46 @@ struct sum_case {
     float sum, mean;
 };
 
+/// A convolution by its definition: padding counts as zeros, the terms of each result in the order of
+/// channels and taps, fused; in groups from the bias on, else from 0 on. For less than 192 terms.
+std::vector<float> added_up(const eval::convolution_shape& s, std::span<const float> in,
+                            std::span<const float> weight, std::span<const float> bias) {
+    const std::int64_t channels = s.channels / s.groups;
+    const std::int64_t features = s.features / s.groups;
+    std::vector<float> out;
+    const auto element = [&](std::int64_t c, const eval::triple& at) {
+        for (std::size_t d = 0; d != 3; ++d) {
+            if (at[d] < 0 || at[d] >= s.in[d]) return 0.0F;
+        }
+        return in[eval::idx(((c * s.in[0] + at[0]) * s.in[1] + at[1]) * s.in[2] + at[2])];
+    };
+    const auto sum = [&](std::int64_t image, std::int64_t f, const eval::triple& at, float first) {
+        auto factor = weight.begin() + f * channels * eval::volume_of(s.kernel);
+        for (std::int64_t c = 0; c != channels; ++c) {
+            for (std::int64_t tap = 0; tap != eval::volume_of(s.kernel); ++tap) {
+                const eval::triple k{tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1],
+                                     tap % s.kernel[2]};
+                eval::triple from{};
+                for (std::size_t d = 0; d != 3; ++d)
+                    from[d] = at[d] * s.stride[d] + k[d] * s.dilation[d] - s.before[d];
+                first = std::fma(*factor++, element(image * s.channels + f / features * channels + c, from),
+                                 first);
+            }
+        }
+        return first;
+    };
+    for (std::int64_t i = 0; i != s.batch * s.features; ++i) {
+        const std::int64_t f = i % s.features;
+        const float start = bias[eval::idx(f)];
+        for (std::int64_t o = 0; o != eval::volume_of(s.out); ++o) {
+            const eval::triple at{o / (s.out[1] * s.out[2]), o / s.out[2] % s.out[1], o % s.out[2]};
+            out.push_back(s.groups > 1 ? sum(i / s.features, f, at, start)
+                                       : start + sum(i / s.features, f, at, 0));
+        }
+    }
+    return out;
+}
+
 template <op_tag Op>
 std::uint64_t checksum_of(int seed) {
     kernel_test k;
@@ -83,14 +126,16 @@ TEST_CASE("a processor without fused instructions gives the same bits") {
     for (const auto start : {eval::detail::chain_start::zero, eval::detail::chain_start::result}) {
         tensor plain = numbers(3, {7, 37});
         tensor chosen = numbers(3, {7, 37});
+        const auto layout = eval::matrix_layout::row_major(40, 37);
         const auto operands = [&](tensor& c) {
-            return eval::detail::chain_operands{a.data<float>().data(),
-                                                40,
-                                                b.data<float>().data(),
-                                                c.mutable_data<float>().data(),
-                                                7,
-                                                40,
-                                                37};
+            return eval::detail::chain_operands{.a = a.data<float>().data(),
+                                                .a_stride = 40,
+                                                .b = b.data<float>().data(),
+                                                .rows = layout.rows(),
+                                                .columns = layout.columns(),
+                                                .c = c.mutable_data<float>().data(),
+                                                .m = 7,
+                                                .n = 37};
         };
         eval::detail::multiply_in_chains(operands(plain), start);
         eval::detail::multiply_fused(operands(chosen), start);
@@ -124,6 +169,46 @@ TEST_CASE("convolutions: as products, by channel, and of one pixel") {
         k.run<aten::conv2d>({x, weight, bias, {c.stride, c.stride}, {c.padding, c.padding}, {1, 1}, c.groups},
                             real({1, c.features, c.out, c.out}));
     CHECK(checksum(y) == c.expected);
+}
+TEST_CASE("convolutions add up tap after tap, with any stride, dilation, padding and width") {
+    eval::convolution_shape s;
+    s.batch = GENERATE(1, 2);
+    s.groups = GENERATE(1, 3);
+    s.channels = 3 * GENERATE(1, 2);
+    s.features = s.groups * GENERATE(1, 5);
+    const std::int64_t kernel = GENERATE(1, 2, 3);
+    s.kernel = {GENERATE(1, 2), kernel, kernel};
+    const std::int64_t stride = GENERATE(1, 2, 3);
+    s.stride = {1, stride, stride};
+    s.dilation = {1, 1, GENERATE(1, 2)};
+    s.out = {2, 3, GENERATE(4, 7, 8, 19)};
+    const std::int64_t padding = GENERATE(0, 1);
+    s.before = {0, padding, padding};
+    for (std::size_t d = 0; d != 3; ++d)
+        s.in[d] = std::max<std::int64_t>(
+            1, (s.out[d] - 1) * s.stride[d] + (s.kernel[d] - 1) * s.dilation[d] + 1 - 2 * s.before[d]);
+    CAPTURE(s.groups, s.channels, s.features, s.kernel, s.stride, s.dilation, s.out, s.before);
+    const tensor in = numbers(1, {s.batch, s.channels, s.in[0], s.in[1], s.in[2]});
+    const tensor weight =
+        numbers(2, {s.features, s.channels / s.groups, s.kernel[0], s.kernel[1], s.kernel[2]});
+    const tensor bias = numbers(3, {s.features});
+    tensor out(dtype::float32, {s.batch, s.features, s.out[0], s.out[1], s.out[2]});
+    eval::convolve_floats(s, in.data<float>(), weight.data<float>(), bias.data<float>(),
+                          out.mutable_data<float>());
+    CHECK(std::ranges::equal(out.data<float>(),
+                             added_up(s, in.data<float>(), weight.data<float>(), bias.data<float>())));
+}
+TEST_CASE("padding and dilation that are much larger than an image are not copied") {
+    constexpr std::int64_t far = std::int64_t{1} << 40;
+    eval::convolution_shape s;
+    s.kernel = {1, 3, 3};
+    s.before = {0, far, far};
+    s.dilation = {1, far, far};
+    const tensor weight = numbers(2, {1, 1, 1, 3, 3});
+    const float in = 2;
+    float out = 0;
+    eval::convolve_floats(s, {&in, 1}, weight.data<float>(), {}, {&out, 1});
+    CHECK(out == 2 * weight.data<float>()[4]);
 }
 TEST_CASE("sums and means of rows") {
     const auto c = GENERATE(

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/eval/float_convolution.hpp>
 #include <headrace/eval/volume.hpp>
 #include <headrace/infer/window.hpp>
 
@@ -45,16 +46,18 @@ inline void convolve_into(evaluation& e, const convolution_operands& a, const in
                           bool transposed) {
     convolution_shape s = convolution_shape_of(e, a, transposed);
     s.before = triple_of(padding, e.input(a.weight).rank() - 2, 0);
-    const auto numbers = [&]<class T>(const tensor* t, T) {
-        return t == nullptr ? std::vector<T>() : t->to<T>();
-    };
-    const auto compute = [&]<class T>(T zero, auto convolution) {
-        e.output().assign(convolution(s, numbers(&e.input(a.input), zero), numbers(&e.input(a.weight), zero),
-                                      numbers(e.input(a.bias), zero)));
-    };
-    if (transposed) return compute(0.0, convolve_transposed);
-    if (e.output_type() == dtype::float32) return compute(0.0F, convolve<float>);
-    compute(0.0, convolve<double>);
+    const tensor* const bias = e.input(a.bias);
+    if (!transposed && e.output_type() == dtype::float32) {
+        const elements_as<float> in(e.input(a.input));
+        const elements_as<float> weight(e.input(a.weight));
+        const elements_as<float> biases(bias);
+        return convolve_floats(s, in, weight, biases, e.output().mutable_data<float>());
+    }
+    const elements_as<double> in(e.input(a.input));
+    const elements_as<double> weight(e.input(a.weight));
+    const elements_as<double> biases(bias);
+    e.output().assign(transposed ? convolve_transposed(s, in, weight, biases)
+                                 : convolve(s, in, weight, biases));
 }
 
 template <one_of<ops<aten::conv1d, aten::conv2d, aten::conv3d>> Op>

@@ -19,7 +19,8 @@ inline void matmul_into(evaluation& e, value a, value b) {
     const tensor& left = e.input(a);
     const tensor& right = e.input(b);
     visit_product(e.output_type(), [&]<class T>(T) {
-        e.output().assign(matrix_product(left.to<T>(), left.shape(), right.to<T>(), right.shape()));
+        e.output().assign(
+            matrix_product<T>(elements_as<T>(left), left.shape(), elements_as<T>(right), right.shape()));
     });
 }
 inline void evaluate(aten::matmul, const args<aten::matmul>& a, evaluation& e) {
@@ -46,7 +47,8 @@ inline void add_matrix_product(evaluation& e, value self, value a, value b, cons
     const tensor& right = e.input(b);
     const dtype type = e.output_type();
     visit_product(type, [&]<class T>(T) {
-        std::vector<T> out = matrix_product(left.to<T>(), left.shape(), right.to<T>(), right.shape());
+        std::vector<T> out =
+            matrix_product<T>(elements_as<T>(left), left.shape(), elements_as<T>(right), right.shape());
         for (T& x : out) x = times()(x, number_as<T>(alpha, type));
         if (number_as<T>(beta, type) != T{}) {
             const std::vector<T> addend = e.input(self).to<T>();
@@ -78,8 +80,10 @@ inline void evaluate(aten::linear, const args<aten::linear>& a, evaluation& e) {
         std::vector<T> out(idx(rows * features));
         if (const tensor* bias = e.input(a.bias))
             out = broadcast_to(*bias, e.output_shape()).template to<T>();
-        add_product_transposed(in.to<T>().data(), weight.to<T>().data(), out.data(), rows,
-                               weight.shape().back(), features);
+        const elements_as<T> terms(in);
+        const elements_as<T> factors(weight);
+        add_product_transposed(terms.data(), factors.data(), out.data(), rows, weight.shape().back(),
+                               features);
         e.output().assign(out);
     });
 }

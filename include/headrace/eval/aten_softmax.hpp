@@ -155,15 +155,15 @@ inline std::vector<double> attend(evaluation& e, const attention_arguments& a) {
     for (std::size_t d = 0; d != order.size(); ++d) order[d] = d;
     std::swap(order[order.size() - 1], order[order.size() - 2]);
     const tensor transposed = permuted(key, order);
-    std::vector<double> scores =
-        matrix_product(query.to<double>(), query.shape(), transposed.to<double>(), transposed.shape());
+    std::vector<double> scores = matrix_product<double>(query.to<double>(), query.shape(),
+                                                        transposed.to<double>(), transposed.shape());
     const double scale = a.scale.value_or(1 / std::sqrt(static_cast<double>(query.shape().back())));
     for (double& x : scores) x *= scale;
     extents shape = e.output_shape();
     shape.back() = key.dim(key.rank() - 2);
     add_mask(scores, shape, e.input(a.mask), a.is_causal);
     std::vector<double> sums = softmax_lines(scores, axis_view(shape, -1), masked_line::zeros);
-    e.output().assign(matrix_product(scores, shape, values.to<double>(), values.shape()));
+    e.output().assign(matrix_product<double>(scores, shape, values.to<double>(), values.shape()));
     return sums;
 }
 inline void evaluate(aten::scaled_dot_product_attention, const args<aten::scaled_dot_product_attention>& a,

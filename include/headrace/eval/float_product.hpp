@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace headrace::eval {
 
@@ -21,9 +22,37 @@ void add_product(const float* a, const float* b, float* c, std::int64_t m, std::
 void add_product_transposed(const float* a, const float* b, float* c, std::int64_t m, std::int64_t k,
                             std::int64_t n);
 
-/// The same as add_product for convolutions in groups: each element of c is where its sum begins.
-void continue_product(const float* a, const float* b, float* c, std::int64_t m, std::int64_t k,
+/// Up to eight columns that lie side by side: where they begin in a row of terms and in a row of results.
+struct column_group {
+    std::int64_t from, to;
+    int count;
+};
+/// Where the elements of a matrix of terms lie: where each row begins, and its columns in groups.
+class matrix_layout {
+public:
+    static constexpr int columns_at_once = 8;
+
+    [[nodiscard]] static matrix_layout row_major(std::int64_t rows, std::int64_t columns);
+
+    void add_row(std::int64_t at) { rows_.push_back(at); }
+    /// Columns that lie side by side, in the rows from `from` on, in those of the result from `to` on.
+    void add_columns(std::int64_t from, std::int64_t to, std::int64_t count);
+
+    [[nodiscard]] std::span<const std::int64_t> rows() const { return rows_; }
+    [[nodiscard]] std::span<const column_group> columns() const { return columns_; }
+
+private:
+    std::vector<std::int64_t> rows_;
+    std::vector<column_group> columns_;
+};
+/// c[m, n] += a[m, k] * b[k, n] of at least `fewest_fused_columns`, b laid out anyhow.
+void add_product(const float* a, const float* b, const matrix_layout& b_layout, float* c, std::int64_t m,
+                 std::int64_t n);
+/// The same for convolutions in groups, of any number of columns: each element of c is where its sum begins.
+void continue_product(const float* a, const float* b, const matrix_layout& b_layout, float* c, std::int64_t m,
                       std::int64_t n);
+/// With fewer, multiplications and additions are not fused.
+inline constexpr std::int64_t fewest_fused_columns = 12;
 
 /// The sum of numbers that lie side by side.
 [[nodiscard]] float sum_of(std::span<const float> numbers);

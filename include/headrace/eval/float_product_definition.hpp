@@ -54,27 +54,46 @@ inline void add_matrix_by_vector(const float* a, const float* b, float* c, std::
 
 }  // namespace detail
 
-HEADRACE_INLINE void continue_product(const float* a, const float* b, float* c, std::int64_t m,
-                                      std::int64_t k, std::int64_t n) {
-    detail::multiply_fused({a, k, b, c, m, k, n}, detail::chain_start::result);
+HEADRACE_INLINE matrix_layout matrix_layout::row_major(std::int64_t rows, std::int64_t columns) {
+    matrix_layout layout;
+    layout.rows_.reserve(static_cast<std::size_t>(rows));
+    for (std::int64_t i = 0; i != rows; ++i) layout.add_row(i * columns);
+    layout.add_columns(0, 0, columns);
+    return layout;
+}
+HEADRACE_INLINE void matrix_layout::add_columns(std::int64_t from, std::int64_t to, std::int64_t count) {
+    for (std::int64_t j = 0; j < count; j += columns_at_once) {
+        const std::int64_t some = std::min<std::int64_t>(count - j, columns_at_once);
+        columns_.push_back({from + j, to + j, static_cast<int>(some)});
+    }
+}
+
+HEADRACE_INLINE void continue_product(const float* a, const float* b, const matrix_layout& b_layout, float* c,
+                                      std::int64_t m, std::int64_t n) {
+    const auto k = static_cast<std::int64_t>(b_layout.rows().size());
+    detail::multiply_fused({a, k, b, b_layout.rows(), b_layout.columns(), c, m, n},
+                           detail::chain_start::result);
+}
+
+HEADRACE_INLINE void add_product(const float* a, const float* b, const matrix_layout& b_layout, float* c,
+                                 std::int64_t m, std::int64_t n) {
+    constexpr std::size_t most_terms = 192;  // of a chain; less than two chains are split in halves
+    const std::size_t k = b_layout.rows().size();
+    const std::size_t terms = k > most_terms && k < 2 * most_terms ? (k + 1) / 2 : most_terms;
+    for (std::size_t t = 0; t < k; t += terms) {
+        const std::span<const std::int64_t> rows = b_layout.rows().subspan(t, std::min(terms, k - t));
+        detail::multiply_fused({a + t, static_cast<std::int64_t>(k), b, rows, b_layout.columns(), c, m, n},
+                               detail::chain_start::zero);
+    }
 }
 
 HEADRACE_INLINE void add_product(const float* a, const float* b, float* c, std::int64_t m, std::int64_t k,
                                  std::int64_t n) {
-    constexpr std::int64_t fewest_columns = 12;  // with fewer, multiplications and additions are not fused
-    constexpr std::int64_t most_terms = 192;     // of a chain; less than two chains are split in halves
-    if (n < fewest_columns) {
-        for (std::int64_t i = 0; i != m; ++i) {
-            for (std::int64_t t = 0; t != k; ++t) {
-                for (std::int64_t j = 0; j != n; ++j) c[i * n + j] += a[i * k + t] * b[t * n + j];
-            }
+    if (n >= fewest_fused_columns) return add_product(a, b, matrix_layout::row_major(k, n), c, m, n);
+    for (std::int64_t i = 0; i != m; ++i) {
+        for (std::int64_t t = 0; t != k; ++t) {
+            for (std::int64_t j = 0; j != n; ++j) c[i * n + j] += a[i * k + t] * b[t * n + j];
         }
-        return;
-    }
-    const std::int64_t terms = k > most_terms && k < 2 * most_terms ? (k + 1) / 2 : most_terms;
-    for (std::int64_t t = 0; t < k; t += terms) {
-        detail::multiply_fused({a + t, k, b + t * n, c, m, std::min(terms, k - t), n},
-                               detail::chain_start::zero);
     }
 }
 

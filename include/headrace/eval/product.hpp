@@ -4,6 +4,7 @@
 #define HEADRACE_EVAL_PRODUCT_HPP
 
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -57,8 +58,8 @@ void visit_product(dtype t, F f) {
 /// torch.matmul: the last two axes are matrices, those before broadcast; a vector is a row on the left, a
 /// column on the right. The result is row-major, its shape that of torch.matmul.
 template <class T>
-[[nodiscard]] std::vector<T> matrix_product(const std::vector<T>& a, extents a_shape, const std::vector<T>& b,
-                                            extents b_shape) {
+[[nodiscard]] std::vector<T> matrix_product(std::type_identity_t<std::span<const T>> a, extents a_shape,
+                                            std::type_identity_t<std::span<const T>> b, extents b_shape) {
     if (a_shape.size() == 1) a_shape.insert(a_shape.begin(), 1);
     if (b_shape.size() == 1) b_shape.push_back(1);
     const auto split = [](const extents& s) {

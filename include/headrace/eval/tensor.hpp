@@ -150,6 +150,31 @@ std::vector<float> tensor::to<float>() const;
 template <>
 std::vector<std::int64_t> tensor::to<std::int64_t>() const;
 
+/// All elements of a tensor, converted only if they are of another type; none of no tensor. The tensor must
+/// live as long.
+template <class To>
+class elements_as {
+public:
+    explicit elements_as(const tensor& t) : elements_as(&t) {}
+    explicit elements_as(const tensor* t) {
+        if (t == nullptr) return;
+        constexpr dtype own = std::is_same_v<To, float>    ? dtype::float32
+                              : std::is_same_v<To, double> ? dtype::float64
+                                                           : dtype::int64;
+        if (t->type() != own) converted_ = t->to<To>();
+        all_ = t->type() == own ? t->data<To>() : std::span<const To>(converted_);
+    }
+    elements_as(const elements_as&) = delete;
+    elements_as& operator=(const elements_as&) = delete;
+
+    [[nodiscard]] operator std::span<const To>() const { return all_; }  // it stands for its elements
+    [[nodiscard]] const To* data() const { return all_.data(); }
+
+private:
+    std::vector<To> converted_;
+    std::span<const To> all_;
+};
+
 namespace detail {
 
 /// Widens what TOSA packs: two INT4 in a byte, six bytes for an INT48.

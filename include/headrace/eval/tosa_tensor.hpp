@@ -115,7 +115,7 @@ inline void evaluate(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>&
 inline void evaluate(tosa::matmul, const args<tosa::matmul>& a, evaluation& e) {
     const std::vector<double> left = without_zero_point(e.input(a.a), e.input(a.a_zp));
     const std::vector<double> right = without_zero_point(e.input(a.b), e.input(a.b_zp));
-    e.output().assign(matrix_product(left, e.input(a.a).shape(), right, e.input(a.b).shape()));
+    e.output().assign(matrix_product<double>(left, e.input(a.a).shape(), right, e.input(a.b).shape()));
 }
 
 // --- pooling ---------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <headrace/base/ceil_div.hpp>
@@ -59,6 +60,10 @@ struct tap_reach {
 /// Calls `f(line)` for each line of the patch matrix; what no line holds is padding.
 template <class F>
 void for_each_tap(const convolution_shape& s, std::int64_t channels, F f) {
+    std::array<std::vector<tap_reach>, 3> taps;
+    for (std::size_t axis = 0; axis != 3; ++axis) {
+        for (std::int64_t tap = 0; tap != s.kernel[axis]; ++tap) taps[axis].emplace_back(s, axis, tap);
+    }
     std::int64_t row = 0;
     const auto add_lines = [&](std::int64_t c, const tap_reach& rz, const tap_reach& ry,
                                const tap_reach& rx) {
@@ -74,10 +79,12 @@ void for_each_tap(const convolution_shape& s, std::int64_t channels, F f) {
         }
     };
     for (std::int64_t c = 0; c != channels; ++c) {
-        for (std::int64_t z = 0; z != s.kernel[0]; ++z) {
-            for (std::int64_t y = 0; y != s.kernel[1]; ++y) {
-                for (std::int64_t x = 0; x != s.kernel[2]; ++x, ++row)
-                    add_lines(c, tap_reach(s, 0, z), tap_reach(s, 1, y), tap_reach(s, 2, x));
+        for (const tap_reach& z : taps[0]) {
+            for (const tap_reach& y : taps[1]) {
+                for (const tap_reach& x : taps[2]) {
+                    add_lines(c, z, y, x);
+                    ++row;
+                }
             }
         }
     }
@@ -89,69 +96,73 @@ void for_each_tap(const convolution_shape& s, std::int64_t channels, F f) {
     return s.kernel == ones && s.stride == ones && s.before == triple{0, 0, 0} && s.in == s.out;
 }
 
-/// out[features, columns] += weight[features, rows] * patches[rows, columns], for one group.
-inline void add_group(const convolution_shape&, const double* weight, const double* patches, double* out,
-                      std::int64_t features, std::int64_t rows, std::int64_t columns) {
-    add_product(weight, patches, out, features, rows, columns);
-}
-/// As PyTorch sums it: groups begin with the bias, and one column is a matrix by a vector.
-inline void add_group(const convolution_shape& s, const float* weight, const float* patches, float* out,
-                      std::int64_t features, std::int64_t rows, std::int64_t columns) {
-    if (s.groups > 1) return continue_product(weight, patches, out, features, rows, columns);
-    if (columns == 1) return add_product_transposed(patches, weight, out, 1, rows, features);
-    add_product(weight, patches, out, features, rows, columns);
-}
-
-/// [batch, features, columns] with one bias for each feature, or one for all; 0 where there is none.
+/// Fills [batch, features, columns] with one bias for each feature, or one for all; without one, it stays.
 template <class T>
-[[nodiscard]] std::vector<T> filled_with_bias(const std::vector<T>& bias, std::int64_t batch,
-                                              std::int64_t features, std::int64_t columns) {
-    std::vector<T> out(idx(batch * features * columns));
-    if (bias.empty()) return out;
-    auto to = out.begin();
-    for (std::int64_t p = 0; p != batch * features; ++p)
+void fill_with_bias(std::span<T> out, std::span<const T> bias, std::int64_t features, std::int64_t columns) {
+    if (bias.empty()) return;
+    std::int64_t p = 0;
+    for (auto to = out.begin(); to != out.end(); ++p)
         to = std::fill_n(to, columns, bias[bias.size() == 1 ? 0 : idx(p % features)]);
-    return out;
 }
 
+/// The patch matrix [channels * kernel, out...] of one group; it is the input itself where that is the same.
 template <class T>
-[[nodiscard]] std::vector<T> convolve(const convolution_shape& s, const std::vector<T>& in,
-                                      const std::vector<T>& weight, const std::vector<T>& bias) {
+class patch_matrix {
+public:
+    explicit patch_matrix(const convolution_shape& s)
+        : shape_(s),
+          channels_(s.channels / s.groups),
+          columns_(volume_of(s.out)),
+          patches_(is_pointwise(s) ? 0 : idx(channels_ * volume_of(s.kernel) * columns_)) {}
+
+    [[nodiscard]] const T* of(const T* in) {
+        if (patches_.empty()) return in;
+        for_each_tap(shape_, channels_, [&](const tap_line& t) {
+            T* to = patches_.data() + t.row * columns_ + t.column;
+            if (t.step == 1) {
+                std::copy_n(in + t.at, t.count, to);
+            } else {
+                for (std::int64_t k = 0; k != t.count; ++k) to[k] = in[t.at + k * t.step];
+            }
+        });
+        return patches_.data();
+    }
+
+private:
+    const convolution_shape& shape_;
+    std::int64_t channels_, columns_;
+    std::vector<T> patches_;
+};
+
+[[nodiscard]] inline std::vector<double> convolve(const convolution_shape& s, std::span<const double> in,
+                                                  std::span<const double> weight,
+                                                  std::span<const double> bias) {
     const std::int64_t channels = s.channels / s.groups;
     const std::int64_t features = s.features / s.groups;
     const std::int64_t rows = channels * volume_of(s.kernel);
     const std::int64_t columns = volume_of(s.out);
-    const bool as_it_is = is_pointwise(s);
-    std::vector<T> out = filled_with_bias(bias, s.batch, s.features, columns);
-    std::vector<T> patches(as_it_is ? 0 : idx(rows * columns));
+    std::vector<double> out(idx(s.batch * s.features * columns));
+    fill_with_bias<double>(out, bias, s.features, columns);
+    patch_matrix<double> patches(s);
     for (std::int64_t i = 0; i != s.batch * s.groups; ++i) {
-        const T* from = in.data() + i * channels * volume_of(s.in);
-        if (!as_it_is) {
-            for_each_tap(s, channels, [&](const tap_line& t) {
-                T* to = patches.data() + t.row * columns + t.column;
-                if (t.step == 1) {
-                    std::copy_n(from + t.at, t.count, to);
-                } else {
-                    for (std::int64_t k = 0; k != t.count; ++k) to[k] = from[t.at + k * t.step];
-                }
-            });
-        }
-        add_group(s, weight.data() + i % s.groups * features * rows, as_it_is ? from : patches.data(),
-                  out.data() + i * features * columns, features, rows, columns);
+        add_product(weight.data() + i % s.groups * features * rows,
+                    patches.of(in.data() + i * channels * volume_of(s.in)),
+                    out.data() + i * features * columns, features, rows, columns);
     }
     return out;
 }
 
 /// The transposed convolution of `s`: from [batch, features, out...] to [batch, channels, in...].
 [[nodiscard]] inline std::vector<double> convolve_transposed(const convolution_shape& s,
-                                                             const std::vector<double>& in,
-                                                             const std::vector<double>& weight,
-                                                             const std::vector<double>& bias) {
+                                                             std::span<const double> in,
+                                                             std::span<const double> weight,
+                                                             std::span<const double> bias) {
     const std::int64_t channels = s.channels / s.groups;
     const std::int64_t features = s.features / s.groups;
     const std::int64_t rows = channels * volume_of(s.kernel);
     const std::int64_t columns = volume_of(s.out);
-    std::vector<double> out = filled_with_bias(bias, s.batch, s.channels, volume_of(s.in));
+    std::vector<double> out(idx(s.batch * s.channels * volume_of(s.in)));
+    fill_with_bias<double>(out, bias, s.channels, volume_of(s.in));
     for (std::int64_t i = 0; i != s.batch * s.groups; ++i) {
         const Eigen::Map<const matrix<double>> filters(weight.data() + i % s.groups * features * rows,
                                                        features, rows);
