@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include <headrace/quantization/find_bins.hpp>
 #include <headrace/quantization/histogram.hpp>
+#include <headrace/quantization/losses_of_bins.hpp>
 #include <headrace/quantization/widen_bins.hpp>
 
 using namespace headrace;
@@ -107,6 +111,44 @@ TEST_CASE("a tensor is counted like its parts, however large") {
     CHECK(std::ranges::equal(whole.counts(), parts.counts()));
 }
 
+TEST_CASE("numbers go to the same bins, alone or in vectors, and ranges see each of them") {
+    const int count = GENERATE(1, 15, 16, 31, 32, 33, 100);
+    std::vector<float> numbers;
+    for (int i = 0; i != count; ++i) numbers.push_back(number(2, i));
+    const value_range range{-4, 4};
+    std::vector<int> plain(numbers.size());
+    std::vector<int> fused(numbers.size());
+    detail::find_bins(numbers, range, histogram::bins, plain);
+    if (cpu_has_avx2()) detail::find_bins_fused(numbers, range, histogram::bins, fused);
+    CHECK((!cpu_has_avx2() || plain == fused));
+    for (std::size_t i = 0; i != numbers.size(); ++i)
+        CHECK(plain[i] == std::min(static_cast<int>((numbers[i] + 4) / 8 * 2048), 2047));
+
+    for (float& x : numbers) {
+        const float before = std::exchange(x, -100);
+        CHECK(range_of(numbers).range.lowest == -100);
+        x = 100;
+        CHECK(range_of(numbers).range.highest == 100);
+        x = std::numeric_limits<float>::quiet_NaN();
+        CHECK(range_of(numbers).undefined == 1);
+        x = before;
+    }
+    const auto [lowest, highest] = std::ranges::minmax(numbers);
+    CHECK(detail::limits_of(numbers) == value_range{lowest, highest});
+}
+TEST_CASE("a level of a number is the quotient, rounded down as by fmod") {
+    for (int i = -300; i != 300; ++i) {
+        const float level = 0.1F + static_cast<float>(i + 300) / 77;
+        const float exact = static_cast<float>(i % 17) * level;
+        for (const float x : {exact, std::nextafter(exact, 1e9F), std::nextafter(exact, -1e9F)}) {
+            const double rest = std::fmod(static_cast<double>(x), static_cast<double>(level));
+            const double whole = std::round((static_cast<double>(x) - rest) / static_cast<double>(level));
+            const double floored = whole - (rest < 0 ? 1 : 0);
+            CHECK(static_cast<double>(detail::level_of(x, static_cast<double>(level), 15)) ==
+                  std::clamp(floored, 0.0, 15.0));
+        }
+    }
+}
 TEST_CASE("with and without fused instructions, new bins begin at the same parts of old ones") {
     const auto wide = GENERATE(value_range{-5, 5}, value_range{-4.1F, 3.97F}, value_range{-3.9375F, 400});
     const value_range narrow{-3.9375F, 3.9296875F};

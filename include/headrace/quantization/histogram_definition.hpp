@@ -13,52 +13,16 @@
 #include <Eigen/Core>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/quantization/find_bins.hpp>
 #include <headrace/quantization/histogram.hpp>
+#include <headrace/quantization/losses_of_bins.hpp>
 #include <headrace/quantization/widen_bins.hpp>
 
 namespace headrace {
 
-namespace detail {
-
-/// What C's fmod gives: exact, since products and differences of so few digits are so in double.
-[[nodiscard]] inline float remainder_of(float a, float b) {
-    const double quotient = static_cast<double>(a) / static_cast<double>(b);
-    if (!(std::abs(quotient) < 0x1p28)) return std::fmod(a, b);
-    const auto whole = static_cast<double>(static_cast<std::int64_t>(quotient));
-    const double rest = static_cast<double>(a) - whole * static_cast<double>(b);
-    // The quotient may have been rounded up to a whole number.
-    const bool beyond = rest != 0 && (rest < 0) != (a < 0);
-    return static_cast<float>(beyond ? rest + static_cast<double>(std::copysign(b, a)) : rest);
-}
-
-/// Floor division as Python and PyTorch do it in float32.
-[[nodiscard]] inline float floor_divided(float a, float b) {
-    const float rest = remainder_of(a, b);
-    float quotient = (a - rest) / b;
-    if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
-    if (quotient == 0) return std::copysign(0.0F, a / b);
-    float floored = quotient;  // std::floor is a call where SSE 4.1 is not there
-    if (std::fabs(quotient) < 0x1p30F) {
-        floored = static_cast<float>(static_cast<int>(quotient));
-        if (floored > quotient) floored -= 1;
-    }
-    if (quotient - floored > 0.5F) floored += 1;
-    return floored;
-}
-
-using numbers_view = Eigen::Map<const Eigen::ArrayXf>;
-[[nodiscard]] inline numbers_view view_of(std::span<const float> numbers) {
-    return {numbers.data(), static_cast<Eigen::Index>(numbers.size())};
-}
-
-}  // namespace detail
-
 HEADRACE_INLINE observed_range range_of(std::span<const float> numbers) {
-    if (numbers.empty()) return {};
-    const detail::numbers_view all = detail::view_of(numbers);
-    const float lowest = all.minCoeff<Eigen::PropagateNaN>();
-    const float highest = all.maxCoeff<Eigen::PropagateNaN>();
-    if (has_extent(lowest) && has_extent(highest)) return {.range = {lowest, highest}};
+    const value_range all = cpu_has_avx2() ? detail::limits_of_fused(numbers) : detail::limits_of(numbers);
+    if (has_extent(all.lowest) && has_extent(all.highest)) return {.range = all};
     observed_range own;
     for (const float x : numbers) {
         if (has_extent(x)) {
@@ -72,27 +36,35 @@ HEADRACE_INLINE observed_range range_of(std::span<const float> numbers) {
 
 /// Counts numbers, all of them within the range.
 HEADRACE_INLINE void histogram::add(std::span<const float> numbers) {
-    constexpr std::size_t block = 512;
     const bool single = range_.lowest == range_.highest;
     const float low = single ? range_.lowest - 1 : range_.lowest;
-    const float width = (single ? range_.highest + 1 : range_.highest) - low;
-    std::array<int, block> at;
+    const value_range range{low, single ? range_.highest + 1 : range_.highest};
+    std::array<int, 512> at;
+    const bool few = numbers.size() <= at.size();  // then only the bins that they are in are looked at
+    // Neighbours are often in one bin: two tables, so that a count does not wait for the one before it.
     std::array<std::uint32_t, bins> found{};
-    const bool few = numbers.size() <= block;  // then only the bins that they are in are looked at
-    for (; !numbers.empty(); numbers = numbers.subspan(std::min(block, numbers.size()))) {
-        const detail::numbers_view some = detail::view_of(numbers.first(std::min(block, numbers.size())));
-        Eigen::Map<Eigen::ArrayXi>(at.data(), some.size()) =
-            ((some - low) * static_cast<float>(bins) / width).cast<int>().min(bins - 1);
-        const std::span<const int> bins_of(at.data(), static_cast<std::size_t>(some.size()));
-        for (const int bin : bins_of) ++found[static_cast<std::size_t>(bin)];
+    std::array<std::uint32_t, bins> of_others;
+    if (!few) of_others.fill(0);
+    std::uint32_t* const odd = few ? found.data() : of_others.data();
+    for (; !numbers.empty(); numbers = numbers.subspan(std::min(at.size(), numbers.size()))) {
+        const std::span<const float> some = numbers.first(std::min(at.size(), numbers.size()));
+        cpu_has_avx2() ? detail::find_bins_fused(some, range, bins, at)
+                       : detail::find_bins(some, range, bins, at);
+        const std::span<const int> bins_of = std::span(at).first(some.size());
+        for (std::size_t i = 0; i + 1 < bins_of.size(); i += 2) {
+            ++found[static_cast<std::size_t>(bins_of[i])];
+            ++odd[bins_of[i + 1]];
+        }
+        if (bins_of.size() % 2 == 1) ++found[static_cast<std::size_t>(bins_of.back())];
         for (std::size_t i = 0; few && i != bins_of.size(); ++i) {
             const auto bin = static_cast<std::size_t>(bins_of[i]);
             if (found[bin] != 0) counts_[bin] += static_cast<float>(std::exchange(found[bin], 0));
         }
     }
     if (few) return;
+    using table = Eigen::Map<const Eigen::Array<std::uint32_t, bins, 1>>;
     Eigen::Map<Eigen::ArrayXf>(counts_.data(), bins) +=
-        Eigen::Map<Eigen::Array<std::uint32_t, bins, 1>>(found.data()).cast<float>();
+        (table(found.data()) + table(of_others.data())).cast<float>();
 }
 
 HEADRACE_INLINE void histogram::widen(value_range range) {
@@ -147,31 +119,20 @@ HEADRACE_INLINE float histogram::total() const {
     return all;
 }
 
-// Numbers are taken to be spread evenly within a bin; each goes to the middle of its level.
 HEADRACE_INLINE double histogram::loss(int start, int end, std::int64_t levels) const {
     const double wide = (static_cast<double>(range_.highest) - static_cast<double>(range_.lowest)) / bins;
     const double level = wide * (end - start + 1) / static_cast<double>(levels);
     if (level == 0) return 0;
-    const auto w = static_cast<float>(wide);
-    const auto d = static_cast<float>(level);
-    const auto half = static_cast<float>(level / 2);
-    const auto last = static_cast<float>(levels - 1);
-    const auto cubes = [](float density, float from, float to) {
-        return density * ((to * to * to - from * from * from) / 3);
-    };
+    const detail::quantized_bins quantized{.start = start,
+                                           .bin = static_cast<float>(wide),
+                                           .level = static_cast<float>(level),
+                                           .half_level = static_cast<float>(level / 2),
+                                           .last_level = static_cast<double>(levels - 1)};
+    std::array<float, bins> losses;
+    detail::losses_of_bins(counts_, quantized, losses);
     double sum = 0;
-    for (int i = 0; i != bins; ++i) {
-        const float count = counts_[static_cast<std::size_t>(i)];
-        if (count == 0) continue;
-        const float begin = static_cast<float>(i - start) * w;
-        const float finish = begin + w;
-        const float first = std::clamp(detail::floor_divided(begin, d), 0.0F, last);
-        const float other = std::clamp(detail::floor_divided(finish, d), 0.0F, last);
-        const float density = count / w;
-        float norm = cubes(density, begin - (first + 0.5F) * d, half);
-        norm += (other - first - 1) * cubes(density, -half, half);
-        norm += cubes(density, -half, finish - (other * d + half));
-        sum += static_cast<double>(norm);
+    for (std::size_t i = 0; i != losses.size(); ++i) {
+        if (counts_[i] != 0) sum += static_cast<double>(losses[i]);  // that of an empty bin may be NaN
     }
     return sum;
 }

@@ -78,7 +78,7 @@ HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& 
                                                                    std::span<const quantization_point> points,
                                                                    const sample_source& samples,
                                                                    const parallel_for& in_parallel) {
-    constexpr std::size_t at_once = 16;  // samples whose values are in memory together
+    constexpr std::size_t at_once = 8;  // samples that run while the values of as many are observed
     const detail::point_runner runner(g, points);
     std::vector<range_observer> observers;
     std::vector<std::vector<std::size_t>> points_of(groups.size());
@@ -90,20 +90,27 @@ HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& 
         if (points_of[group].empty()) fed.push_back(group);
         points_of[group].push_back(i);
     }
-    for (std::size_t first = 0; first < samples.count; first += at_once) {
-        const std::size_t count = std::min(at_once, samples.count - first);
-        std::vector<std::vector<tensor>> values(count);
-        BOOST_OUTCOME_TRY(try_each(count, in_parallel, [&](std::size_t i) -> result<void> {
-            BOOST_OUTCOME_TRY(inputs, samples.inputs(first + i));
-            BOOST_OUTCOME_TRY(found, runner.run(inputs));
-            values[i] = std::move(found);
+    using sample_values = std::vector<tensor>;
+    const auto observe = [&](std::size_t group, std::span<const sample_values> values) {
+        for (const sample_values& sample : values) {
+            for (const std::size_t p : points_of[group]) observers[group].feed(sample[p].data<float>());
+        }
+    };
+    std::vector<sample_values> known;
+    for (std::size_t first = 0; first < samples.count + at_once; first += at_once) {
+        const std::size_t count = first < samples.count ? std::min(at_once, samples.count - first) : 0;
+        std::vector<sample_values> next(count);
+        BOOST_OUTCOME_TRY(try_each(fed.size() + count, in_parallel, [&](std::size_t i) -> result<void> {
+            if (i < fed.size()) {
+                observe(fed[i], known);
+                return boost::outcome_v2::success();
+            }
+            BOOST_OUTCOME_TRY(inputs, samples.inputs(first + i - fed.size()));
+            BOOST_OUTCOME_TRY(values, runner.run(inputs));
+            next[i - fed.size()] = std::move(values);
             return boost::outcome_v2::success();
         }));
-        in_parallel(fed.size(), [&](std::size_t k) {
-            for (const std::vector<tensor>& sample : values) {
-                for (const std::size_t p : points_of[fed[k]]) observers[fed[k]].feed(sample[p].data<float>());
-            }
-        });
+        known = std::move(next);
     }
     return observers;
 }
