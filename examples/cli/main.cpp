@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <headrace/io/mapped_file.hpp>
@@ -541,17 +546,27 @@ int run_program(int argc, char** argv) {
     compare_options compare;
     embed_options embed;
     contract_options contract;
-    add_lower(app, lower, status);
-    add_unpack(app, unpack, status);
-    add_show(app, show, status);
-    add_opt(app, opt, status);
-    add_plan(app, plan, status);
-    add_run(app, run, status);
-    add_quantize(app, quantize, status);
-    add_compare(app, compare, status);
-    add_embed(app, embed, status);
-    add_contract(app, contract, status);
-    add_texts(app);
+    const std::pair<std::string_view, std::function<void()>> commands[] = {
+        {"lower", [&] { add_lower(app, lower, status); }},
+        {"unpack", [&] { add_unpack(app, unpack, status); }},
+        {"show", [&] { add_show(app, show, status); }},
+        {"opt", [&] { add_opt(app, opt, status); }},
+        {"plan", [&] { add_plan(app, plan, status); }},
+        {"run", [&] { add_run(app, run, status); }},
+        {"quantize", [&] { add_quantize(app, quantize, status); }},
+        {"compare", [&] { add_compare(app, compare, status); }},
+        {"embed", [&] { add_embed(app, embed, status); }},
+        {"contract", [&] { add_contract(app, contract, status); }},
+    };
+    const std::string_view first = argc > 1 ? argv[1] : "";
+    const auto* const chosen =
+        std::ranges::find(commands, first, [](const auto& command) { return command.first; });
+    if (chosen != std::end(commands)) {
+        chosen->second();  // the options of the others, some hundred, need not be made
+    } else {
+        for (const auto& command : commands) command.second();
+        add_texts(app);
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
