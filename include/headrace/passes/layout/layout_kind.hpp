@@ -123,8 +123,7 @@ template <class Op>
     if (rescale != nullptr && rescale->per_channel && n.results[0].meta->shape.back() == 1)
         return kind::fixed;
     if (n.op->has(trait::elementwise | trait::repeating)) return kind::axes;
-    if (set_of<ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::resize, tosa::gather>>.contains(*n.op))
-        return kind::channels;
+    if (n.op->has(trait::pooling | trait::resampling | trait::gathering)) return kind::channels;
     return is<tosa::matmul>(n) ? kind::matmul : kind_of_convolution(n);
 }
 

@@ -19,8 +19,8 @@ struct remove_noop : pass {
     using ensures = pass_list<noops_removed>;
     static constexpr std::string_view summary =
         "removes copies, inference-time dropout and other ops that return their operand";
-    using copy_ops = joined<ops_where<aten::dialect, trait::forwarding>,
-                            ops<aten::clone, dim_order_ops::_clone_dim_order>>;
+    using copy_ops = joined<ops_where<aten::dialect, trait::forwarding | trait::copying>,
+                            ops_where<dim_order_ops::dialect, trait::copying>>;
     using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;
     using check_ops = ops_where<aten::dialect, trait::no_results>;
     using targeted_ops = joined<copy_ops, expand_ops, check_ops, ops<aten::dropout, aten::_to_copy>>;
