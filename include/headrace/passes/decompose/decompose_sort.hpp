@@ -11,6 +11,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -64,10 +65,9 @@ private:
                     {}};
         }
         const value positions = positions_of(e, places_of(e, v, axis, descending), axis, e.dtype(v));
-        value elements =
+        const value elements =
             e.make<aten::gather>({.self = v, .dim = static_cast<std::int64_t>(axis), .index = positions});
-        if (is_boolean(type)) elements = e.make<aten::_to_copy>({.self = elements, .dtype = type});
-        return {shaped(e, elements, shape), shaped(e, positions, shape)};
+        return {reshaped(e, cast(e, elements, type), shape), reshaped(e, positions, shape)};
     }
 
     // The place of each element: how many come before it. Those that stand before it in the axis do so unless
@@ -128,9 +128,6 @@ private:
             const auto i = static_cast<std::int64_t>(at);
             return number(i / count, i % count);
         });
-    }
-    static value shaped(emit<produces>& e, value v, const int_list& shape) {
-        return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
     }
 };
 HEADRACE_COMPILED_PASS(decompose_sort);

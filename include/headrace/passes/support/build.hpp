@@ -32,6 +32,11 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     return e.make<tosa::reshape>({.input1 = v, .shape = const_shape(e, shape)});
 }
 
+/// Are all of these strides, paddings or sizes that number?
+[[nodiscard]] constexpr bool all_are(sizes items, std::int64_t number) {
+    return std::all_of(items.begin(), items.end(), [&](std::int64_t item) { return item == number; });
+}
+
 using transpose_ops = ops<tosa::transpose>;
 
 /// The axes of a tensor of that rank, in order.
