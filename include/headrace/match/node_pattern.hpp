@@ -310,8 +310,9 @@ using rewrite_fault = decltype(fault_of_names<node_match<pattern_of<P>, F>>());
 
 template <class P>
 struct match_rules {
+    // Not constexpr: compilers would read the rewrite at once, before the pass that it is part of is complete.
     template <class F>
-    constexpr rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
+    rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
         static_assert(node_is_in_pattern<rewrite_fault<P, F>>,
                       "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");

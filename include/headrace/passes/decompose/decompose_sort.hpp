@@ -121,13 +121,10 @@ private:
     }
     // `number(i, j)` for each pair of positions of the axis, which stands for two.
     static value pairs(emit<produces>& e, value v, std::size_t axis, dtype type, const auto& number) {
-        const std::int64_t count = e.shape(v)[axis];
         shape_builder shape = shape_builder::filled(e.rank(v) + 1, 1);
-        shape[axis] = shape[axis + 1] = count;
-        return e.constant_of(type, shape, [&](std::size_t at) {
-            const auto i = static_cast<std::int64_t>(at);
-            return number(i / count, i % count);
-        });
+        shape[axis] = shape[axis + 1] = e.shape(v)[axis];
+        return build::constant_at(e, type, shape,
+                                  [&](const shape_builder& at) { return number(at[axis], at[axis + 1]); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_sort);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::narrow, headrace::cat and others, which take parts of ATen tensors, join and convert
-// them.
+// Defines headrace::narrow, headrace::cat and other builders with which decompositions move elements.
 #ifndef HEADRACE_PASSES_DECOMPOSE_JOINING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_JOINING_HPP
 

@@ -47,12 +47,12 @@ struct merge_selections : pass {
         if (!taps || !zero) return std::nullopt;
         args<tosa::conv2d> merged = a;
         merged.input = selection->input;
-        merged.weight = e.constant_of(
-            dtype::int8, shape_builder{kernel[0], kernel[1], kernel[2], all}, [&](std::size_t i) {
-                const std::int64_t at = positions[i % positions.size()];
-                const std::size_t row = i / positions.size() * static_cast<std::size_t>(kernel[3]);
-                return at == none ? *zero : (*taps)[row + static_cast<std::size_t>(at)];
-            });
+        const shape_builder wide{kernel[0], kernel[1], kernel[2], all};
+        merged.weight = build::constant_at(e, dtype::int8, wide, [&](const shape_builder& at) {
+            const std::int64_t channel = positions[static_cast<std::size_t>(at[3])];
+            if (channel == none) return *zero;
+            return (*taps)[build::element_index(kernel, {at[0], at[1], at[2], channel})];
+        });
         return e.make<tosa::conv2d>(merged);
     }
 

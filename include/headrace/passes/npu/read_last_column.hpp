@@ -43,11 +43,10 @@ struct read_last_column : pass {
         if (!taps) return std::nullopt;
         args<tosa::conv2d> wide = a;
         wide.input = build::slice(e, part->input1, 1, 0, read[1]);
-        const auto channels = static_cast<std::size_t>(read[3]);
-        const shape_builder kernel{e.shape(a.weight)[0], 1, 2, read[3]};
-        wide.weight = e.constant_of(dtype::int8, kernel, [&](std::size_t i) {
-            const std::size_t tap = i / channels;
-            return tap % 2 == 0 ? (*taps)[tap / 2 * channels + i % channels] : *zero;
+        const shape_builder kernel(e.shape(a.weight));
+        const shape_builder two{kernel[0], 1, 2, kernel[3]};
+        wide.weight = build::constant_at(e, dtype::int8, two, [&](const shape_builder& at) {
+            return at[2] == 0 ? (*taps)[build::element_index(kernel, {at[0], 0, 0, at[3]})] : *zero;
         });
         wide.dilation = {1, 1};
         return e.make<tosa::conv2d>(wide);
