@@ -310,7 +310,7 @@ using rewrite_fault = decltype(fault_of_names<node_match<pattern_of<P>, F>>());
 
 template <class P>
 struct match_rules {
-    // Not constexpr: compilers would read the rewrite at once, before the pass that it is part of is complete.
+    // Not constexpr: compilers would read the rewrite at once, before the pass that has it is complete.
     template <class F>
     rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
