@@ -68,11 +68,13 @@ private:
 
     // Only where all readers dequantize. A node that is being retraced has no readers yet.
     static bool becomes_signed(const emitter& e, const args<quantize>& a) {
-        constexpr auto dequantizes = set_of<joined<dequantize_by_tensor, ops<dequantize>>>;
+        const auto dequantizes = [](const edge& use) {
+            const op_info& reader = *use.target->op;
+            return set_of<targeted_ops>.contains(reader) && reader.has(trait::dequantizing);
+        };
         const node& n = e.current();
         return a.dtype == dtype::uint8 && n.first_use != nullptr &&
-               std::all_of(n.uses().begin(), n.uses().end(),
-                           [&](const edge& use) { return dequantizes.contains(*use.target->op); });
+               std::all_of(n.uses().begin(), n.uses().end(), dequantizes);
     }
 
     template <class Args>
