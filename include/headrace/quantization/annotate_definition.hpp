@@ -17,6 +17,10 @@ namespace headrace {
 
 namespace detail {
 
+/// Convolutions and linear layers: ops with a weight and a bias.
+[[nodiscard]] inline bool is_weighted_layer(const node& n) {
+    return n.op->has(trait::convolving) || is<aten::linear>(n);
+}
 /// Beside functions of one tensor, which have trait::unary.
 using quantizable_functions =
     ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::div_tensor, aten::maximum, aten::minimum,
@@ -91,7 +95,7 @@ private:
             mark_results(n, act);
         } else if (is<builtin::output>(n)) {
             mark_operands(n, act);
-        } else if (n.op->has(trait::convolving) || is<aten::linear>(n)) {
+        } else if (is_weighted_layer(n)) {
             annotate_layer(n, *scheme);
             return;
         } else if (set_of<quantizable_windows>.contains(*n.op)) {
