@@ -13,12 +13,11 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
-#include <headrace/infer/aten_view.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/properties.hpp>
-#include <headrace/passes/support/permuting.hpp>
+#include <headrace/passes/support/axis_order.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -200,7 +199,7 @@ struct spell_kernel_ops : pass {
 
     template <one_of<permutes> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const result<shape_builder> order = order_of(a, e.rank(a.self));
+        const result<shape_builder> order = build::order_of(a, e.rank(a.self));
         if (!order) return e.fail(order.error());
         return e.make<aten::permute>({.self = a.self, .dims = int_list(order.value())});
     }
@@ -257,18 +256,6 @@ private:
         const value image = e.make<aten::unsqueeze>({.self = row, .dim = 2});
         const int_list size{1, e.result_meta().shape[2]};
         return e.make<aten::squeeze_dim>({.self = upsampled(e, a, image, size, scales), .dim = 2});
-    }
-    static result<shape_builder> order_of(const args<aten::t>&, std::size_t rank) {
-        shape_builder order = build::axes_in_order(rank);
-        if (rank == 2) std::swap(order[0], order[1]);
-        return order;
-    }
-    static result<shape_builder> order_of(const args<aten::movedim_int>& a, std::size_t rank) {
-        if (rank == 0) return build::axes_in_order(rank);
-        return moved_axes(sizes(&a.source, 1), sizes(&a.destination, 1), rank);
-    }
-    static result<shape_builder> order_of(const args<aten::movedim_intlist>& a, std::size_t rank) {
-        return moved_axes(a.source, a.destination, rank);
     }
 };
 HEADRACE_COMPILED_PASS(spell_kernel_ops);
