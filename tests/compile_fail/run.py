@@ -63,6 +63,7 @@ MANDATED = {
     "pattern: it returns something that no call makes": ("pattern_returns_no_call",),
     "pattern: its expression is ill-formed": ("pattern_pass_placeholder_unused",
                                            "pattern_replaced_with_unused_placeholder"),
+    "match: the pattern has no node of that name": ("match_names_missing_node",),
     "replacement: its expression is ill-formed": ("pattern_pass_replacement_of_wrong_arity",),
     "replacement: it is not an expression and emits nothing": ("pattern_pass_without_replacement",),
     "replacement: its inputs or outputs differ from the pattern's": ("pattern_pass_replacement_does_not_fit",),

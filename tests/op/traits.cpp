@@ -5,9 +5,11 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/op/op_query.hpp>
 
@@ -135,6 +137,46 @@ TEST_CASE("traits that exclude each other do not meet") {
     };
     for (const op_info* op : op_table<aten::dialect>) check(*op);
     for (const op_info* op : op_table<tosa::dialect>) check(*op);
+}
+
+TEST_CASE("traits that narrow others stand with them") {
+    const auto check = [](const op_info& op) {
+        INFO(std::string(op.name));
+        if (op.has(trait::transposed)) CHECK(op.has(trait::convolving));
+        if (op.has(trait::nearest)) CHECK(op.has(trait::resampling));
+        if (op.has(trait::comparing)) CHECK(op.has(trait::predicate));
+        if (op.has(trait::spatial))
+            CHECK(op.has(trait::convolving | trait::pooling | trait::padding | trait::resampling));
+        if (op.has(trait::copying)) CHECK_FALSE(op.has(trait::aliasing));
+    };
+    for (const op_info* op : op_table<aten::dialect>) check(*op);
+    for (const op_info* op : op_table<tosa::dialect>) check(*op);
+}
+
+TEST_CASE("ops for a number of axes have that number in PyTorch's names") {
+    for (const op_info* op : op_table<aten::dialect>) {
+        INFO(std::string(op->name));
+        const auto named = [&](std::string_view axes) { return op->name.find(axes) != std::string_view::npos; };
+        const std::size_t rank = spatial_rank_in(op->traits);
+        if (rank != 0) CHECK(named(rank == 1 ? "1d" : rank == 2 ? "2d" : "3d"));
+        if (op->has(trait::pooling) || named("conv1d") || named("conv2d") || named("conv3d")) CHECK(rank != 0);
+        CHECK(op->has(trait::pooling) == named("_pool"));
+        CHECK(op->has(trait::resampling) == named("upsample_"));
+        CHECK(op->has(trait::nearest) == named("nearest"));
+        CHECK(op->has(trait::convolving) == named(".conv"));
+    }
+    static_assert(spatial_rank<aten::conv1d> == 1 && spatial_rank<aten::replication_pad3d> == 3);
+    static_assert(spatial_rank<aten::convolution> == 0);
+}
+
+TEST_CASE("quantizing and dequantizing ops come in pairs") {
+    using quantized_decomposed::dialect;
+    CHECK(set_where<dialect, trait::quantizing>.size() == set_where<dialect, trait::dequantizing>.size());
+    for (const op_info* op : op_table<dialect>) {
+        INFO(std::string(op->name));
+        CHECK(op->has(trait::quantizing) == op->name.starts_with("quantized_decomposed.quantize_"));
+        CHECK(op->has(trait::dequantizing) == op->name.starts_with("quantized_decomposed.dequantize_"));
+    }
 }
 
 TEST_CASE("elementwise ops take as many tensors as their trait says") {

@@ -21,40 +21,46 @@ using enum trait;
 
 // Convolution.
 
-struct conv1d : op<dialect, "aten.conv1d.default", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv1d : op<dialect, "aten.conv1d.default",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_1d> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1}, padding{0}, dilation{1};
         std::int64_t groups = 1;
     };
 };
 struct conv1d_padding
-    : op<dialect, "aten.conv1d.padding", "input, weight, bias, stride, padding, dilation, groups"> {
+    : op<dialect, "aten.conv1d.padding",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_1d> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1};
         std::string_view padding = "valid"; int_list dilation{1}; std::int64_t groups = 1;
     };
 };
-struct conv2d : op<dialect, "aten.conv2d.default", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv2d : op<dialect, "aten.conv2d.default",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_2d> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1}, padding{0, 0}, dilation{1, 1}; std::int64_t groups = 1;
     };
 };
 struct conv2d_padding
-    : op<dialect, "aten.conv2d.padding", "input, weight, bias, stride, padding, dilation, groups"> {
+    : op<dialect, "aten.conv2d.padding",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_2d> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1, 1};
         std::string_view padding = "valid"; int_list dilation{1, 1}; std::int64_t groups = 1;
     };
 };
-struct conv3d : op<dialect, "aten.conv3d.default", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv3d : op<dialect, "aten.conv3d.default",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_3d> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1, 1}, padding{0, 0, 0}, dilation{1, 1, 1}; std::int64_t groups = 1;
     };
 };
 struct conv3d_padding
-    : op<dialect, "aten.conv3d.padding", "input, weight, bias, stride, padding, dilation, groups"> {
+    : op<dialect, "aten.conv3d.padding",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_3d> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1, 1, 1};
         std::string_view padding = "valid"; int_list dilation{1, 1, 1}; std::int64_t groups = 1;
@@ -62,7 +68,8 @@ struct conv3d_padding
 };
 struct conv_transpose1d
     : op<dialect, "aten.conv_transpose1d.default",
-         "input, weight, bias, stride, padding, output_padding, groups, dilation"> {
+         "input, weight, bias, stride, padding, output_padding, groups, dilation",
+         convolving, transposed, spatial_1d> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1}, padding{0}, output_padding{0};
         std::int64_t groups = 1; int_list dilation{1};
@@ -70,7 +77,8 @@ struct conv_transpose1d
 };
 struct conv_transpose2d_input
     : op<dialect, "aten.conv_transpose2d.input",
-         "input, weight, bias, stride, padding, output_padding, groups, dilation"> {
+         "input, weight, bias, stride, padding, output_padding, groups, dilation",
+         convolving, transposed, spatial_2d> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1}, padding{0, 0}, output_padding{0, 0}; std::int64_t groups = 1;
@@ -79,7 +87,8 @@ struct conv_transpose2d_input
 };
 struct conv_transpose3d_input
     : op<dialect, "aten.conv_transpose3d.input",
-         "input, weight, bias, stride, padding, output_padding, groups, dilation"> {
+         "input, weight, bias, stride, padding, output_padding, groups, dilation",
+         convolving, transposed, spatial_3d> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1, 1}, padding{0, 0, 0}, output_padding{0, 0, 0}; std::int64_t groups = 1;
@@ -87,7 +96,8 @@ struct conv_transpose3d_input
     };
 };
 struct convolution : op<dialect, "aten.convolution.default",
-         "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups", has_out> {
+         "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups",
+         convolving, has_out> {
     struct args {
         value input, weight; std::optional<value> bias; int_list stride, padding, dilation; bool transposed;
         int_list output_padding; std::int64_t groups;
@@ -97,76 +107,83 @@ struct convolution : op<dialect, "aten.convolution.default",
 // Pooling.
 
 struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default",
-         "self, output_size", on_floats, has_out> {
+         "self, output_size", pooling, spatial_1d, on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default",
-         "self, output_size", on_floats, has_out> {
+         "self, output_size", pooling, spatial_2d, on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default",
-         "self, output_size", on_floats, has_out> {
+         "self, output_size", pooling, spatial_2d, on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default",
-         "self, output_size", on_floats, has_out> {
+         "self, output_size", pooling, spatial_3d, on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default",
-         "self, output_size", on_floats, has_out> {
+         "self, output_size", pooling, spatial_3d, on_floats, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default", "self, output_size", 2> {
+struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default",
+         "self, output_size", 2, pooling, spatial_1d> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool2d : op<dialect, "aten.adaptive_max_pool2d.default",
-         "self, output_size", 2, has_out> {
+         "self, output_size", 2, pooling, spatial_2d, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_max_pool3d : op<dialect, "aten.adaptive_max_pool3d.default", "self, output_size", 2> {
+struct adaptive_max_pool3d : op<dialect, "aten.adaptive_max_pool3d.default",
+         "self, output_size", 2, pooling, spatial_3d> {
     struct args { value self; int_list output_size; };
 };
 struct avg_pool1d : op<dialect, "aten.avg_pool1d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad", has_out> {
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad", pooling, spatial_1d, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0};
         bool ceil_mode = false, count_include_pad = true;
     };
 };
 struct avg_pool2d : op<dialect, "aten.avg_pool2d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override", has_out> {
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override",
+         pooling, spatial_2d, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0};
         bool ceil_mode = false, count_include_pad = true; std::optional<std::int64_t> divisor_override{};
     };
 };
 struct avg_pool3d : op<dialect, "aten.avg_pool3d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override", has_out> {
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override",
+         pooling, spatial_3d, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0};
         bool ceil_mode = false, count_include_pad = true; std::optional<std::int64_t> divisor_override{};
     };
 };
 struct max_pool1d
-    : op<dialect, "aten.max_pool1d.default", "self, kernel_size, stride, padding, dilation, ceil_mode"> {
+    : op<dialect, "aten.max_pool1d.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_1d> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0}, dilation{1}; bool ceil_mode = false;
     };
 };
 struct max_pool2d
-    : op<dialect, "aten.max_pool2d.default", "self, kernel_size, stride, padding, dilation, ceil_mode"> {
+    : op<dialect, "aten.max_pool2d.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_2d> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
 };
 struct max_pool2d_with_indices : op<dialect, "aten.max_pool2d_with_indices.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, has_out> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, pooling, spatial_2d, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
 };
 struct max_pool3d
-    : op<dialect, "aten.max_pool3d.default", "self, kernel_size, stride, padding, dilation, ceil_mode"> {
+    : op<dialect, "aten.max_pool3d.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_3d> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
         bool ceil_mode = false;
@@ -174,7 +191,7 @@ struct max_pool3d
 };
 struct max_pool3d_with_indices
     : op<dialect, "aten.max_pool3d_with_indices.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", 2> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, pooling, spatial_3d> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
         bool ceil_mode = false;
@@ -183,72 +200,83 @@ struct max_pool3d_with_indices
 
 // Matrix products.
 
-struct addmm : op<dialect, "aten.addmm.default", "self, mat1, mat2, beta, alpha", has_out> {
+struct addmm : op<dialect, "aten.addmm.default", "self, mat1, mat2, beta, alpha", matrix_product, has_out> {
     struct args { value self, mat1, mat2; scalar beta = 1, alpha = 1; };
 };
-struct baddbmm : op<dialect, "aten.baddbmm.default", "self, batch1, batch2, beta, alpha", has_out> {
+struct baddbmm : op<dialect, "aten.baddbmm.default",
+         "self, batch1, batch2, beta, alpha", matrix_product, has_out> {
     struct args { value self, batch1, batch2; scalar beta = 1, alpha = 1; };
 };
-struct bmm : op<dialect, "aten.bmm.default", "self, mat2", has_out> { struct args { value self, mat2; }; };
-struct dot : op<dialect, "aten.dot.default", "self, tensor", has_out> {
+struct bmm : op<dialect, "aten.bmm.default",
+         "self, mat2", matrix_product, has_out> { struct args { value self, mat2; }; };
+struct dot : op<dialect, "aten.dot.default", "self, tensor", matrix_product, has_out> {
     struct args { value self, tensor; };
 };
 struct einsum : op<dialect, "aten.einsum.default", "equation, tensors, path"> {
     struct args { std::string_view equation; list<value> tensors; std::optional<int_list> path{}; };
 };
-struct linear : op<dialect, "aten.linear.default", "input, weight, bias", has_out> {
+struct linear : op<dialect, "aten.linear.default", "input, weight, bias", matrix_product, has_out> {
     struct args { value input, weight; std::optional<value> bias{}; };
 };
-struct matmul : op<dialect, "aten.matmul.default", "self, other", has_out> {
+struct matmul : op<dialect, "aten.matmul.default", "self, other", matrix_product, has_out> {
     struct args { value self, other; };
 };
-struct mm : op<dialect, "aten.mm.default", "self, mat2", has_out> { struct args { value self, mat2; }; };
-struct mv : op<dialect, "aten.mv.default", "self, vec", has_out> { struct args { value self, vec; }; };
+struct mm : op<dialect, "aten.mm.default",
+         "self, mat2", matrix_product, has_out> { struct args { value self, mat2; }; };
+struct mv : op<dialect, "aten.mv.default",
+         "self, vec", matrix_product, has_out> { struct args { value self, vec; }; };
 struct outer : op<dialect, "aten.outer.default", "self, vec2", has_out> {
     struct args { value self, vec2; };
 };
 
 // Recurrent networks.
 
-struct gru_cell : op<dialect, "aten.gru_cell.default", "input, hx, w_ih, w_hh, b_ih, b_hh"> {
+struct gru_cell : op<dialect, "aten.gru_cell.default", "input, hx, w_ih, w_hh, b_ih, b_hh", recurrent_cell> {
     struct args { value input, hx, w_ih, w_hh; std::optional<value> b_ih{}, b_hh{}; };
 };
 struct gru_input
     : op<dialect, "aten.gru.input",
-         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first", 2> {
+         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first",
+         2, recurrent_network> {
     struct args {
         value input, hx; list<value> params; bool has_biases; std::int64_t num_layers; double dropout;
         bool train, bidirectional, batch_first;
     };
 };
-struct lstm_cell : op<dialect, "aten.lstm_cell.default", "input, hx, w_ih, w_hh, b_ih, b_hh", 2> {
+struct lstm_cell : op<dialect, "aten.lstm_cell.default",
+         "input, hx, w_ih, w_hh, b_ih, b_hh", 2, recurrent_cell> {
     struct args { value input; list<value> hx; value w_ih, w_hh; std::optional<value> b_ih{}, b_hh{}; };
 };
 struct lstm_input
     : op<dialect, "aten.lstm.input",
-         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first", 3> {
+         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first",
+         3, recurrent_network> {
     struct args {
         value input; list<value> hx, params; bool has_biases; std::int64_t num_layers; double dropout;
         bool train, bidirectional, batch_first;
     };
 };
-struct rnn_relu_cell : op<dialect, "aten.rnn_relu_cell.default", "input, hx, w_ih, w_hh, b_ih, b_hh"> {
+struct rnn_relu_cell : op<dialect, "aten.rnn_relu_cell.default",
+         "input, hx, w_ih, w_hh, b_ih, b_hh", recurrent_cell> {
     struct args { value input, hx, w_ih, w_hh; std::optional<value> b_ih{}, b_hh{}; };
 };
 struct rnn_relu_input
     : op<dialect, "aten.rnn_relu.input",
-         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first", 2> {
+         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first",
+         2, recurrent_network> {
     struct args {
         value input, hx; list<value> params; bool has_biases; std::int64_t num_layers; double dropout;
         bool train, bidirectional, batch_first;
     };
 };
-struct rnn_tanh_cell : op<dialect, "aten.rnn_tanh_cell.default", "input, hx, w_ih, w_hh, b_ih, b_hh"> {
+struct rnn_tanh_cell : op<dialect, "aten.rnn_tanh_cell.default",
+         "input, hx, w_ih, w_hh, b_ih, b_hh", recurrent_cell> {
     struct args { value input, hx, w_ih, w_hh; std::optional<value> b_ih{}, b_hh{}; };
 };
 struct rnn_tanh_input
     : op<dialect, "aten.rnn_tanh.input",
-         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first", 2> {
+         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first",
+         2, recurrent_network> {
     struct args {
         value input, hx; list<value> params; bool has_biases; std::int64_t num_layers; double dropout;
         bool train, bidirectional, batch_first;
@@ -268,7 +296,7 @@ struct _safe_softmax : op<dialect, "aten._safe_softmax.default", "self, dim, dty
 };
 struct scaled_dot_product_attention
     : op<dialect, "aten.scaled_dot_product_attention.default",
-         "query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa"> {
+         "query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa", attention> {
     struct args {
         headrace::value query, key, value; std::optional<headrace::value> attn_mask{}; double dropout_p = 0.0;
         bool is_causal = false; std::optional<double> scale{}; bool enable_gqa = false;
@@ -276,7 +304,7 @@ struct scaled_dot_product_attention
 };
 struct _scaled_dot_product_flash_attention_for_cpu
     : op<dialect, "aten._scaled_dot_product_flash_attention_for_cpu.default",
-         "query, key, value, dropout_p, is_causal, attn_mask, scale", 2> {
+         "query, key, value, dropout_p, is_causal, attn_mask, scale", 2, attention> {
     struct args {
         headrace::value query, key, value; double dropout_p = 0.0; bool is_causal = false;
         std::optional<headrace::value> attn_mask{}; std::optional<double> scale{};
@@ -881,43 +909,45 @@ struct clip : op<dialect, "aten.clip.default", "self, min, max", synonym_of<clam
 
 // Comparison.
 
-struct eq_scalar : op<dialect, "aten.eq.Scalar", "self, other", unary, predicate, has_out> {
+struct eq_scalar : op<dialect, "aten.eq.Scalar", "self, other", comparing, unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
-struct eq_tensor : op<dialect, "aten.eq.Tensor", "self, other", binary, predicate, commutative, has_out> {
+struct eq_tensor : op<dialect, "aten.eq.Tensor",
+         "self, other", comparing, binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct ge_scalar : op<dialect, "aten.ge.Scalar", "self, other", unary, predicate, has_out> {
+struct ge_scalar : op<dialect, "aten.ge.Scalar", "self, other", comparing, unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
-struct ge_tensor : op<dialect, "aten.ge.Tensor", "self, other", binary, predicate, has_out> {
+struct ge_tensor : op<dialect, "aten.ge.Tensor", "self, other", comparing, binary, predicate, has_out> {
     struct args { value self, other; };
 };
-struct gt_scalar : op<dialect, "aten.gt.Scalar", "self, other", unary, predicate, has_out> {
+struct gt_scalar : op<dialect, "aten.gt.Scalar", "self, other", comparing, unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
-struct gt_tensor : op<dialect, "aten.gt.Tensor", "self, other", binary, predicate, has_out> {
+struct gt_tensor : op<dialect, "aten.gt.Tensor", "self, other", comparing, binary, predicate, has_out> {
     struct args { value self, other; };
 };
-struct le_scalar : op<dialect, "aten.le.Scalar", "self, other", unary, predicate, has_out> {
+struct le_scalar : op<dialect, "aten.le.Scalar", "self, other", comparing, unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
-struct le_tensor : op<dialect, "aten.le.Tensor", "self, other", binary, predicate, has_out> {
+struct le_tensor : op<dialect, "aten.le.Tensor", "self, other", comparing, binary, predicate, has_out> {
     struct args { value self, other; };
 };
-struct lt_scalar : op<dialect, "aten.lt.Scalar", "self, other", unary, predicate, has_out> {
+struct lt_scalar : op<dialect, "aten.lt.Scalar", "self, other", comparing, unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
-struct lt_tensor : op<dialect, "aten.lt.Tensor", "self, other", binary, predicate, has_out> {
+struct lt_tensor : op<dialect, "aten.lt.Tensor", "self, other", comparing, binary, predicate, has_out> {
     struct args { value self, other; };
 };
-struct ne_scalar : op<dialect, "aten.ne.Scalar", "self, other", unary, predicate, has_out> {
+struct ne_scalar : op<dialect, "aten.ne.Scalar", "self, other", comparing, unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
 struct ne_inplace_scalar : op<dialect, "aten.ne_.Scalar", "self, other", in_place_of<ne_scalar>> {
     struct args { value self; scalar other; };
 };
-struct ne_tensor : op<dialect, "aten.ne.Tensor", "self, other", binary, predicate, commutative, has_out> {
+struct ne_tensor : op<dialect, "aten.ne.Tensor",
+         "self, other", comparing, binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
 struct ne_inplace_tensor : op<dialect, "aten.ne_.Tensor", "self, other", in_place_of<ne_tensor>> {
@@ -1045,10 +1075,10 @@ struct any_dim : op<dialect, "aten.any.dim", "self, dim, keepdim", reduction, ou
 struct any_dims : op<dialect, "aten.any.dims", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<int_list> dim{}; bool keepdim = false; };
 };
-struct argmax : op<dialect, "aten.argmax.default", "self, dim, keepdim", reduction, has_out> {
+struct argmax : op<dialect, "aten.argmax.default", "self, dim, keepdim", reduction, locating, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
-struct argmin : op<dialect, "aten.argmin.default", "self, dim, keepdim", reduction, has_out> {
+struct argmin : op<dialect, "aten.argmin.default", "self, dim, keepdim", reduction, locating, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
 struct cumsum : op<dialect, "aten.cumsum.default", "self, dim, dtype", has_out> {
@@ -1098,10 +1128,10 @@ struct prod_dim_int : op<dialect, "aten.prod.dim_int",
         value self; std::int64_t dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
-struct argsort : op<dialect, "aten.argsort.default", "self, dim, descending"> {
+struct argsort : op<dialect, "aten.argsort.default", "self, dim, descending", locating> {
     struct args { value self; std::int64_t dim = -1; bool descending = false; };
 };
-struct argsort_stable : op<dialect, "aten.argsort.stable", "self, stable, dim, descending"> {
+struct argsort_stable : op<dialect, "aten.argsort.stable", "self, stable, dim, descending", locating> {
     struct args { value self; bool stable; std::int64_t dim = -1; bool descending = false; };
 };
 struct msort : op<dialect, "aten.msort.default", "self"> { struct args { value self; }; };
@@ -1478,34 +1508,40 @@ struct pad : op<dialect, "aten.pad.default", "self, pad, mode, value", padding> 
         headrace::value self; int_list pad; std::string_view mode = "constant"; std::optional<double> value{};
     };
 };
-struct reflection_pad1d : op<dialect, "aten.reflection_pad1d.default", "self, padding", padding, has_out> {
+struct reflection_pad1d : op<dialect, "aten.reflection_pad1d.default",
+         "self, padding", spatial_1d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct reflection_pad2d : op<dialect, "aten.reflection_pad2d.default", "self, padding", padding, has_out> {
+struct reflection_pad2d : op<dialect, "aten.reflection_pad2d.default",
+         "self, padding", spatial_2d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct reflection_pad3d : op<dialect, "aten.reflection_pad3d.default", "self, padding", padding, has_out> {
+struct reflection_pad3d : op<dialect, "aten.reflection_pad3d.default",
+         "self, padding", spatial_3d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad1d : op<dialect, "aten.replication_pad1d.default", "self, padding", padding, has_out> {
+struct replication_pad1d : op<dialect, "aten.replication_pad1d.default",
+         "self, padding", spatial_1d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad2d : op<dialect, "aten.replication_pad2d.default", "self, padding", padding, has_out> {
+struct replication_pad2d : op<dialect, "aten.replication_pad2d.default",
+         "self, padding", spatial_2d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad3d : op<dialect, "aten.replication_pad3d.default", "self, padding", padding, has_out> {
+struct replication_pad3d : op<dialect, "aten.replication_pad3d.default",
+         "self, padding", spatial_3d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
 
 // Indexing.
 
 struct embedding : op<dialect, "aten.embedding.default",
-         "weight, indices, padding_idx, scale_grad_by_freq, sparse", has_out> {
+         "weight, indices, padding_idx, scale_grad_by_freq, sparse", gathering, has_out> {
     struct args {
         value weight, indices; std::int64_t padding_idx = -1; bool scale_grad_by_freq = false, sparse = false;
     };
 };
-struct gather : op<dialect, "aten.gather.default", "self, dim, index, sparse_grad", has_out> {
+struct gather : op<dialect, "aten.gather.default", "self, dim, index, sparse_grad", gathering, has_out> {
     struct args { value self; std::int64_t dim; value index; bool sparse_grad = false; };
 };
 struct index_add : op<dialect, "aten.index_add.default",
@@ -1531,10 +1567,10 @@ struct index_put_inplace : op<dialect, "aten.index_put_.default",
          "self, indices, values, accumulate", in_place_of<index_put>> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
 };
-struct index_select : op<dialect, "aten.index_select.default", "self, dim, index", has_out> {
+struct index_select : op<dialect, "aten.index_select.default", "self, dim, index", gathering, has_out> {
     struct args { value self; std::int64_t dim; value index; };
 };
-struct index_tensor : op<dialect, "aten.index.Tensor", "self, indices", has_out> {
+struct index_tensor : op<dialect, "aten.index.Tensor", "self, indices", gathering, has_out> {
     struct args { value self; list<std::optional<value>> indices; };
 };
 struct masked_fill_scalar : op<dialect, "aten.masked_fill.Scalar",
@@ -1579,7 +1615,7 @@ struct _unsafe_index_put : op<dialect, "aten._unsafe_index_put.default",
          "self, indices, values, accumulate", like_self> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
 };
-struct _unsafe_index_tensor : op<dialect, "aten._unsafe_index.Tensor", "self, indices"> {
+struct _unsafe_index_tensor : op<dialect, "aten._unsafe_index.Tensor", "self, indices", gathering> {
     struct args { value self; list<std::optional<value>> indices; };
 };
 struct where_scalar : op<dialect, "aten.where.Scalar", "condition, self, other"> {
@@ -1607,103 +1643,110 @@ struct grid_sampler_2d : op<dialect, "aten.grid_sampler_2d.default",
     struct args { value input, grid; std::int64_t interpolation_mode, padding_mode; bool align_corners; };
 };
 struct upsample_bicubic2d : op<dialect, "aten.upsample_bicubic2d.default",
-         "self, output_size, align_corners, scales_h, scales_w", has_out> {
+         "self, output_size, align_corners, scales_h, scales_w", resampling, spatial_2d, has_out> {
     struct args {
         value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
     };
 };
 struct upsample_bicubic2d_vec
-    : op<dialect, "aten.upsample_bicubic2d.vec", "input, output_size, align_corners, scale_factors"> {
+    : op<dialect, "aten.upsample_bicubic2d.vec",
+         "input, output_size, align_corners, scale_factors", resampling, spatial_2d> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_bilinear2d : op<dialect, "aten.upsample_bilinear2d.default",
-         "self, output_size, align_corners, scales_h, scales_w", has_out> {
+         "self, output_size, align_corners, scales_h, scales_w", resampling, spatial_2d, has_out> {
     struct args {
         value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
     };
 };
 struct upsample_bilinear2d_vec : op<dialect, "aten.upsample_bilinear2d.vec",
-         "input, output_size, align_corners, scale_factors", has_out> {
+         "input, output_size, align_corners, scale_factors", resampling, spatial_2d, has_out> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_linear1d : op<dialect, "aten.upsample_linear1d.default",
-         "self, output_size, align_corners, scales", has_out> {
+         "self, output_size, align_corners, scales", resampling, spatial_1d, has_out> {
     struct args { value self; int_list output_size; bool align_corners; std::optional<double> scales{}; };
 };
 struct upsample_linear1d_vec
-    : op<dialect, "aten.upsample_linear1d.vec", "input, output_size, align_corners, scale_factors"> {
+    : op<dialect, "aten.upsample_linear1d.vec",
+         "input, output_size, align_corners, scale_factors", resampling, spatial_1d> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_nearest1d : op<dialect, "aten.upsample_nearest1d.default",
-         "self, output_size, scales", has_out> {
+         "self, output_size, scales", resampling, nearest, spatial_1d, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales{}; };
 };
 struct upsample_nearest1d_vec
-    : op<dialect, "aten.upsample_nearest1d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten.upsample_nearest1d.vec",
+         "input, output_size, scale_factors", resampling, nearest, spatial_1d> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_nearest2d : op<dialect, "aten.upsample_nearest2d.default",
-         "self, output_size, scales_h, scales_w", has_out> {
+         "self, output_size, scales_h, scales_w", resampling, nearest, spatial_2d, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales_h{}, scales_w{}; };
 };
 struct upsample_nearest2d_vec : op<dialect, "aten.upsample_nearest2d.vec",
-         "input, output_size, scale_factors", has_out> {
+         "input, output_size, scale_factors", resampling, nearest, spatial_2d, has_out> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_nearest3d : op<dialect, "aten.upsample_nearest3d.default",
-         "self, output_size, scales_d, scales_h, scales_w", has_out> {
+         "self, output_size, scales_d, scales_h, scales_w", resampling, nearest, spatial_3d, has_out> {
     struct args {
         value self; int_list output_size; std::optional<double> scales_d{}, scales_h{}, scales_w{};
     };
 };
 struct upsample_nearest3d_vec
-    : op<dialect, "aten.upsample_nearest3d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten.upsample_nearest3d.vec",
+         "input, output_size, scale_factors", resampling, nearest, spatial_3d> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct _upsample_nearest_exact1d : op<dialect, "aten._upsample_nearest_exact1d.default",
-         "self, output_size, scales", has_out> {
+         "self, output_size, scales", resampling, nearest, spatial_1d, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales{}; };
 };
 struct _upsample_nearest_exact1d_vec
-    : op<dialect, "aten._upsample_nearest_exact1d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten._upsample_nearest_exact1d.vec",
+         "input, output_size, scale_factors", resampling, nearest, spatial_1d> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct _upsample_nearest_exact2d : op<dialect, "aten._upsample_nearest_exact2d.default",
-         "self, output_size, scales_h, scales_w", has_out> {
+         "self, output_size, scales_h, scales_w", resampling, nearest, spatial_2d, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales_h{}, scales_w{}; };
 };
 struct _upsample_nearest_exact2d_vec
-    : op<dialect, "aten._upsample_nearest_exact2d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten._upsample_nearest_exact2d.vec",
+         "input, output_size, scale_factors", resampling, nearest, spatial_2d> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_trilinear3d : op<dialect, "aten.upsample_trilinear3d.default",
-         "self, output_size, align_corners, scales_d, scales_h, scales_w", has_out> {
+         "self, output_size, align_corners, scales_d, scales_h, scales_w", resampling, spatial_3d, has_out> {
     struct args {
         value self; int_list output_size; bool align_corners;
         std::optional<double> scales_d{}, scales_h{}, scales_w{};
     };
 };
 struct upsample_trilinear3d_vec
-    : op<dialect, "aten.upsample_trilinear3d.vec", "input, output_size, align_corners, scale_factors"> {
+    : op<dialect, "aten.upsample_trilinear3d.vec",
+         "input, output_size, align_corners, scale_factors", resampling, spatial_3d> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
@@ -1750,10 +1793,11 @@ struct eye : op<dialect, "aten.eye.default", "n, dtype", has_out> {
 struct eye_m : op<dialect, "aten.eye.m", "n, m, dtype", has_out> {
     struct args { std::int64_t n, m; std::optional<headrace::dtype> dtype{}; };
 };
-struct full : op<dialect, "aten.full.default", "size, fill_value, dtype", has_out> {
+struct full : op<dialect, "aten.full.default", "size, fill_value, dtype", gives_number, has_out> {
     struct args { int_list size; scalar fill_value; std::optional<headrace::dtype> dtype{}; };
 };
-struct full_like : op<dialect, "aten.full_like.default", "self, fill_value, dtype, memory_format", has_out> {
+struct full_like : op<dialect, "aten.full_like.default",
+         "self, fill_value, dtype, memory_format", gives_number, has_out> {
     struct args {
         value self; scalar fill_value; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
@@ -1765,7 +1809,8 @@ struct linspace : op<dialect, "aten.linspace.default", "start, end, steps, dtype
 struct new_empty : op<dialect, "aten.new_empty.default", "self, size, dtype", gives_zeros, has_out> {
     struct args { value self; int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct new_full : op<dialect, "aten.new_full.default", "self, size, fill_value, dtype", has_out> {
+struct new_full : op<dialect, "aten.new_full.default",
+         "self, size, fill_value, dtype", gives_number, has_out> {
     struct args { value self; int_list size; scalar fill_value; std::optional<headrace::dtype> dtype{}; };
 };
 struct new_ones : op<dialect, "aten.new_ones.default", "self, size, dtype", gives_ones, has_out> {
@@ -1783,7 +1828,7 @@ struct ones_like : op<dialect, "aten.ones_like.default", "self, dtype, memory_fo
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct scalar_tensor : op<dialect, "aten.scalar_tensor.default", "s, dtype", has_out> {
+struct scalar_tensor : op<dialect, "aten.scalar_tensor.default", "s, dtype", gives_number, has_out> {
     struct args { scalar s; std::optional<headrace::dtype> dtype{}; };
 };
 struct zeros : op<dialect, "aten.zeros.default", "size, dtype", gives_zeros, has_out> {
@@ -1799,7 +1844,7 @@ struct zeros_like : op<dialect, "aten.zeros_like.default",
 
 // Copies, casts and dropout.
 
-struct clone : op<dialect, "aten.clone.default", "self, memory_format", like_self, has_out> {
+struct clone : op<dialect, "aten.clone.default", "self, memory_format", copying, like_self, has_out> {
     struct args { value self; std::optional<headrace::memory_format> memory_format{}; };
 };
 struct contiguous : op<dialect, "aten.contiguous.default",
@@ -1818,7 +1863,7 @@ struct dropout : op<dialect, "aten.dropout.default", "input, p, train"> {
 struct dropout_inplace : op<dialect, "aten.dropout_.default", "self, p, train", in_place_of<dropout>> {
     struct args { value self; double p; bool train; };
 };
-struct fill_scalar : op<dialect, "aten.fill.Scalar", "self, value", like_self, has_out> {
+struct fill_scalar : op<dialect, "aten.fill.Scalar", "self, value", gives_number, like_self, has_out> {
     struct args { headrace::value self; scalar value; };
 };
 struct fill_inplace_scalar : op<dialect, "aten.fill_.Scalar", "self, value", in_place_of<fill_scalar>> {

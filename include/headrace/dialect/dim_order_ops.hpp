@@ -26,7 +26,8 @@ struct _to_dim_order_copy
 };
 
 struct _clone_dim_order
-    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order", trait::has_out> {
+    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order",
+         trait::copying, trait::has_out> {
     struct args {
         value self;
         bool non_blocking = false;

@@ -20,37 +20,37 @@ using enum trait;
 // Quantization.
 
 struct quantize_per_channel : op<dialect, "quantized_decomposed.quantize_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max, dtype", has_out> {
+         "input, scales, zero_points, axis, quant_min, quant_max, dtype", quantizing, has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t axis, quant_min, quant_max; headrace::dtype dtype;
     };
 };
 struct quantize_per_channel_group
     : op<dialect, "quantized_decomposed.quantize_per_channel_group.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, group_size"> {
+         "input, scales, zero_points, quant_min, quant_max, dtype, group_size", quantizing> {
     struct args {
         value input, scales, zero_points; std::int64_t quant_min, quant_max; headrace::dtype dtype;
         std::int64_t group_size;
     };
 };
 struct quantize_per_tensor : op<dialect, "quantized_decomposed.quantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype", has_out> {
+         "input, scale, zero_point, quant_min, quant_max, dtype", quantizing, has_out> {
     struct args {
         value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
     };
 };
 struct quantize_per_tensor_tensor : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor",
-         "input, scale, zero_point, quant_min, quant_max, dtype",
+         "input, scale, zero_point, quant_min, quant_max, dtype", quantizing,
          out_named<"quantized_decomposed.quantize_per_tensor.Tensor_out">> {
     struct args { value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype; };
 };
 struct quantize_per_tensor_tensor2
     : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor2",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+         "input, scale, zero_point, quant_min, quant_max, dtype", quantizing> {
     struct args { value input, scale, zero_point, quant_min, quant_max; headrace::dtype dtype; };
 };
 struct quantize_per_token : op<dialect, "quantized_decomposed.quantize_per_token.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype", has_out> {
+         "input, scales, zero_points, quant_min, quant_max, dtype", quantizing, has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t quant_min, quant_max; headrace::dtype dtype;
     };
@@ -59,7 +59,7 @@ struct quantize_per_token : op<dialect, "quantized_decomposed.quantize_per_token
 // Dequantization.
 
 struct dequantize_per_channel : op<dialect, "quantized_decomposed.dequantize_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype", has_out> {
+         "input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype", dequantizing, has_out> {
     struct args {
         value input, scales; std::optional<value> zero_points; std::int64_t axis, quant_min, quant_max;
         headrace::dtype dtype; std::optional<headrace::dtype> out_dtype{};
@@ -67,21 +67,21 @@ struct dequantize_per_channel : op<dialect, "quantized_decomposed.dequantize_per
 };
 struct dequantize_per_channel_group
     : op<dialect, "quantized_decomposed.dequantize_per_channel_group.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype"> {
+         "input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype", dequantizing> {
     struct args {
         value input, scales; std::optional<value> zero_points; std::int64_t quant_min, quant_max;
         headrace::dtype dtype; std::int64_t group_size; headrace::dtype output_dtype;
     };
 };
 struct dequantize_per_tensor : op<dialect, "quantized_decomposed.dequantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype", has_out> {
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype", dequantizing, has_out> {
     struct args {
         value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
         std::optional<headrace::dtype> out_dtype{};
     };
 };
 struct dequantize_per_tensor_tensor : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype",
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype", dequantizing,
          out_named<"quantized_decomposed.dequantize_per_tensor.Tensor_out">> {
     struct args {
         value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype;
@@ -90,14 +90,14 @@ struct dequantize_per_tensor_tensor : op<dialect, "quantized_decomposed.dequanti
 };
 struct dequantize_per_tensor_tensor2
     : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor2",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype", dequantizing> {
     struct args {
         value input, scale, zero_point, quant_min, quant_max; headrace::dtype dtype;
         std::optional<headrace::dtype> out_dtype{};
     };
 };
 struct dequantize_per_token : op<dialect, "quantized_decomposed.dequantize_per_token.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, output_dtype", has_out> {
+         "input, scales, zero_points, quant_min, quant_max, dtype, output_dtype", dequantizing, has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t quant_min, quant_max;
         headrace::dtype dtype, output_dtype;

@@ -28,13 +28,13 @@ using enum trait;
 
 // Tensor operators (spec section 2.2).
 
-struct argmax : op<dialect, "tosa.ARGMAX", "input, axis, nan_mode", reduction, has_out> {
+struct argmax : op<dialect, "tosa.ARGMAX", "input, axis, nan_mode", reduction, locating, has_out> {
     struct args {
         value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
     };
 };
 struct avg_pool2d : op<dialect, "tosa.AVG_POOL2D",
-         "input, input_zp, output_zp, kernel, stride, pad, acc_type", has_out> {
+         "input, input_zp, output_zp, kernel, stride, pad, acc_type", pooling, has_out> {
     struct args { value input, input_zp, output_zp; int_list kernel, stride, pad; headrace::dtype acc_type; };
 };
 struct conv2d : op<dialect, "tosa.CONV2D",
@@ -64,10 +64,10 @@ struct depthwise_conv2d : op<dialect, "tosa.DEPTHWISE_CONV2D",
 struct fft2d : op<dialect, "tosa.FFT2D", "input_real, input_imag, inverse, local_bound", 2, has_out> {
     struct args { value input_real, input_imag; bool inverse = false, local_bound = false; };
 };
-struct matmul : op<dialect, "tosa.MATMUL", "a, b, a_zp, b_zp, output_type", has_out> {
+struct matmul : op<dialect, "tosa.MATMUL", "a, b, a_zp, b_zp, output_type", matrix_product, has_out> {
     struct args { value a, b, a_zp, b_zp; headrace::dtype output_type; };
 };
-struct max_pool2d : op<dialect, "tosa.MAX_POOL2D", "input, kernel, stride, pad, nan_mode", has_out> {
+struct max_pool2d : op<dialect, "tosa.MAX_POOL2D", "input, kernel, stride, pad, nan_mode", pooling, has_out> {
     struct args {
         value input; int_list kernel, stride, pad;
         headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
@@ -77,8 +77,8 @@ struct rfft2d : op<dialect, "tosa.RFFT2D", "input_real, local_bound", 2, has_out
     struct args { value input_real; bool local_bound = false; };
 };
 struct transpose_conv2d : op<dialect, "tosa.TRANSPOSE_CONV2D",
-         "input, weight, bias, input_zp, weight_zp, out_pad, stride, local_bound, acc_type", convolving,
-         has_out> {
+         "input, weight, bias, input_zp, weight_zp, out_pad, stride, local_bound, acc_type",
+         convolving, transposed, has_out> {
     struct args {
         value input, weight, bias, input_zp, weight_zp; int_list out_pad, stride; bool local_bound = false;
         headrace::dtype acc_type;
@@ -183,13 +183,15 @@ struct sin : op<dialect, "tosa.SIN", "input1", unary, has_out> { struct args { v
 struct select : op<dialect, "tosa.SELECT", "input1, input2, input3", ternary, has_out> {
     struct args { value input1, input2, input3; };
 };
-struct equal : op<dialect, "tosa.EQUAL", "input1, input2", binary, predicate, commutative, has_out> {
+struct equal : op<dialect, "tosa.EQUAL",
+         "input1, input2", comparing, binary, predicate, commutative, has_out> {
     struct args { value input1, input2; };
 };
-struct greater : op<dialect, "tosa.GREATER", "input1, input2", binary, predicate, has_out> {
+struct greater : op<dialect, "tosa.GREATER", "input1, input2", comparing, binary, predicate, has_out> {
     struct args { value input1, input2; };
 };
-struct greater_equal : op<dialect, "tosa.GREATER_EQUAL", "input1, input2", binary, predicate, has_out> {
+struct greater_equal : op<dialect, "tosa.GREATER_EQUAL",
+         "input1, input2", comparing, binary, predicate, has_out> {
     struct args { value input1, input2; };
 };
 
@@ -244,13 +246,13 @@ struct transpose : op<dialect, "tosa.TRANSPOSE", "input1, perms", permuting, has
 
 // Scatter, gather and image operators (2.10, 2.11).
 
-struct gather : op<dialect, "tosa.GATHER", "values, indices", has_out> {
+struct gather : op<dialect, "tosa.GATHER", "values, indices", gathering, has_out> {
     struct args { value values, indices; };
 };
 struct scatter : op<dialect, "tosa.SCATTER", "values_in, indices, input", has_out> {
     struct args { value values_in, indices, input; };
 };
-struct resize : op<dialect, "tosa.RESIZE", "input, scale, offset, border, mode", has_out> {
+struct resize : op<dialect, "tosa.RESIZE", "input, scale, offset, border, mode", resampling, has_out> {
     struct args { value input, scale, offset, border; resize_mode mode; };
 };
 

@@ -203,7 +203,7 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     }
     const axis_view view(in.shape(), axis);
     const std::vector<std::int64_t> positions = positions_in_order(in, view, view, descending);
-    if constexpr (one_of<Op, ops<aten::argsort, aten::argsort_stable>>) {
+    if constexpr (has_trait<Op>(trait::locating)) {
         e.output().assign(positions);
     } else {
         take_from_lines(e.output(0), in, view, view, positions);
@@ -244,26 +244,33 @@ template <class Args>
 [[nodiscard]] std::vector<double> variance_of(const evaluation& e, const Args& a) {
     return reduction_of(e, a).variance(e.input(a.self).template to<double>(), correction_of(a));
 }
+template <class Args>
+[[nodiscard]] std::vector<double> deviation_of(const evaluation& e, const Args& a) {
+    std::vector<double> out = variance_of(e, a);
+    for (double& x : out) x = std::sqrt(x);
+    return out;
+}
+template <class Args>
+[[nodiscard]] std::vector<double> mean_of(const evaluation& e, const Args& a) {
+    return reduction_of(e, a).mean(e.input(a.self).template to<double>());
+}
 template <one_of<ops<aten::var, aten::var_correction, aten::var_dim>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.output().assign(variance_of(e, a));
 }
 template <one_of<ops<aten::std_, aten::std_correction, aten::std_dim>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    std::vector<double> out = variance_of(e, a);
-    for (double& x : out) x = std::sqrt(x);
-    e.output().assign(out);
+    e.output().assign(deviation_of(e, a));
 }
-template <
-    one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>>
-        Op>
+template <one_of<ops<aten::var_mean_correction, aten::var_mean_dim>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
-    std::vector<double> spread = variance_of(e, a);
-    if constexpr (one_of<Op, ops<aten::std_mean_correction, aten::std_mean_dim>>) {
-        for (double& x : spread) x = std::sqrt(x);
-    }
-    e.output(0).assign(spread);
-    e.output(1).assign(reduction_of(e, a).mean(e.input(a.self).template to<double>()));
+    e.output(0).assign(variance_of(e, a));
+    e.output(1).assign(mean_of(e, a));
+}
+template <one_of<ops<aten::std_mean_correction, aten::std_mean_dim>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    e.output(0).assign(deviation_of(e, a));
+    e.output(1).assign(mean_of(e, a));
 }
 
 /// The p-norm of the elements behind each result.

@@ -16,8 +16,9 @@ namespace headrace::eval {
 
 /// Matches ops whose result has the elements of self in the same order.
 template <class Op>
-concept keeps_elements = op_where<Op, aten::dialect, trait::forwarding | trait::reshaping | trait::casting> ||
-                         one_of<Op, ops<aten::clone, aten::_to_copy>>;
+concept keeps_elements =
+    op_where<Op, aten::dialect, trait::forwarding | trait::copying | trait::reshaping | trait::casting> ||
+    __is_same(Op, aten::_to_copy);
 template <keeps_elements Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.self));

@@ -28,13 +28,6 @@ using adaptive_pool_ops = ops<adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptiv
 
 namespace detail {
 
-/// Number of dimensions that a convolution or pooling moves over, by its op.
-template <class Op>
-inline constexpr std::size_t spatial_rank = [] {
-    if (Op::name.find("1d") != std::string_view::npos) return std::size_t{1};
-    return Op::name.find("3d") != std::string_view::npos ? std::size_t{3} : std::size_t{2};
-}();
-
 /// What is asked of the operands of a convolution; how the weight's first two sizes are read depends on it.
 struct convolution_form {
     const tensor_meta& input;
@@ -186,7 +179,7 @@ template <one_of<aten::max_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
+                      detail::pooled_shape(self.shape, spatial_rank<Op>,
                                            {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
@@ -195,7 +188,7 @@ template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indice
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
+                      detail::pooled_shape(self.shape, spatial_rank<Op>,
                                            {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
@@ -208,7 +201,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
     }
     BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
+                      detail::pooled_shape(self.shape, spatial_rank<Op>,
                                            {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
@@ -217,14 +210,14 @@ template <one_of<aten::adaptive_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, detail::spatial_rank<Op>, a.output_size));
+    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, spatial_rank<Op>, a.output_size));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::adaptive_max_pool1d, aten::adaptive_max_pool2d, aten::adaptive_max_pool3d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, detail::spatial_rank<Op>, a.output_size));
+    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, spatial_rank<Op>, a.output_size));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }

@@ -153,7 +153,7 @@ template <one_of<aten::sort_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     constexpr bool gives_positions = !std::is_same_v<Op, aten::msort>;
-    constexpr bool gives_elements = !one_of<Op, ops<aten::argsort, aten::argsort_stable>>;
+    constexpr bool gives_elements = !has_trait<Op>(trait::locating);
     if constexpr (gives_positions) {
         BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
     }

@@ -10,20 +10,20 @@
 #include <vector>
 
 #include <headrace/dialect/aten.hpp>
-#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
 
 namespace detail {
 
-// Ops that need all elements of all their operands, so that no pass makes the constants among them smaller.
-using needing_all = ops<aten::addmm, aten::baddbmm, aten::bmm, aten::conv1d, aten::conv2d, aten::conv3d,
-                        aten::convolution, aten::embedding, aten::linear, aten::matmul, aten::mm>;
-// Ops whose result has as many elements as their first operand.
-using keeping_all =
-    ops<aten::permute, aten::t, aten::transpose_int, aten::view, quantized_decomposed::dequantize_per_channel,
-        quantized_decomposed::dequantize_per_tensor>;
+// Does the op need all elements of all its operands, so that no pass makes the constants among them smaller?
+[[nodiscard]] inline bool needs_all(const node& n) {
+    return n.op->has(trait::convolving | trait::matrix_product) || is<aten::embedding>(n);
+}
+// Has its result as many elements as its first operand?
+[[nodiscard]] inline bool keeps_all(const node& n) {
+    return n.op->has(trait::reshaping | trait::permuting | trait::dequantizing);
+}
 
 }  // namespace detail
 
@@ -37,8 +37,8 @@ using keeping_all =
     for (const node* n = g.last(); n != nullptr; n = n->previous) {
         lives[n->id] = lives[n->id] || is<builtin::output>(*n);
         if (!lives[n->id]) continue;
-        const bool needs_all = set_of<detail::needing_all>.contains(*n->op);
-        const bool keeps_all = stays[n->id] && set_of<detail::keeping_all>.contains(*n->op);
+        const bool needs_all = detail::needs_all(*n);
+        const bool keeps_all = stays[n->id] && detail::keeps_all(*n);
         const auto edges = n->operand_edges();
         for (std::size_t i = 0; i != edges.size(); ++i) {
             lives[edges[i].source->id] = true;

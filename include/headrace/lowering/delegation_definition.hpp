@@ -3,9 +3,12 @@
 #ifndef HEADRACE_LOWERING_DELEGATION_DEFINITION_HPP
 #define HEADRACE_LOWERING_DELEGATION_DEFINITION_HPP
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -29,14 +32,17 @@ namespace headrace {
 
 namespace detail {
 
-// Ops that move or quantize elements and compute none: a delegate of these alone is not worth a call.
+// Ops that move or quantize all elements and compute none: a delegate of these alone is not worth a call.
 [[nodiscard]] inline op_list moving_ops() {
-    return op_list_of<aten::alias, aten::clone, aten::contiguous, aten::detach, aten::expand,
-                      aten::flatten_using_ints, aten::permute, aten::reshape, aten::squeeze,
-                      aten::squeeze_dim, aten::squeeze_dims, aten::t, aten::transpose_int, aten::unsqueeze,
-                      aten::view, quantized_decomposed::quantize_per_tensor,
-                      quantized_decomposed::dequantize_per_tensor, quantized_decomposed::quantize_per_channel,
-                      quantized_decomposed::dequantize_per_channel>();
+    constexpr trait moving = trait::forwarding | trait::copying | trait::reshaping | trait::permuting |
+                             trait::broadcasting | trait::quantizing | trait::dequantizing;
+    op_list found;
+    const auto collect = [&](std::span<const op_info* const> ops) {
+        std::ranges::copy_if(ops, std::back_inserter(found), [](auto* op) { return op->has(moving); });
+    };
+    collect(op_table<aten::dialect>);
+    collect(op_table<quantized_decomposed::dialect>);
+    return found;
 }
 
 inline result<void> lower_part(graph& g, pass_context& context) {

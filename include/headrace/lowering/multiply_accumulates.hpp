@@ -24,28 +24,11 @@ namespace detail {
     return product;
 }
 
-// Convolutions: input is operand 0, weight operand 1.
-using convolutions = ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
-                         aten::conv3d_padding, tosa::conv2d, tosa::conv3d>;
-using aten_transposed_convolutions =
-    ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
-// Matrix products whose first factor is operand 0: its last axis is summed over.
-using products = ops<aten::linear, aten::mm, aten::bmm, aten::matmul, aten::mv, aten::dot, tosa::matmul>;
-// The same, the first factor being operand 1.
-using added_products = ops<aten::addmm, aten::baddbmm>;
-using attention = ops<aten::scaled_dot_product_attention, aten::_scaled_dot_product_flash_attention_for_cpu>;
-using uncounted = ops<aten::einsum, aten::lstm_input, aten::lstm_cell, aten::gru_input, aten::gru_cell>;
-
-template <class Ops>
-[[nodiscard]] bool is_one_of(Ops, const node& n) {
-    return set_of<Ops>.contains(n.op->functional());
-}
-
 }  // namespace detail
 
 /// Does the node multiply and accumulate in a way that multiply_accumulates does not count?
 [[nodiscard]] inline bool has_uncounted_macs(const node& n) {
-    return detail::is_one_of(detail::uncounted{}, n);
+    return n.op->has(trait::recurrent) || is<aten::einsum>(n);
 }
 
 /// Multiply-accumulate operations of a convolution, a matrix product or an attention, as its shapes say; 0
@@ -62,23 +45,23 @@ template <class Ops>
     const auto per = [](std::int64_t elements, std::int64_t channels) {
         return channels > 0 ? elements / channels : 0;
     };
-    const auto* general = args_if<aten::convolution>(n);
-    const bool is_transposed = general != nullptr && general->transposed;
-    if (!is_transposed && (general != nullptr || detail::is_one_of(detail::convolutions{}, n)))
-        return detail::size_product({results, per(weights, second->shape[0])});
-    if (is_transposed || is<tosa::transpose_conv2d>(n) ||
-        detail::is_one_of(detail::aten_transposed_convolutions{}, n)) {
+    if (is<tosa::depthwise_conv2d>(n)) {
+        return second->rank() == 4 ? detail::size_product({results, second->shape[0], second->shape[1]}) : 0;
+    }
+    if (n.op->has(trait::convolving)) {
+        const auto* general = args_if<aten::convolution>(n);
+        if (!n.op->has(trait::transposed) && (general == nullptr || !general->transposed))
+            return detail::size_product({results, per(weights, second->shape[0])});
         // Each input element meets the weights of its channel: TOSA has input channels last.
         const std::int64_t channels = second->shape[is<tosa::transpose_conv2d>(n) ? second->rank() - 1 : 0];
         return detail::size_product({inputs, per(weights, channels)});
     }
-    if (is<tosa::depthwise_conv2d>(n) && second->rank() == 4)
-        return detail::size_product({results, second->shape[0], second->shape[1]});
-    if (detail::is_one_of(detail::products{}, n) && first->rank() != 0)
-        return detail::size_product({results, first->shape[first->rank() - 1]});
-    if (detail::is_one_of(detail::added_products{}, n))
-        return detail::size_product({results, second->shape[second->rank() - 1]});
-    if (detail::is_one_of(detail::attention{}, n) && second->rank() >= 2) {
+    if (n.op->has(trait::matrix_product)) {  // the last axis of the first factor is summed over
+        const bool onto_first = is<aten::addmm>(n) || is<aten::baddbmm>(n);
+        const tensor_meta& factor = onto_first ? *second : *first;
+        return factor.rank() != 0 ? detail::size_product({results, factor.shape[factor.rank() - 1]}) : 0;
+    }
+    if (n.op->has(trait::attention) && second->rank() >= 2) {
         const std::int64_t keys = second->shape[second->rank() - 2];
         return detail::size_product({inputs, keys}) + detail::size_product({results, keys});
     }

@@ -7,137 +7,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <headrace/base/fixed_string.hpp>
 #include <headrace/dialect/builtin.hpp>
-#include <headrace/match/pattern_expression.hpp>
-#include <headrace/pass/rules.hpp>
+#include <headrace/match/node_match.hpp>
 
 namespace headrace {
-
-/// Patterns of nodes, as types. Where the matcher of graphs (match/subgraph_matcher.hpp) finds any pattern
-/// in a graph as FX does, these are trees, read from the node that is rewritten towards its operands: they
-/// cost a few comparisons, compile fast, and give each node's arguments with their type.
-template <fixed_string Name, class Ops, bool Optional, class... Operands>
-struct node_pattern {
-    static constexpr auto name = Name;
-    using op_list = Ops;
-};
-/// A constant, whatever its elements are.
-template <fixed_string Name>
-struct constant_pattern {
-    static constexpr auto name = Name;
-    using op_list = ops<builtin::constant>;
-};
-
-/// A node of one of these ops: `node_of<"conv", tosa::conv2d, tosa::depthwise_conv2d>(x)`. The operands are
-/// those that are neither optional nor lists, in order; those that are left out, and all other arguments, may
-/// be anything. A wildcard that stands twice is the same value in both places.
-template <fixed_string Name, op_tag... Ops, class... Operands>
-[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, false, Operands...> node_of(Operands...) {
-    return {};
-}
-/// Such a node, or what its first operand would be: `optional_node<"cast", tosa::cast>(x)`.
-template <fixed_string Name, op_tag... Ops, class... Operands>
-[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, true, Operands...> optional_node(Operands...) {
-    return {};
-}
-template <fixed_string Name>
-[[nodiscard]] constexpr constant_pattern<Name> constant_node() {
-    return {};
-}
-
-/// The pattern of a node of an op whose first operand is another of that op: `twice<tosa::clamp>` has an
-/// "outer" and an "inner" one.
-template <op_tag Op>
-struct twice_t {
-    constexpr auto operator()(auto x) const { return node_of<"outer", Op>(node_of<"inner", Op>(x)); }
-};
-template <op_tag Op>
-inline constexpr twice_t<Op> twice{};
-
-namespace detail {
-
-// The named nodes of a pattern, in the order in which they are matched.
-template <class... Nodes>
-struct node_patterns {
-    static constexpr std::size_t size = sizeof...(Nodes);
-};
-template <class... As, class... Bs>
-node_patterns<As..., Bs...> operator+(node_patterns<As...>, node_patterns<Bs...>);
-
-template <class P>
-struct nodes_in {
-    using type = node_patterns<>;
-};
-template <fixed_string Name, class Ops, bool Optional, class... Operands>
-struct nodes_in<node_pattern<Name, Ops, Optional, Operands...>> {
-    using type = decltype((node_patterns<node_pattern<Name, Ops, Optional, Operands...>>{} + ... +
-                           typename nodes_in<Operands>::type{}));
-};
-template <fixed_string Name>
-struct nodes_in<constant_pattern<Name>> {
-    using type = node_patterns<constant_pattern<Name>>;
-};
-
-template <fixed_string Name, class... Nodes>
-constexpr std::size_t position_of_name(node_patterns<Nodes...>) {
-    constexpr bool same[] = {(Nodes::name.view() == Name.view())..., true};
-    std::size_t i = 0;
-    while (!same[i]) ++i;
-    return i;
-}
-template <std::size_t I, class... Nodes>
-auto node_at(node_patterns<Nodes...>) -> typename type_at<I, ops<Nodes...>>::type;
-
-}  // namespace detail
-
-/// Names a node that a rewrite asks for and its pattern does not have, in the compile error.
-template <fixed_string Name>
-struct not_in_pattern {};
-template <class Diagnosis>
-inline constexpr bool node_is_in_pattern = false;
-template <>
-inline constexpr bool node_is_in_pattern<no_fault> = true;
-
-/// What a pattern has matched: its nodes by their names.
-template <class Pattern>
-class node_match {
-    using nodes = typename detail::nodes_in<Pattern>::type;
-    template <fixed_string Name>
-    static constexpr std::size_t position = detail::position_of_name<Name>(nodes{});
-    template <fixed_string Name>
-    static constexpr std::size_t checked_position() {
-        constexpr bool known = position<Name> != nodes::size;
-        static_assert(node_is_in_pattern<std::conditional_t<known, no_fault, not_in_pattern<Name>>>,
-                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
-        return known ? position<Name> : 0;
-    }
-    template <fixed_string Name>
-    using ops_of = typename decltype(detail::node_at<checked_position<Name>()>(nodes{}))::op_list;
-    template <class Op>
-    static args<Op> arguments(ops<Op>);
-
-public:
-    /// The node of that name; null if it is optional and not there.
-    template <fixed_string Name>
-    [[nodiscard]] const node* find() const {
-        return nodes_[checked_position<Name>()];
-    }
-    /// The arguments of a node that has one op, with their type: `m.template get<"outer">().perms`.
-    template <fixed_string Name>
-    [[nodiscard]] const auto& get() const {
-        using op_args = decltype(arguments(ops_of<Name>{}));
-        return *static_cast<const op_args*>(find<Name>()->arguments);
-    }
-    /// Does nothing else read what that node computes? Then it is gone after the rewrite.
-    template <fixed_string Name>
-    [[nodiscard]] bool is_sole_use() const {
-        return use_count({const_cast<node*>(find<Name>()), 0}) == 1;
-    }
-
-    /// For the matcher.
-    std::array<const node*, nodes::size> nodes_{};
-};
 
 namespace detail {
 
@@ -145,7 +18,7 @@ namespace detail {
 template <class Pattern, std::size_t Inputs>
 class node_matcher {
 public:
-    node_match<Pattern> found;
+    std::array<const node*, nodes_in<Pattern>::type::size> found{};
     std::array<value, Inputs> inputs{};
 
     bool match(const node& n) {
@@ -161,7 +34,7 @@ private:
     }
     template <fixed_string Name>
     bool match_node(constant_pattern<Name>, value v, std::size_t& next) {
-        found.nodes_[next++] = v.producer;
+        found[next++] = v.producer;
         return is<builtin::constant>(*v.producer);
     }
     template <fixed_string Name, class... Ops, bool Optional, class... Operands>
@@ -169,7 +42,7 @@ private:
         const std::size_t at = next++;
         [[maybe_unused]] const node_matcher before = *this;  // what a node that is not there has bound
         if (v.result == 0 && (match_operands<Ops, Operands...>(*v.producer, next) || ...)) {
-            found.nodes_[at] = v.producer;
+            found[at] = v.producer;
             return true;
         }
         if constexpr (Optional) {
@@ -223,12 +96,16 @@ constexpr auto apply_to_match(const Match& found, const Readings&... inputs) {
 }
 template <class P, class F, std::size_t... I>
 auto read_match(std::index_sequence<I...>)
-    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>>&>(), symbol_at<I>{}...));
+    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>, F>&>(), symbol_at<I>{}...));
+
+// What a rewrite returns when it is called with symbols.
+template <class P, class F>
+using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
 
 template <class P, class F, class Policy>
 struct rule_facts<match_rule<P, F, Policy>> {
     using targets = typename pattern_of<P>::op_list;
-    using result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
+    using result = match_result<P, F>;
     static constexpr bool may_decline = true;  // other nodes of the op do not match
     static constexpr auto made = Policy::made | made_in<result>::value;
 
@@ -244,17 +121,25 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter& e, const node& n, value_
     constexpr std::size_t count = input_count<P>;
     node_matcher<pattern_of<P>, count> matcher;
     if (!matcher.match(n)) return false;
+    const node_match<pattern_of<P>, F> found{matcher.found};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return take_result<Policy>(
-            apply_to_match<F>(matcher.found, Policy::operand(term(e, matcher.inputs[I]))...), out);
+            apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...), out);
     }(std::make_index_sequence<count>{});
 }
 
+// What is wrong with a rewrite, once it has been read.
+template <class P, class F, class = match_result<P, F>>
+using rewrite_fault = decltype(fault_of_names<node_match<pattern_of<P>, F>>());
+
 template <class P>
 struct match_rules {
+    // Not constexpr: compilers would read the rewrite at once, before the pass that has it is complete.
     template <class F>
-    constexpr rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
+    rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
+        static_assert(node_is_in_pattern<rewrite_fault<P, F>>,
+                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
         return {};
     }
 };

@@ -107,6 +107,10 @@ template <op_tag Op>
     return has_any(Op::trait_bits, any_of);
 }
 
+/// Over how many axes the op works, if it is made for so many alone: 2 for aten::conv2d; 0 for others.
+template <op_tag Op>
+inline constexpr std::size_t spatial_rank = spatial_rank_in(Op::trait_bits);
+
 /// The op that `Op` is a variant of: aten::relu of aten::relu_inplace. Void if it is none.
 template <op_tag Op>
 using base_of = typename decltype(Op::variant_base())::type;

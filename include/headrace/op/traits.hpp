@@ -4,6 +4,7 @@
 #ifndef HEADRACE_OP_TRAITS_HPP
 #define HEADRACE_OP_TRAITS_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -20,46 +21,71 @@ enum class trait : std::uint64_t {
     binary = 1ULL << 1,   ///< from one element of each of the first two, which broadcast
     ternary = 1ULL << 2,  ///< from one element of each of the first three
     elementwise = unary | binary | ternary,
-    commutative = 1ULL << 3,   ///< the first two operands may be exchanged
-    int_to_float = 1ULL << 4,  ///< elementwise: integers become floats, as PyTorch promotes them
-    predicate = 1ULL << 5,     ///< elementwise: the result is boolean
-    like_self = 1ULL << 6,     ///< the result has the shape and the dtype of `self`
-    reduction = 1ULL << 7,     ///< many elements along an axis, or along several, become one
-    convolving = 1ULL << 8,    ///< sums of products of a window and a weight, with a bias
-    casting = 1ULL << 9,       ///< the same elements as another dtype
-    gives_zeros = 1ULL << 10,  ///< all elements are 0, or may be anything
-    gives_ones = 1ULL << 11,   ///< all elements are 1
-    host_number = 1ULL << 12,  ///< the result is a number of the host program, not a tensor
-    on_floats = 1ULL << 34,    ///< takes floating-point numbers alone
-    on_numbers = 1ULL << 35,   ///< takes no booleans
-    on_bits = 1ULL << 36,      ///< takes integers and booleans alone
+    commutative = 1ULL << 3,         ///< the first two operands may be exchanged
+    int_to_float = 1ULL << 4,        ///< elementwise: integers become floats, as PyTorch promotes them
+    predicate = 1ULL << 5,           ///< elementwise: the result is boolean
+    like_self = 1ULL << 6,           ///< the result has the shape and the dtype of `self`
+    reduction = 1ULL << 7,           ///< many elements along an axis, or along several, become one
+    locating = 1ULL << 8,            ///< indices of its operand's elements along an axis
+    comparing = 1ULL << 9,           ///< predicate: how two numbers compare
+    matrix_product = 1ULL << 10,     ///< sums of products of rows and columns
+    convolving = 1ULL << 11,         ///< sums of products of a window and a weight, with a bias
+    transposed = 1ULL << 12,         ///< convolving: from each element of the operand to a window
+    pooling = 1ULL << 13,            ///< one element of each window
+    recurrent_cell = 1ULL << 14,     ///< one step of a recurrent network
+    recurrent_network = 1ULL << 15,  ///< all steps, in all layers
+    recurrent = recurrent_cell | recurrent_network,
+    attention = 1ULL << 16,     ///< the third operand, weighted by the softmax of products of the others
+    casting = 1ULL << 17,       ///< the same elements as another dtype
+    quantizing = 1ULL << 18,    ///< integers that stand for the operand's real numbers
+    dequantizing = 1ULL << 19,  ///< the real numbers that integers stand for
+    gives_zeros = 1ULL << 20,   ///< all elements are 0, or may be anything
+    gives_ones = 1ULL << 21,    ///< all elements are 1
+    gives_number = 1ULL << 22,  ///< all elements are one number among its arguments
+    host_number = 1ULL << 23,   ///< the result is a number of the host program, not a tensor
+    on_floats = 1ULL << 24,     ///< takes floating-point numbers alone
+    on_numbers = 1ULL << 25,    ///< takes no booleans
+    on_bits = 1ULL << 26,       ///< takes integers and booleans alone
+
+    // Over how many of the last axes it works, if it is made for so many alone.
+    spatial_1d = 1ULL << 27,
+    spatial_2d = 1ULL << 28,
+    spatial_3d = 1ULL << 29,
+    spatial = spatial_1d | spatial_2d | spatial_3d,
 
     // Which of its operand's elements the result has, and where.
-    forwarding = 1ULL << 13,    ///< all of them: the operand as it is
-    reshaping = 1ULL << 14,     ///< all of them, in the same order, in another shape
-    permuting = 1ULL << 15,     ///< all of them, with the axes in another order
-    broadcasting = 1ULL << 16,  ///< all of them, repeated along axes of size 1
-    slicing = 1ULL << 17,       ///< those at some indices of an axis
-    splitting = 1ULL << 18,     ///< all of them, in several results
-    joining = 1ULL << 19,       ///< those of several operands
-    repeating = 1ULL << 20,     ///< all of them, several times
-    reversing = 1ULL << 21,     ///< all of them, backwards along axes
-    padding = 1ULL << 22,       ///< all of them, and others around them
+    forwarding = 1ULL << 30,    ///< all of them: the operand as it is
+    reshaping = 1ULL << 31,     ///< all of them, in the same order, in another shape
+    permuting = 1ULL << 32,     ///< all of them, with the axes in another order
+    broadcasting = 1ULL << 33,  ///< all of them, repeated along axes of size 1
+    slicing = 1ULL << 34,       ///< those at some indices of an axis
+    splitting = 1ULL << 35,     ///< all of them, in several results
+    joining = 1ULL << 36,       ///< those of several operands
+    repeating = 1ULL << 37,     ///< all of them, several times
+    reversing = 1ULL << 38,     ///< all of them, backwards along axes
+    padding = 1ULL << 39,       ///< all of them, and others around them
+    gathering = 1ULL << 40,     ///< those at the indices that another operand holds
+    resampling = 1ULL << 41,    ///< those around the places that a grid of another size has in it
+    nearest = 1ULL << 42,       ///< resampling: the one that is nearest to each place
+    /// Moves the elements of one operand to one result.
+    rearranging = forwarding | reshaping | permuting | broadcasting | slicing | repeating | reversing,
+    moving = rearranging | splitting | joining | padding,
 
     // What it does to memory and to the world.
-    aliasing = 1ULL << 23,    ///< the result may share its first operand's memory: PyTorch's views
-    may_copy = 1ULL << 24,    ///< aliasing, but only where the operand's elements lie in one piece
-    impure = 1ULL << 25,      ///< more than its operands decides on the result, or it must stand where it is
-    per_reader = 1ULL << 26,  ///< targets fuse it with the op that reads it, so that each reader has its own
-    has_out = 1ULL << 27,     ///< a variant of it writes its results into given buffers; see out_named
-    writes_out = 1ULL << 28,  ///< its last argument is the buffers that it writes its results into
+    aliasing = 1ULL << 43,    ///< the result may share its first operand's memory: PyTorch's views
+    may_copy = 1ULL << 44,    ///< aliasing, but only where the operand's elements lie in one piece
+    copying = 1ULL << 45,     ///< the operand as it is, in memory of its own
+    impure = 1ULL << 46,      ///< more than its operands decides on the result, or it must stand where it is
+    per_reader = 1ULL << 47,  ///< targets fuse it with the op that reads it, so that each reader has its own
+    has_out = 1ULL << 48,     ///< a variant of it writes its results into given buffers; see out_named
+    writes_out = 1ULL << 49,  ///< its last argument is the buffers that it writes its results into
 
     // Set by the relations below, and by the number of results.
-    in_place = 1ULL << 29,
-    copied_view = 1ULL << 30,
-    synonym = 1ULL << 31,
-    variant = 1ULL << 32,  ///< of another op: base_of
-    no_results = 1ULL << 33,
+    in_place = 1ULL << 50,
+    copied_view = 1ULL << 51,
+    synonym = 1ULL << 52,
+    variant = 1ULL << 53,  ///< of another op: base_of
+    no_results = 1ULL << 54,
 };
 
 [[nodiscard]] constexpr trait operator|(trait a, trait b) {
@@ -69,6 +95,13 @@ enum class trait : std::uint64_t {
 /// Are any of these traits among those that `bits` holds?
 [[nodiscard]] constexpr bool has_any(std::uint64_t bits, trait any_of) {
     return (bits & static_cast<std::uint64_t>(any_of)) != 0;
+}
+
+/// See headrace::spatial_rank.
+[[nodiscard]] constexpr std::size_t spatial_rank_in(std::uint64_t bits) {
+    if (has_any(bits, trait::spatial_1d)) return 1;
+    if (has_any(bits, trait::spatial_2d)) return 2;
+    return has_any(bits, trait::spatial_3d) ? 3 : 0;
 }
 
 /// States that an op is a variant of another one, which computes the same from the same arguments.

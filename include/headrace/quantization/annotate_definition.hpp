@@ -10,16 +10,17 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/dialect/aten.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/quantization/annotate.hpp>
 
 namespace headrace {
 
 namespace detail {
 
-using quantizable_layers =
-    ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
-        aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
-        aten::conv_transpose3d_input, aten::convolution, aten::linear>;
+/// Convolutions and linear layers: ops with a weight and a bias.
+[[nodiscard]] inline bool is_weighted_layer(const node& n) {
+    return n.op->has(trait::convolving) || is<aten::linear>(n);
+}
 /// Beside functions of one tensor, which have trait::unary.
 using quantizable_functions =
     ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::div_tensor, aten::maximum, aten::minimum,
@@ -31,15 +32,12 @@ using quantizable_windows =
     ops<aten::avg_pool1d, aten::avg_pool2d, aten::max_pool1d, aten::max_pool2d, aten::adaptive_avg_pool1d,
         aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::upsample_bilinear2d,
         aten::upsample_bilinear2d_vec, aten::upsample_nearest2d, aten::upsample_nearest2d_vec>;
-using quantizable_comparisons =
-    ops<aten::eq_tensor, aten::ne_tensor, aten::lt_tensor, aten::le_tensor, aten::gt_tensor, aten::ge_tensor>;
-/// Beside those whose traits say that they only move numbers.
+/// Beside those whose traits say that they only move or gather numbers.
 using sharing_ops =
-    ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout, aten::gather, aten::hardtanh,
-        aten::relu, aten::relu6, aten::index_tensor, aten::index_copy, aten::index_put, aten::index_select,
-        aten::max_dim, aten::min_dim, aten::where_self, aten::roll, aten::copy, aten::slice_scatter,
-        aten::select_scatter, aten::constant_pad_nd, aten::embedding, aten::flip, aten::stack, aten::cat,
-        aten::pixel_shuffle, aten::pixel_unshuffle, aten::channel_shuffle>;
+    ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout, aten::hardtanh, aten::relu,
+        aten::relu6, aten::index_copy, aten::index_put, aten::max_dim, aten::min_dim, aten::where_self,
+        aten::roll, aten::copy, aten::slice_scatter, aten::select_scatter, aten::pixel_shuffle,
+        aten::pixel_unshuffle, aten::channel_shuffle>;
 
 class quantization_annotator {
 public:
@@ -97,12 +95,12 @@ private:
             mark_results(n, act);
         } else if (is<builtin::output>(n)) {
             mark_operands(n, act);
-        } else if (set_of<quantizable_layers>.contains(*n.op)) {
+        } else if (is_weighted_layer(n)) {
             annotate_layer(n, *scheme);
             return;
         } else if (set_of<quantizable_windows>.contains(*n.op)) {
             annotate_window(n, act);
-        } else if (set_of<quantizable_comparisons>.contains(*n.op)) {
+        } else if (n.op->has(trait::comparing) && n.op->has(trait::binary)) {
             annotate_comparison(n, act);
         } else if (is_function(n)) {
             mark_operands(n, domain_scheme(n, act));
@@ -172,16 +170,12 @@ private:
 
     [[nodiscard]] static tensor_scheme weight_scheme(const node& n, const op_scheme& scheme) {
         tensor_scheme weight = scheme.weight;
-        using transposed_ops =
-            ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
-        bool transposed = set_of<transposed_ops>.contains(*n.op);
+        bool transposed = n.op->has(trait::transposed);
         std::int64_t groups = 1;
-        const auto look = [&]<class Op>() {
-            if (const auto* a = args_if<Op>(n)) groups = a->groups;
+        const auto look = [&]<class... Ops>(ops<Ops...>) {
+            ((is<Ops>(n) ? void(groups = args_of<Ops>(n).groups) : void()), ...);
         };
-        look.template operator()<aten::conv_transpose1d>();
-        look.template operator()<aten::conv_transpose2d_input>();
-        look.template operator()<aten::conv_transpose3d_input>();
+        look(ops_where<aten::dialect, trait::transposed>{});
         if (const auto* a = args_if<aten::convolution>(n)) {
             transposed = a->transposed;
             groups = a->groups;
@@ -195,10 +189,8 @@ private:
 
     // Does the node only move numbers, or choose among them?
     [[nodiscard]] static bool shares(const node& n) {
-        constexpr trait moving = trait::forwarding | trait::reshaping | trait::permuting |
-                                 trait::broadcasting | trait::slicing | trait::splitting | trait::joining |
-                                 trait::repeating | trait::reversing | trait::padding;
-        const bool listed = n.op->has(moving) || set_of<sharing_ops>.contains(*n.op);
+        const bool listed =
+            n.op->has(trait::moving | trait::gathering) || set_of<sharing_ops>.contains(*n.op);
         return listed || (n.op->has(trait::casting) && n.operand_count != 0 && is_real(n.operand(0)) &&
                           is_real(result_of(n)));
     }

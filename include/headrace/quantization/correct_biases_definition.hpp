@@ -72,7 +72,7 @@ struct quantized_bias {
 [[nodiscard]] inline std::vector<node*> layers_in(const graph& g) {
     std::vector<node*> layers;
     for (node& n : g.nodes()) {
-        if (set_of<quantizable_layers>.contains(*n.op)) layers.push_back(&n);
+        if (is_weighted_layer(n)) layers.push_back(&n);
     }
     return layers;
 }

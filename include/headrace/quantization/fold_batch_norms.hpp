@@ -8,6 +8,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/support/constants.hpp>
 
@@ -21,9 +22,7 @@ struct fold_batch_norms : pass {
         "folds batch norms into the weights of the convolutions and linear layers before them";
 
     using targeted_ops = ops<aten::batch_norm, aten::_native_batch_norm_legit_no_training>;
-    using layers = ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
-                       aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
-                       aten::conv_transpose3d_input, aten::linear>;
+    using layers = joined<ops_where<aten::dialect, trait::convolving, trait::spatial>, ops<aten::linear>>;
     using produces = layers;
 
     std::optional<value> operator()(const args<aten::batch_norm>& a, emit<produces>& e) const {

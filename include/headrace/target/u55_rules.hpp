@@ -252,7 +252,7 @@ constexpr u55_limit violated_by_types(const op_facts& f) {
         if (is_floating(f.tensors[i]->dtype)) return u55_limit::floats;
     }
     if (is_convolution(*f.op)) return detail::violated_by_convolution(f);
-    if (f.is<tosa::avg_pool2d, tosa::max_pool2d>()) return detail::violated_by_pooling(f);
+    if (f.op->has(trait::pooling)) return detail::violated_by_pooling(f);
     if (f.is<tosa::argmax>()) return detail::violated_by_argmax(f);
     if (f.is<tosa::matmul>()) return detail::violated_by_matmul(f);
     if (f.is<tosa::resize>()) return detail::violated_by_resize(f);

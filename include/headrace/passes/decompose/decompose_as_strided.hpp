@@ -9,6 +9,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -80,11 +81,8 @@ private:
 
     // Views that change strides, which what is computed from them may inherit.
     static constexpr auto strided_views =
-        ops_in<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist,
-               aten::expand, aten::broadcast_to, aten::expand_as, aten::slice_tensor, aten::narrow,
-               aten::select_int, aten::unfold, aten::as_strided, aten::split_tensor, aten::split_sizes,
-               aten::split_with_sizes, aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices,
-               aten::unbind_int>;
+        set_where<aten::dialect, trait::aliasing> -
+        set_where<aten::dialect, trait::forwarding | trait::reshaping | trait::casting>;
     static bool lies_row_by_row(const graph& g, value v) {
         std::pmr::vector<const node*> pending{v.producer};
         std::pmr::vector<bool> seen(g.id_bound());

@@ -21,8 +21,7 @@ struct decompose_cumprod : pass {
         ops<aten::constant_pad_nd, aten::mul_tensor, aten::narrow, aten::reshape, aten::_to_copy>;
 
     value operator()(const args<aten::cumprod>& a, emit<produces>& e) const {
-        const dtype type = e.result_meta().dtype;
-        value v = e.dtype(a.self) == type ? a.self : e.make<aten::_to_copy>({.self = a.self, .dtype = type});
+        value v = cast(e, a.self, e.result_meta().dtype);
         if (e.rank(v) == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
         if (e.failed()) return {};

@@ -30,7 +30,7 @@ struct decompose_partial_writes : pass {
         if (e.failed()) return {};
         const std::int64_t index = a.index < 0 ? a.index + e.shape(a.self)[axis] : a.index;
         const shape_builder shape = build::with_axis(e.shape(a.self), axis, 1);
-        return replaced(e, a.self, axis, index, reshaped(e, typed(e, a.src, a.self), shape));
+        return replaced(e, a.self, axis, index, viewed(e, cast(e, a.src, e.dtype(a.self)), shape));
     }
     value operator()(const args<aten::slice_scatter>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -38,7 +38,7 @@ struct decompose_partial_writes : pass {
         const slice_range range = clamped_slice(a.start, a.end, e.shape(a.self)[axis]);
         const std::int64_t count = range.count(a.step);
         if (count == 0) return a.self;
-        value part = typed(e, a.src, a.self);
+        value part = cast(e, a.src, e.dtype(a.self));
         if (a.step != 1 && count != 1) part = interleaved(e, a.self, axis, range.start, part, a.step);
         return replaced(e, a.self, axis, range.start, part);
     }
@@ -54,10 +54,7 @@ struct decompose_partial_writes : pass {
     }
 
 private:
-    static value typed(emit<ops<aten::_to_copy>> e, value v, value like) {
-        return e.dtype(v) == e.dtype(like) ? v : e.make<aten::_to_copy>({.self = v, .dtype = e.dtype(like)});
-    }
-    static value reshaped(emit<ops<aten::reshape>> e, value v, sizes shape) {
+    static value viewed(emit<ops<aten::reshape>> e, value v, sizes shape) {
         return e.make<aten::reshape>({.self = v, .shape = int_list(shape)});
     }
 
@@ -79,16 +76,16 @@ private:
         const std::int64_t room = std::min(count * step, e.shape(v)[axis] - start);
         const shape_builder result = build::with_axis(e.shape(v), axis, (count - 1) * step + 1);
         const build::three_axes k = build::around(e.shape(v), axis);
-        value span = reshaped(e, narrow(e, v, axis, start, room), shape_builder{k.before, room, k.after});
+        value span = viewed(e, narrow(e, v, axis, start, room), shape_builder{k.before, room, k.after});
         if (room < count * step) {
             span =
                 e.make<aten::constant_pad_nd>({.self = span, .pad = int_list{0, 0, 0, count * step - room}});
         }
-        span = reshaped(e, span, shape_builder{k.before, count, step, k.after});
-        const value column = reshaped(e, part, shape_builder{k.before, count, 1, k.after});
+        span = viewed(e, span, shape_builder{k.before, count, step, k.after});
+        const value column = viewed(e, part, shape_builder{k.before, count, 1, k.after});
         const value parts[] = {column, narrow(e, span, 2, 1, step - 1)};
-        const value joined = reshaped(e, cat(e, parts, 2), shape_builder{k.before, count * step, k.after});
-        return reshaped(e, narrow(e, joined, 1, 0, result[axis]), result);
+        const value joined = viewed(e, cat(e, parts, 2), shape_builder{k.before, count * step, k.after});
+        return viewed(e, narrow(e, joined, 1, 0, result[axis]), result);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_partial_writes);

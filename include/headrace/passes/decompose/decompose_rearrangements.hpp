@@ -31,7 +31,7 @@ struct decompose_rearrangements : pass {
             on<aten::fliplr> = [](auto x) { return call<aten::flip>(x, int_list{1}); },
             on<aten::flipud> = [](auto x) { return call<aten::flip>(x, int_list{0}); },
             on<aten::numpy_t> = [](auto x) {
-                shape_builder order = axes_in_order(x.rank());
+                shape_builder order = build::axes_in_order(x.rank());
                 std::reverse(order.begin(), order.end());
                 return call<aten::permute>(x, order);
             },
@@ -104,7 +104,7 @@ struct decompose_rearrangements : pass {
 
 private:
     static auto swapped(const auto& x, std::size_t first, std::size_t second) {
-        shape_builder order = axes_in_order(x.rank());
+        shape_builder order = build::axes_in_order(x.rank());
         if (first < order.size() && second < order.size()) std::swap(order[first], order[second]);
         return call<aten::permute>(x, order);
     }

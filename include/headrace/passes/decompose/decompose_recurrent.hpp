@@ -23,8 +23,7 @@ struct decompose_recurrent : pass {
     static constexpr std::string_view summary =
         "lstm, gru, rnn as linear layers and gates, unrolled over time";
 
-    using networks = ops<aten::gru_input, aten::rnn_tanh_input, aten::rnn_relu_input>;
-    using targeted_ops = joined<networks, ops<aten::lstm_input>>;
+    using targeted_ops = ops_where<aten::dialect, trait::recurrent_network>;
     using produces =
         ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat, aten::sigmoid,
             aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
@@ -54,7 +53,7 @@ struct decompose_recurrent : pass {
     }
     // clang-format on
 
-    template <one_of<networks> Op>
+    template <one_of<build::hidden_state_networks> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const unrolled all = unroll<Op>(e, a, a.hx, {});
         return {all.outputs, stacked(e, all.h)};

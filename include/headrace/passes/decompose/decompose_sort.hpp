@@ -11,6 +11,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
@@ -64,10 +65,9 @@ private:
                     {}};
         }
         const value positions = positions_of(e, places_of(e, v, axis, descending), axis, e.dtype(v));
-        value elements =
+        const value elements =
             e.make<aten::gather>({.self = v, .dim = static_cast<std::int64_t>(axis), .index = positions});
-        if (is_boolean(type)) elements = e.make<aten::_to_copy>({.self = elements, .dtype = type});
-        return {shaped(e, elements, shape), shaped(e, positions, shape)};
+        return {reshaped(e, cast(e, elements, type), shape), reshaped(e, positions, shape)};
     }
 
     // The place of each element: how many come before it. Those that stand before it in the axis do so unless
@@ -121,16 +121,10 @@ private:
     }
     // `number(i, j)` for each pair of positions of the axis, which stands for two.
     static value pairs(emit<produces>& e, value v, std::size_t axis, dtype type, const auto& number) {
-        const std::int64_t count = e.shape(v)[axis];
         shape_builder shape = shape_builder::filled(e.rank(v) + 1, 1);
-        shape[axis] = shape[axis + 1] = count;
-        return e.constant_of(type, shape, [&](std::size_t at) {
-            const auto i = static_cast<std::int64_t>(at);
-            return number(i / count, i % count);
-        });
-    }
-    static value shaped(emit<produces>& e, value v, const int_list& shape) {
-        return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
+        shape[axis] = shape[axis + 1] = e.shape(v)[axis];
+        return build::constant_at(e, type, shape,
+                                  [&](const shape_builder& at) { return number(at[axis], at[axis + 1]); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_sort);

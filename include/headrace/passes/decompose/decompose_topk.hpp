@@ -38,7 +38,8 @@ struct decompose_topk : pass {
             values.push_back(extremum(e, rest, axis, a.largest));
             positions.push_back(found);
         }
-        return {shaped(e, cat(e, values, axis), 0), shaped(e, cat(e, positions, axis), 1)};
+        return {reshaped(e, cat(e, values, axis), e.result_meta(0).shape),
+                reshaped(e, cat(e, positions, axis), e.result_meta(1).shape)};
     }
 
 private:
@@ -67,10 +68,6 @@ private:
         return e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(found, at),
                                          .self = e.splat(largest ? lowest : highest, e.dtype(v), 0),
                                          .other = v});
-    }
-    static value shaped(emit<produces>& e, value v, std::uint32_t result) {
-        const int_list shape = e.result_meta(result).shape;
-        return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
     }
 };
 HEADRACE_COMPILED_PASS(decompose_topk);

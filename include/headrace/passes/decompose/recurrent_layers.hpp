@@ -9,9 +9,14 @@
 #include <optional>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/pass/emit.hpp>
 
 namespace headrace::build {
+
+/// Recurrent networks without a cell state: all but LSTM.
+using hidden_state_networks =
+    list_of_set<set_where<aten::dialect, trait::recurrent_network> - ops_in<aten::lstm_input>>;
 
 /// Hidden state and, of LSTM alone, cell state.
 struct recurrent_state {

@@ -24,13 +24,6 @@ template <reading X>
     return call<aten::view>(x, shape);
 }
 
-/// 0, 1, 2, …: every axis, in order.
-[[nodiscard]] constexpr shape_builder axes_in_order(std::size_t rank) {
-    shape_builder axes;
-    for (std::size_t i = 0; i != rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-    return axes;
-}
-
 }  // namespace headrace
 
 #endif

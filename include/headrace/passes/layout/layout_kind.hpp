@@ -13,6 +13,7 @@
 #include <headrace/ir/node.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/layout/layout_algebra.hpp>
+#include <headrace/passes/support/build.hpp>
 
 namespace headrace {
 
@@ -58,18 +59,12 @@ template <class Op>
     return is_constant(a.weight) && is_constant(a.bias);
 }
 
-[[nodiscard]] inline bool all_are(const int_list& items, std::int64_t number) {
-    for (const std::int64_t item : items) {
-        if (item != number) return false;
-    }
-    return true;
-}
-
 [[nodiscard]] inline kind kind_of_convolution(const node& n) {
     if (const auto* a = args_if<tosa::conv2d>(n)) {
         if (!has_constant_weights<tosa::conv2d>(*a)) return kind::fixed;
         const sizes kernel = shape_of(a->weight);
-        const bool single = kernel[1] == 1 && kernel[2] == 1 && all_are(a->stride, 1) && all_are(a->pad, 0);
+        const bool single =
+            kernel[1] == 1 && kernel[2] == 1 && build::all_are(a->stride, 1) && build::all_are(a->pad, 0);
         return single ? kind::pointwise : kind::window;
     }
     if (const auto* a = args_if<tosa::depthwise_conv2d>(n)) {
@@ -123,8 +118,7 @@ template <class Op>
     if (rescale != nullptr && rescale->per_channel && n.results[0].meta->shape.back() == 1)
         return kind::fixed;
     if (n.op->has(trait::elementwise | trait::repeating)) return kind::axes;
-    if (set_of<ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::resize, tosa::gather>>.contains(*n.op))
-        return kind::channels;
+    if (n.op->has(trait::pooling | trait::resampling | trait::gathering)) return kind::channels;
     return is<tosa::matmul>(n) ? kind::matmul : kind_of_convolution(n);
 }
 

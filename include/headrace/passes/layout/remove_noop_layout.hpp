@@ -8,6 +8,7 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/passes/support/build.hpp>
 #include <headrace/passes/tosa_only.hpp>
 
 namespace headrace {
@@ -20,39 +21,32 @@ struct remove_noop_layout : pass {
     using invalidates = pass_list<distinct_outputs>;
     static constexpr std::string_view summary =
         "removes SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
-    using targeted_ops = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
+    using targeted_ops = ops<tosa::concat>;
     using produces = ops<>;
 
-    std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
-        return if_same(e, a.input1);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<tosa::slice, tosa::tile, tosa::cast> = [](auto x, const auto&...) { return if_same(x); },
+            on<tosa::pad> = [](auto x, auto padding, auto, const auto&...) {
+                const auto* amounts = match<tosa::const_shape>(padding.value());
+                const bool is_empty = amounts != nullptr && build::all_are(amounts->values, 0);
+                return choose(is_empty, [&] { return if_same(x); }, unchanged);
+            },
+            on<tosa::reverse> = [](auto x, const auto& a) {
+                return choose(x.size(a.axis) == 1, [&] { return if_same(x); }, unchanged);
+            });
     }
-    std::optional<value> operator()(const args<tosa::tile>& a, emit<produces>& e) const {
-        return if_same(e, a.input1);
-    }
-    std::optional<value> operator()(const args<tosa::pad>& a, emit<produces>& e) const {
-        const auto* padding = match<tosa::const_shape>(a.padding);
-        if (padding == nullptr) return std::nullopt;
-        for (const std::int64_t amount : padding->values) {
-            if (amount != 0) return std::nullopt;
-        }
-        return if_same(e, a.input1);
-    }
+    // clang-format on
+
     std::optional<value> operator()(const args<tosa::concat>& a, emit<produces>& e) const {
-        return a.input1.size() == 1 ? if_same(e, a.input1[0]) : std::nullopt;
-    }
-    std::optional<value> operator()(const args<tosa::reverse>& a, emit<produces>& e) const {
-        const auto axis = static_cast<std::size_t>(a.axis);
-        return axis < e.rank(a.input1) && e.shape(a.input1)[axis] == 1 ? if_same(e, a.input1) : std::nullopt;
-    }
-    std::optional<value> operator()(const args<tosa::cast>& a, emit<produces>& e) const {
-        return if_same(e, a.input);
+        const bool is_same = a.input1.size() == 1 && e.meta(a.input1[0]) == e.result_meta();
+        return is_same ? std::optional(a.input1[0]) : std::nullopt;
     }
 
 private:
     // Slices and tiles of the same shape as their operand are whole, as no size is 0.
-    static std::optional<value> if_same(const emit<produces>& e, value v) {
-        return e.meta(v) == e.result_meta() ? std::optional(v) : std::nullopt;
-    }
+    static auto if_same(const auto& x) { return choose(x.meta() == x.result_meta(), x, unchanged); }
 };
 HEADRACE_COMPILED_PASS(remove_noop_layout);
 

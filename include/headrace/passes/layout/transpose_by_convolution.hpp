@@ -3,9 +3,7 @@
 #ifndef HEADRACE_PASSES_LAYOUT_TRANSPOSE_BY_CONVOLUTION_HPP
 #define HEADRACE_PASSES_LAYOUT_TRANSPOSE_BY_CONVOLUTION_HPP
 
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/convolution.hpp>
@@ -68,15 +66,10 @@ private:
 
     // Output channel (pixel, plane) is that pixel of that plane.
     static value weights(emit<produces>& e, std::int64_t planes, std::int64_t group) {
-        const int_list shape{group * planes, planes, 1, group};
-        std::pmr::vector<std::int8_t> taken(static_cast<std::size_t>(group * planes * planes * group));
-        for (std::int64_t pixel = 0; pixel != group; ++pixel) {
-            for (std::int64_t plane = 0; plane != planes; ++plane) {
-                const std::int64_t channel = pixel * planes + plane;
-                taken[static_cast<std::size_t>((channel * planes + plane) * group + pixel)] = 1;
-            }
-        }
-        return e.constant<std::int8_t>(dtype::int8, shape, taken);
+        const shape_builder shape{group * planes, planes, 1, group};
+        return build::constant_at(e, dtype::int8, shape, [&](const shape_builder& at) {
+            return std::int64_t{at[0] == at[3] * planes + at[1]};
+        });
     }
 };
 HEADRACE_COMPILED_PASS(transpose_by_convolution);

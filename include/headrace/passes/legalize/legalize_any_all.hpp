@@ -20,10 +20,19 @@ struct legalize_any_all : pass {
     using targeted_ops = joined<any_ops, all_ops>;
     using produces = joined<build::truth_ops, build::reshape_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
 
-    template <one_of<targeted_ops> Op>
+    template <one_of<any_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using to = std::conditional_t<one_of<Op, any_ops>, tosa::reduce_any, tosa::reduce_all>;
-        const auto step = [&](value v, std::size_t axis) { return build::along<to>(e, v, axis); };
+        return reduced<tosa::reduce_any>(a, e);
+    }
+    template <one_of<all_ops> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return reduced<tosa::reduce_all>(a, e);
+    }
+
+private:
+    template <class To>
+    static value reduced(const auto& a, emit<produces>& e) {
+        const auto step = [&](value v, std::size_t axis) { return build::along<To>(e, v, axis); };
         // An empty list of axes reduces nothing.
         return build::reduce(e, build::to_truth(e, a.self), a, step, no_axes::none);
     }

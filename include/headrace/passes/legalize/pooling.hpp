@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_POOLING_HPP
 #define HEADRACE_PASSES_LEGALIZE_POOLING_HPP
 
-#include <algorithm>
 #include <utility>
 
 #include <headrace/passes/support/convolution.hpp>
@@ -15,7 +14,7 @@ using average_pool_ops = joined<ops<tosa::avg_pool2d>, transpose_ops, crop_ops, 
 
 /// `pad` is top, bottom, left and right; what is added is `with`.
 inline value pad_image(emit<pad_ops> e, value channels_last, const shape_builder& pad, std::int64_t with) {
-    if (std::all_of(pad.begin(), pad.end(), [](std::int64_t n) { return n == 0; })) return channels_last;
+    if (all_are(pad, 0)) return channels_last;
     const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
     return e.make<tosa::pad>({.input1 = channels_last,
                               .padding = const_shape(e, padding),

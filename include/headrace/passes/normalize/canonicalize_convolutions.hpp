@@ -4,10 +4,13 @@
 #define HEADRACE_PASSES_NORMALIZE_CANONICALIZE_CONVOLUTIONS_HPP
 
 #include <algorithm>
+#include <string_view>
+#include <type_traits>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/window.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 
@@ -19,20 +22,24 @@ struct canonicalize_convolutions : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_convolutions>;
     static constexpr std::string_view summary = "every convolution as aten.convolution over a batch";
-    using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
-    using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
-    using transposed =
-        ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
-    using targeted_ops = joined<forward, named_padding, transposed>;
+    using targeted_ops = ops_where<aten::dialect, trait::convolving, trait::spatial>;
     using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
 
-    template <one_of<forward> Op>
+    template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return convolve(e, a, a.input, a.padding, false, int_list{0});
+        if constexpr (has_trait<Op>(trait::transposed)) {
+            return convolve(e, a, a.input, a.padding, true, a.output_padding);
+        } else if constexpr (std::is_same_v<decltype(a.padding), std::string_view>) {
+            return convolve_padded_by_name(e, a);
+        } else {
+            return convolve(e, a, a.input, a.padding, false, int_list{0});
+        }
     }
 
-    template <one_of<named_padding> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+private:
+    static std::size_t spatial_dims(const emitter& e, value weight) { return e.rank(weight) - 2; }
+
+    static value convolve_padded_by_name(emit<produces>& e, const auto& a) {
         const std::size_t dims = spatial_dims(e, a.weight);
         shape_builder padding = shape_builder::filled(dims, 0);
         shape_builder odd = shape_builder::filled(2 * dims, 0);  // for aten.constant_pad_nd: last axis first
@@ -53,14 +60,6 @@ struct canonicalize_convolutions : pass {
         }
         return convolve(e, a, input, padding, false, int_list{0});
     }
-
-    template <one_of<transposed> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return convolve(e, a, a.input, a.padding, true, a.output_padding);
-    }
-
-private:
-    static std::size_t spatial_dims(const emitter& e, value weight) { return e.rank(weight) - 2; }
 
     template <class Args>
     static value convolve(emit<produces>& e, const Args& a, value input, sizes padding, bool transposed_form,

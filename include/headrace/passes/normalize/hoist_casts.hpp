@@ -22,10 +22,6 @@ struct hoist_casts : pass {
     using runs_before = pass_list<functions_tabulated, narrow_types>;
     static constexpr std::string_view summary =
         "moves casts from integers to floats ahead of ops that only move elements";
-    using movements =
-        ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
-            aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,
-            aten::slice_tensor, aten::select_int, aten::flip>;
     using targeted_ops = ops<aten::_to_copy>;
     using produces = targeted_ops;
 
@@ -33,7 +29,7 @@ struct hoist_casts : pass {
         if (!a.dtype || !is_integral(e.dtype(a.self)) || !is_floating(*a.dtype)) return std::nullopt;
         std::pmr::vector<const node*> moves;  // from the cast up
         value v = a.self;
-        for (; has_one_use(v) && set_of<movements>.contains(*v.producer->op); v = v.producer->operand(0))
+        for (; has_one_use(v) && only_moves(*v.producer); v = v.producer->operand(0))
             moves.push_back(v.producer);
         if (moves.empty()) return std::nullopt;
         args<aten::_to_copy> cast = a;
@@ -46,6 +42,9 @@ struct hoist_casts : pass {
         }
         return v;
     }
+
+private:
+    static bool only_moves(const node& n) { return n.op->has(trait::rearranging) && n.operand_count == 1; }
 };
 HEADRACE_COMPILED_PASS(hoist_casts);
 

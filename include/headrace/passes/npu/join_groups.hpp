@@ -41,15 +41,10 @@ struct join_groups : pass {
         const auto taps = zero ? constant_integers(weight->integers) : std::nullopt;
         if (!taps || e.dtype(weight->integers) != dtype::int8) return std::nullopt;
         const shape_builder kernel(e.shape(a.weight));
-        const std::int64_t window = kernel[2] * kernel[3];
         const shape_builder whole{kernel[0], kernel[1] * a.groups, kernel[2], kernel[3]};
-        const value dense = e.constant_of(dtype::int8, whole, [&](std::size_t i) {
-            const auto at = static_cast<std::int64_t>(i);
-            const std::int64_t channel = at / window % whole[1];
-            const std::int64_t row = at / window / whole[1];
-            if (channel / kernel[1] != row / (kernel[0] / a.groups)) return *zero;
-            const std::int64_t tap = (row * kernel[1] + channel % kernel[1]) * window + at % window;
-            return (*taps)[static_cast<std::size_t>(tap)];
+        const value dense = build::constant_at(e, dtype::int8, whole, [&](const shape_builder& at) {
+            if (at[1] / kernel[1] != at[0] / (kernel[0] / a.groups)) return *zero;
+            return (*taps)[build::element_index(kernel, {at[0], at[1] % kernel[1], at[2], at[3]})];
         });
         args<aten::convolution> joined = a;
         joined.groups = 1;

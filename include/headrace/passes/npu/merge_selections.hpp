@@ -47,12 +47,12 @@ struct merge_selections : pass {
         if (!taps || !zero) return std::nullopt;
         args<tosa::conv2d> merged = a;
         merged.input = selection->input;
-        merged.weight = e.constant_of(
-            dtype::int8, shape_builder{kernel[0], kernel[1], kernel[2], all}, [&](std::size_t i) {
-                const std::int64_t at = positions[i % positions.size()];
-                const std::size_t row = i / positions.size() * static_cast<std::size_t>(kernel[3]);
-                return at == none ? *zero : (*taps)[row + static_cast<std::size_t>(at)];
-            });
+        const shape_builder wide{kernel[0], kernel[1], kernel[2], all};
+        merged.weight = build::constant_at(e, dtype::int8, wide, [&](const shape_builder& at) {
+            const std::int64_t channel = positions[static_cast<std::size_t>(at[3])];
+            if (channel == none) return *zero;
+            return (*taps)[build::element_index(kernel, {at[0], at[1], at[2], channel})];
+        });
         return e.make<tosa::conv2d>(merged);
     }
 
@@ -62,13 +62,10 @@ private:
     // For each channel that a convolution reads, the one that it becomes, or `none`. Empty if the convolution
     // does more than to select.
     static std::pmr::vector<std::int64_t> selected_by(const args<tosa::conv2d>& a, emit<produces>& e) {
-        const auto is = [](const int_list& list, std::int64_t number) {
-            return std::all_of(list.begin(), list.end(), [&](std::int64_t n) { return n == number; });
-        };
         const shape_builder kernel(e.shape(a.weight));
         const auto biases = constant_integers(a.bias);
         const bool is_plain =
-            kernel[1] == 1 && kernel[2] == 1 && is(a.pad, 0) && is(a.stride, 1) &&
+            kernel[1] == 1 && kernel[2] == 1 && build::all_are(a.pad, 0) && build::all_are(a.stride, 1) &&
             e.dtype(a.input) == dtype::int8 && constant_integer(a.input_zp) == 0 &&
             constant_integer(a.weight_zp) == 0 && biases &&
             std::count(biases->begin(), biases->end(), 0) == static_cast<std::ptrdiff_t>(biases->size());

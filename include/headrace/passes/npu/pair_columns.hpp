@@ -50,13 +50,10 @@ struct pair_columns : pass {
         args<tosa::conv2d> paired = a;
         paired.input =
             build::reshape(e, a.input, shape_builder{image[0], image[1], image[2] / 2, 2 * image[3]});
-        paired.weight = e.constant_of(dtype::int8, fewer, [&](std::size_t i) {
-            const auto at = static_cast<std::int64_t>(i);
-            const std::int64_t element = at % kernel[3];
-            const std::int64_t column = at / kernel[3] % (2 * taps) - skipped;
-            const std::int64_t row = at / (2 * taps * kernel[3]);
+        paired.weight = build::constant_at(e, dtype::int8, fewer, [&](const shape_builder& at) {
+            const std::int64_t column = 2 * at[2] + at[3] / kernel[3] - skipped;
             if (column < 0 || column >= kernel[2]) return *zero;
-            return (*weight)[static_cast<std::size_t>((row * kernel[2] + column) * kernel[3] + element)];
+            return (*weight)[build::element_index(kernel, {at[0], at[1], column, at[3] % kernel[3]})];
         });
         paired.pad = {a.pad[0], a.pad[1], before, after};
         paired.stride = {a.stride[0], 1};

@@ -30,15 +30,13 @@ struct read_blocks : pass {
     }
 
     std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
-        const auto all = [](const int_list& list, std::int64_t number) {
-            return std::all_of(list.begin(), list.end(), [&](std::int64_t n) { return n == number; });
-        };
         const shape_builder kernel(e.shape(a.weight));
         const auto* last = match<tosa::transpose>(a.input);
         const auto* joined = last == nullptr ? nullptr : match<tosa::reshape>(last->input1);
         const auto* moved = joined == nullptr ? nullptr : match<tosa::transpose>(joined->input1);
         const auto* split = moved == nullptr ? nullptr : match<tosa::reshape>(moved->input1);
-        if (split == nullptr || kernel[1] != 1 || kernel[2] != 1 || !all(a.pad, 0) || !all(a.stride, 1))
+        if (split == nullptr || kernel[1] != 1 || kernel[2] != 1 || !build::all_are(a.pad, 0) ||
+            !build::all_are(a.stride, 1))
             return std::nullopt;
         const shape_builder image(e.shape(split->input1));
         const shape_builder blocks(e.shape(moved->input1));

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_NPU_READ_LAST_COLUMN_HPP
 #define HEADRACE_PASSES_NPU_READ_LAST_COLUMN_HPP
 
-#include <algorithm>
 #include <optional>
 
 #include <headrace/passes/npu/tuning.hpp>
@@ -31,26 +30,23 @@ struct read_last_column : pass {
         const auto* part = match<tosa::slice>(a.input);
         const auto zero = constant_integer(a.weight_zp);
         const bool has_one_tap = e.shape(a.weight)[1] == 1 && e.shape(a.weight)[2] == 1;
-        const bool is_plain = std::all_of(a.pad.begin(), a.pad.end(), [](std::int64_t n) { return n == 0; });
-        if (part == nullptr || !has_one_use(a.input) || !zero || !has_one_tap || !is_plain ||
+        if (part == nullptr || !has_one_use(a.input) || !zero || !has_one_tap || !build::all_are(a.pad, 0) ||
             a.stride[1] != 2)
             return std::nullopt;
         const auto* start = match<tosa::const_shape>(part->start);
         const shape_builder read(e.shape(a.input));
         const shape_builder whole(e.shape(part->input1));
-        const bool is_leading = start != nullptr && std::all_of(start->values.begin(), start->values.end(),
-                                                                [](std::int64_t n) { return n == 0; });
+        const bool is_leading = start != nullptr && build::all_are(start->values, 0);
         if (!is_leading || whole[2] != read[2] + 1 || whole[0] != read[0] || whole[3] != read[3])
             return std::nullopt;
         const auto taps = e.dtype(a.weight) == dtype::int8 ? constant_integers(a.weight) : std::nullopt;
         if (!taps) return std::nullopt;
         args<tosa::conv2d> wide = a;
         wide.input = build::slice(e, part->input1, 1, 0, read[1]);
-        const auto channels = static_cast<std::size_t>(read[3]);
-        const shape_builder kernel{e.shape(a.weight)[0], 1, 2, read[3]};
-        wide.weight = e.constant_of(dtype::int8, kernel, [&](std::size_t i) {
-            const std::size_t tap = i / channels;
-            return tap % 2 == 0 ? (*taps)[tap / 2 * channels + i % channels] : *zero;
+        const shape_builder kernel(e.shape(a.weight));
+        const shape_builder two{kernel[0], 1, 2, kernel[3]};
+        wide.weight = build::constant_at(e, dtype::int8, two, [&](const shape_builder& at) {
+            return at[2] == 0 ? (*taps)[build::element_index(kernel, {at[0], 0, 0, at[3]})] : *zero;
         });
         wide.dilation = {1, 1};
         return e.make<tosa::conv2d>(wide);

@@ -3,9 +3,7 @@
 #ifndef HEADRACE_PASSES_NPU_SELECT_BY_CONVOLUTION_HPP
 #define HEADRACE_PASSES_NPU_SELECT_BY_CONVOLUTION_HPP
 
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/tosa_only.hpp>
@@ -60,14 +58,11 @@ private:
     // Of `count` shuffled channels from `start` on, each is one of the channels before: those lie in groups.
     static value weights(emit<produces>& e, std::int64_t channels, std::int64_t groups, std::int64_t start,
                          std::int64_t count) {
-        const shape_builder shape{count, 1, 1, channels};
-        std::pmr::vector<std::int8_t> taken(static_cast<std::size_t>(count * channels));
-        for (std::int64_t i = 0; i != count; ++i) {
-            const std::int64_t shuffled = start + i;
+        return build::constant_at(e, dtype::int8, {count, 1, 1, channels}, [&](const shape_builder& at) {
+            const std::int64_t shuffled = start + at[0];
             const std::int64_t source = shuffled % groups * (channels / groups) + shuffled / groups;
-            taken[static_cast<std::size_t>(i * channels + source)] = 1;
-        }
-        return e.constant<std::int8_t>(dtype::int8, shape, taken);
+            return std::int64_t{at[3] == source};
+        });
     }
 };
 HEADRACE_COMPILED_PASS(select_by_convolution);

@@ -25,10 +25,10 @@ struct canonicalize_quantization : pass {
     static constexpr std::string_view summary = "quantization parameters as numbers, uint8 as int8";
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;
-    using dequantize_by_tensor = ops<quantized_decomposed::dequantize_per_tensor_tensor,
-                                     quantized_decomposed::dequantize_per_tensor_tensor2>;
-    using by_tensor = joined<dequantize_by_tensor, ops<quantized_decomposed::quantize_per_tensor_tensor,
-                                                       quantized_decomposed::quantize_per_tensor_tensor2>>;
+    using by_tensor = ops<quantized_decomposed::quantize_per_tensor_tensor,
+                          quantized_decomposed::quantize_per_tensor_tensor2,
+                          quantized_decomposed::dequantize_per_tensor_tensor,
+                          quantized_decomposed::dequantize_per_tensor_tensor2>;
     using targeted_ops = joined<by_tensor, ops<quantize, dequantize>>;
     using produces = ops<quantize, dequantize>;
     static constexpr bool in_execution_order = true;
@@ -44,7 +44,7 @@ struct canonicalize_quantization : pass {
         if (!is_scale(scale->front()))
             return e.unsupported("its scale is " + number_text(scale->front()) +
                                  ", but must be above 0 and finite in float32");
-        if constexpr (one_of<Op, dequantize_by_tensor>) {
+        if constexpr (has_trait<Op>(trait::dequantizing)) {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
             return quantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype});
@@ -68,11 +68,13 @@ private:
 
     // Only where all readers dequantize. A node that is being retraced has no readers yet.
     static bool becomes_signed(const emitter& e, const args<quantize>& a) {
-        constexpr auto dequantizes = set_of<joined<dequantize_by_tensor, ops<dequantize>>>;
+        const auto dequantizes = [](const edge& use) {
+            const op_info& reader = *use.target->op;
+            return set_of<targeted_ops>.contains(reader) && reader.has(trait::dequantizing);
+        };
         const node& n = e.current();
         return a.dtype == dtype::uint8 && n.first_use != nullptr &&
-               std::all_of(n.uses().begin(), n.uses().end(),
-                           [&](const edge& use) { return dequantizes.contains(*use.target->op); });
+               std::all_of(n.uses().begin(), n.uses().end(), dequantizes);
     }
 
     template <class Args>

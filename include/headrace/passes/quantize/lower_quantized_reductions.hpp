@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <headrace/infer/aten_reduction.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 #include <headrace/passes/support/reducing.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -19,7 +20,7 @@ namespace headrace {
 struct lower_quantized_reductions : pass {
     static constexpr std::string_view summary = "sum(dq(x)) = dq(sum(x)) in INT32; argmax(dq(x)) = argmax(x)";
     using sums = ops<aten::sum, aten::sum_dim_intlist>;
-    using positions = ops<aten::argmax, aten::argmin>;
+    using positions = ops_where<aten::dialect, trait::reduction, trait::locating>;
     using targeted_ops = joined<sums, positions, ops<aten::cumsum>>;
     using produces = joined<fixed_point_ops, build::reshape_ops, build::slice_ops, build::pad_ops, positions,
                             dequantize_ops, ops<tosa::reduce_sum, tosa::add>>;

@@ -12,31 +12,20 @@
 #include <headrace/infer/aten_elementwise.hpp>
 #include <headrace/infer/aten_join.hpp>
 #include <headrace/infer/aten_view.hpp>
+#include <headrace/op/op_query.hpp>
 #include <headrace/passes/support/build.hpp>
 
 namespace headrace {
 
-using reshaping_ops =
-    ops<aten::view, aten::_unsafe_view, aten::reshape, aten::flatten_using_ints, aten::unflatten_int,
-        aten::squeeze, aten::squeeze_dim, aten::squeeze_dims, aten::unsqueeze, tosa::reshape>;
-
-/// Ops whose results consist of elements of their operands, in the form that programs have after the
-/// decompositions: `move(dq(x)) = dq(move(x))`, where all operands share one quantization.
-using selecting_ops = joined<
-    reshaping_ops,
-    ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist, aten::expand,
-        aten::broadcast_to, aten::repeat, aten::tile, aten::flip, aten::slice_tensor, aten::narrow,
-        aten::select_int, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
-        aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
-        aten::tensor_split_indices, aten::unbind_int, aten::index_select, aten::embedding, aten::gather,
-        aten::index_tensor, aten::_unsafe_index_tensor, aten::cat, aten::where_self, aten::index_put,
-        aten::_unsafe_index_put, aten::scatter_src, aten::index_copy, aten::reflection_pad1d,
-        aten::reflection_pad2d, aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d,
-        aten::replication_pad3d, aten::upsample_nearest1d, aten::upsample_nearest1d_vec,
-        aten::upsample_nearest2d, aten::upsample_nearest2d_vec, aten::_upsample_nearest_exact1d,
-        aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
-        aten::_upsample_nearest_exact2d_vec, aten::amax, aten::amin, aten::max, aten::min, aten::aminmax,
-        aten::max_pool2d, tosa::transpose>>;
+/// Ops whose results consist of elements of their operands, whatever their arguments, in the form that
+/// programs have after the decompositions: `move(dq(x)) = dq(move(x))`, where all operands share one
+/// quantization. Of paddings, those that are made for a number of axes repeat elements.
+inline constexpr auto selecting_ops =
+    set_where<aten::dialect, trait::rearranging | trait::splitting | trait::gathering | trait::nearest> |
+    set_where<aten::dialect, trait::padding, trait::spatial> |
+    set_where<tosa::dialect, trait::reshaping | trait::permuting> |
+    ops_in<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax, aten::max_pool2d, aten::scatter_src,
+           aten::index_copy>;
 
 [[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
 
@@ -48,7 +37,7 @@ using selecting_ops = joined<
     if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::_unsafe_index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::pad>(n)) return a->mode != "constant";
-    return set_of<selecting_ops>.contains(*n.op);
+    return selecting_ops.contains(n.op->functional());
 }
 
 /// A constant_pad_nd, or a `pad` with a constant.
@@ -114,7 +103,7 @@ struct moved_axis {
         if (a->step != 1) return std::nullopt;
         return moved_axis{axis, clamped_slice(a->start, a->end, before[axis]).start};
     }
-    if (!set_of<reshaping_ops>.contains(*n.op)) return std::nullopt;
+    if (!n.op->has(trait::reshaping)) return std::nullopt;
     return axis_after_reshape(before, n.results[0].meta->shape, axis);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/op/op_query.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/quantize/rescaling.hpp>
@@ -35,25 +36,10 @@ struct tabulate_functions : pass {
 
     using clamps =
         ops<aten::relu, aten::relu6, aten::hardtanh, aten::clamp, aten::clamp_min, aten::clamp_max>;
-    using functions = joined<
-        ops<aten::abs, aten::neg, aten::exp, aten::exp2, aten::expm1, aten::log, aten::log1p, aten::log2,
-            aten::log10, aten::sqrt, aten::rsqrt, aten::reciprocal, aten::square, aten::sin, aten::cos,
-            aten::tan, aten::asin, aten::acos, aten::atan, aten::sinh, aten::cosh, aten::tanh, aten::asinh,
-            aten::acosh, aten::atanh, aten::sigmoid, aten::logit, aten::silu, aten::mish, aten::softplus,
-            aten::log_sigmoid, aten::gelu, aten::elu, aten::selu, aten::celu, aten::hardsigmoid,
-            aten::hardswish, aten::leaky_relu, aten::prelu, aten::_prelu_kernel, aten::threshold,
-            aten::softshrink, aten::hardshrink, aten::deg2rad, aten::rad2deg, aten::signbit, aten::erf,
-            aten::erfc, aten::erfinv, aten::ceil, aten::floor, aten::round, aten::round_decimals, aten::trunc,
-            aten::frac, aten::sign, aten::sgn, aten::isnan, aten::isinf, aten::isfinite, aten::nan_to_num>,
-        ops<aten::add_tensor, aten::sub_tensor, aten::rsub_scalar, aten::rsub_tensor, aten::mul_tensor,
-            aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::remainder_tensor,
-            aten::fmod_tensor, aten::fmax, aten::fmin, aten::hypot, aten::copysign_tensor, aten::logaddexp,
-            aten::xlogy_tensor, aten::atan2, aten::pow_tensor_scalar, aten::pow_tensor_tensor,
-            aten::pow_scalar, aten::maximum, aten::minimum, aten::clamp_tensor, aten::clamp_min_tensor,
-            aten::clamp_max_tensor, aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor,
-            aten::where_self, aten::masked_fill_scalar, aten::eq_tensor, aten::ne_tensor, aten::lt_tensor,
-            aten::le_tensor, aten::gt_tensor, aten::ge_tensor, aten::logical_and, aten::logical_or,
-            aten::logical_xor, aten::logical_not, aten::_to_copy>>;
+    // A prelu's weight may be of more elements, and a cast reads what it converts.
+    static constexpr auto functions = (set_where<aten::dialect, trait::elementwise> -
+                                       set_where<aten::dialect, trait::on_bits> - set_of<clamps>) |
+                                      ops_in<aten::prelu, aten::_prelu_kernel, aten::_to_copy>;
 
     std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
         if (a.dtype != dtype::int8 && a.dtype != dtype::int16) return std::nullopt;
@@ -108,9 +94,9 @@ private:
                 return false;
             if (const auto* a = args_if<dequantize>(n)) {
                 if (!read(a->input)) return false;
-            } else if (is<quantize>(n) || set_of<joined<functions, clamps>>.contains(*n.op)) {
+            } else if (is<quantize>(n) || (functions | set_of<clamps>).contains(*n.op)) {
                 if (!keeps_its_rules(n)) return false;
-                computes_ = computes_ || set_of<functions>.contains(*n.op);
+                computes_ = computes_ || functions.contains(*n.op);
                 for (const edge& operand : n.operand_edges()) {
                     if (!is_number(*operand.slot) && !collect(*operand.source)) return false;
                 }
@@ -151,12 +137,12 @@ private:
             return meta_of(v) != nullptr && meta_of(v)->elements() == 1 && is_constant(*v.producer);
         }
         static bool is_constant(const node& n, int nested = 0) {
-            constexpr auto computable =
-                set_of<joined<functions, clamps, ops<quantize, dequantize, aten::view, aten::reshape>>>;
+            constexpr trait computable =
+                trait::elementwise | trait::reshaping | trait::quantizing | trait::dequantizing;
             if (is<builtin::constant>(n)) return true;
             if (nested == 8) return false;
-            if (n.operand_count == 0) return set_of<ops<aten::full, aten::scalar_tensor>>.contains(*n.op);
-            return computable.contains(*n.op) &&
+            if (n.operand_count == 0) return n.op->has(trait::gives_number);
+            return (n.op->has(computable) || functions.contains(*n.op)) &&
                    std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
                                [&](const edge& e) { return is_constant(*e.source, nested + 1); });
         }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -30,6 +31,29 @@ inline value const_shape(emit<ops<tosa::const_shape>> e, sizes values) {
 inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     if (!v || e.shape(v) == int_list(shape)) return v;
     return e.make<tosa::reshape>({.input1 = v, .shape = const_shape(e, shape)});
+}
+
+/// Are all of these strides, paddings or sizes that number?
+[[nodiscard]] constexpr bool all_are(sizes items, std::int64_t number) {
+    return std::all_of(items.begin(), items.end(), [&](std::int64_t item) { return item == number; });
+}
+
+/// Where the element at a position lies in a row-major tensor of that shape.
+[[nodiscard]] constexpr std::size_t element_index(sizes shape, std::initializer_list<std::int64_t> position) {
+    std::int64_t index = 0;
+    std::size_t axis = 0;
+    for (const std::int64_t i : position) index = index * shape[axis++] + i;
+    return static_cast<std::size_t>(index);
+}
+/// A constant whose element at each position is the number that `number_at(position)` gives.
+inline value constant_at(emit<ops<>> e, dtype type, const shape_builder& shape, const auto& number_at) {
+    return e.constant_of(type, shape, [&](std::size_t i) {
+        auto rest = static_cast<std::int64_t>(i);
+        shape_builder position = shape;
+        for (std::size_t axis = shape.size(); axis-- != 0; rest /= shape[axis])
+            position[axis] = rest % shape[axis];
+        return number_at(position);
+    });
 }
 
 using transpose_ops = ops<tosa::transpose>;

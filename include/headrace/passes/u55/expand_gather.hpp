@@ -138,19 +138,14 @@ private:
     // A convolution costs a hundredth of MATMUL, but its weights must be constant.
     static value selected_by_convolution(emit<produces>& e, value ones, const shape_builder& values,
                                          const std::pmr::vector<std::int64_t>& table) {
-        const auto rows = static_cast<std::size_t>(values[1]);
-        const auto channels = static_cast<std::size_t>(values[2]);
-        std::pmr::vector<std::int8_t> weight(table.size());
-        for (std::size_t k = 0; k != rows; ++k) {
-            for (std::size_t c = 0; c != channels; ++c)
-                weight[c * rows + k] = static_cast<std::int8_t>(table[k * channels + c]);
-        }
         const shape_builder kernel{values[2], 1, 1, values[1]};
+        const value weight = build::constant_at(e, dtype::int8, kernel, [&](const shape_builder& at) {
+            return table[build::element_index(values, {0, at[3], at[0]})];
+        });
         const shape_builder h(e.shape(ones));
         const value image = build::reshape(e, ones, shape_builder{1, h[1], 1, h[2]});
         const value found = e.make<tosa::conv2d>(
-            build::unpadded<tosa::conv2d>(e, image, e.constant<std::int8_t>(dtype::int8, kernel, weight),
-                                          e.splat(0, dtype::int32, std::array{values[2]})));
+            build::unpadded<tosa::conv2d>(e, image, weight, e.splat(0, dtype::int32, std::array{values[2]})));
         return build::reshape(e, build::narrow(e, found, dtype::int8), shape_builder{1, h[1], values[2]});
     }
     static value selected_by_sum(emit<produces>& e, value hits, value values) {

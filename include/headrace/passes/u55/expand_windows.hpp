@@ -172,39 +172,24 @@ private:
     struct weight_view {
         std::span<const std::byte> bytes;
         shape_builder shape;
-        std::int8_t zero = 0;
+        std::int64_t zero = 0;
 
-        std::int8_t operator()(std::initializer_list<std::int64_t> at) const {
-            std::int64_t index = 0;
-            std::size_t axis = 0;
-            for (const std::int64_t i : at) index = index * shape[axis++] + i;
-            return static_cast<std::int8_t>(bytes[static_cast<std::size_t>(index)]);
+        std::int64_t operator()(std::initializer_list<std::int64_t> at) const {
+            return static_cast<std::int8_t>(bytes[build::element_index(shape, at)]);
         }
     };
     template <class Args>
     static weight_view view(const Args& a) {
         return {u55::constant_bytes(a.weight), shape_builder(meta_of(a.weight)->shape),
-                static_cast<std::int8_t>(constant_integer(a.weight_zp).value_or(0))};
+                constant_integer(a.weight_zp).value_or(0)};
     }
     template <class Args>
     static bool is_constant(emit<produces>& e, const Args& a) {
         return e.dtype(a.weight) == dtype::int8 && !u55::constant_bytes(a.weight).empty() &&
                constant_integers(a.bias) && constant_integer(a.weight_zp) && constant_integer(a.input_zp);
     }
-    /// A weight of four axes; `element` gives the element at each position.
-    template <class F>
-    static value weight_of(emit<produces>& e, const shape_builder& shape, F&& element) {
-        std::pmr::vector<std::int8_t> elements;
-        elements.reserve(static_cast<std::size_t>(element_count(shape)));
-        shape_builder at = shape_builder::filled(4, 0);
-        for (at[0] = 0; at[0] != shape[0]; ++at[0]) {
-            for (at[1] = 0; at[1] != shape[1]; ++at[1]) {
-                for (at[2] = 0; at[2] != shape[2]; ++at[2]) {
-                    for (at[3] = 0; at[3] != shape[3]; ++at[3]) elements.push_back(element(at));
-                }
-            }
-        }
-        return e.constant<std::int8_t>(dtype::int8, shape, elements);
+    static value weight_of(emit<produces>& e, const shape_builder& shape, const auto& element) {
+        return build::constant_at(e, dtype::int8, shape, element);
     }
     // --- forward ---------------------------------------------------------------------------
 

@@ -28,6 +28,24 @@ struct interval {
         return least >= other.least && most <= other.most;
     }
     [[nodiscard]] bool fits(dtype type) const { return lies_in(of_type(type)); }
+
+    friend interval max(const interval& x, const interval& y) {
+        return {std::max(x.least, y.least), std::max(x.most, y.most)};
+    }
+    friend interval min(const interval& x, const interval& y) {
+        return {std::min(x.least, y.least), std::min(x.most, y.most)};
+    }
+    friend interval operator+(const interval& x, const interval& y) {
+        return {x.least + y.least, x.most + y.most};
+    }
+    friend interval operator-(const interval& x, const interval& y) {
+        return {x.least - y.most, x.most - y.least};
+    }
+    friend interval operator*(const interval& x, const interval& y) {
+        const auto [least, most] =
+            std::minmax({x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
+        return {least, most};
+    }
 };
 
 namespace detail {
@@ -49,8 +67,7 @@ private:
         if (is<builtin::constant>(*v.producer)) return elements(v, whole);
         if (!is_of_dialect<tosa::dialect>(*v.producer)) return whole;
         const bool moves = is<tosa::reduce_max>(*v.producer) || is<tosa::reduce_min>(*v.producer) ||
-                           v.producer->op->has(trait::reshaping | trait::permuting | trait::slicing |
-                                               trait::repeating | trait::reversing);
+                           v.producer->op->has(trait::rearranging);
         if (const auto* a = match<tosa::rescale>(v)) return scaled(*a, whole, depth);
         if (const auto* a = match<tosa::clamp>(v)) return {a->min_val.to_int(), a->max_val.to_int()};
         if (const auto* a = match<tosa::cast>(v)) return of(a->input, depth);
@@ -60,18 +77,15 @@ private:
         return computed_by_two(v, depth).value_or(whole);
     }
     [[nodiscard]] std::optional<interval> computed_by_two(value v, int depth) const {
-        static constexpr auto arithmetic =
-            set_of<ops<tosa::maximum, tosa::minimum, tosa::add, tosa::sub, tosa::mul>>;
         const node& n = *v.producer;
-        if (!arithmetic.contains(*n.op)) return std::nullopt;
-        const interval x = of(n.operand(0), depth), y = of(n.operand(1), depth);
-        if (is<tosa::maximum>(n)) return interval{std::max(x.least, y.least), std::max(x.most, y.most)};
-        if (is<tosa::minimum>(n)) return interval{std::min(x.least, y.least), std::min(x.most, y.most)};
-        if (is<tosa::add>(n)) return interval{x.least + y.least, x.most + y.most};
-        if (is<tosa::sub>(n)) return interval{x.least - y.most, x.most - y.least};
-        const auto [least, most] =
-            std::minmax({x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
-        return interval{least, most};
+        const auto x = [&] { return of(n.operand(0), depth); };
+        const auto y = [&] { return of(n.operand(1), depth); };
+        if (is<tosa::maximum>(n)) return max(x(), y());
+        if (is<tosa::minimum>(n)) return min(x(), y());
+        if (is<tosa::add>(n)) return x() + y();
+        if (is<tosa::sub>(n)) return x() - y();
+        if (is<tosa::mul>(n)) return x() * y();
+        return std::nullopt;
     }
     static interval elements(value v, const interval& whole) {
         const auto numbers = constant_integers(v);

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Defines patterns of nodes, which headrace::on_match takes, and headrace::node_match, what they matched.
+#ifndef HEADRACE_MATCH_NODE_MATCH_HPP
+#define HEADRACE_MATCH_NODE_MATCH_HPP
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <headrace/base/fixed_string.hpp>
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/match/pattern_expression.hpp>
+#include <headrace/pass/rules.hpp>
+
+namespace headrace {
+
+/// Patterns of nodes, as types. Where the matcher of graphs (match/subgraph_matcher.hpp) finds any pattern
+/// in a graph as FX does, these are trees, read from the node that is rewritten towards its operands: they
+/// cost a few comparisons, compile fast, and give each node's arguments with their type.
+template <fixed_string Name, class Ops, bool Optional, class... Operands>
+struct node_pattern {
+    static constexpr auto name = Name;
+    using op_list = Ops;
+};
+/// A constant, whatever its elements are.
+template <fixed_string Name>
+struct constant_pattern {
+    static constexpr auto name = Name;
+    using op_list = ops<builtin::constant>;
+};
+
+/// A node of one of these ops: `node_of<"conv", tosa::conv2d, tosa::depthwise_conv2d>(x)`. The operands are
+/// those that are neither optional nor lists, in order; those that are left out, and all other arguments, may
+/// be anything. A wildcard that stands twice is the same value in both places.
+template <fixed_string Name, op_tag... Ops, class... Operands>
+[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, false, Operands...> node_of(Operands...) {
+    return {};
+}
+/// Such a node, or what its first operand would be: `optional_node<"cast", tosa::cast>(x)`.
+template <fixed_string Name, op_tag... Ops, class... Operands>
+[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, true, Operands...> optional_node(Operands...) {
+    return {};
+}
+template <fixed_string Name>
+[[nodiscard]] constexpr constant_pattern<Name> constant_node() {
+    return {};
+}
+
+/// The pattern of a node of an op whose first operand is another of that op: `twice<tosa::clamp>` has an
+/// "outer" and an "inner" one.
+template <op_tag Op>
+struct twice_t {
+    constexpr auto operator()(auto x) const { return node_of<"outer", Op>(node_of<"inner", Op>(x)); }
+};
+template <op_tag Op>
+inline constexpr twice_t<Op> twice{};
+
+namespace detail {
+
+// The named nodes of a pattern, in the order in which they are matched.
+template <class... Nodes>
+struct node_patterns {
+    static constexpr std::size_t size = sizeof...(Nodes);
+};
+template <class... As, class... Bs>
+node_patterns<As..., Bs...> operator+(node_patterns<As...>, node_patterns<Bs...>);
+
+template <class P>
+struct nodes_in {
+    using type = node_patterns<>;
+};
+template <fixed_string Name, class Ops, bool Optional, class... Operands>
+struct nodes_in<node_pattern<Name, Ops, Optional, Operands...>> {
+    using type = decltype((node_patterns<node_pattern<Name, Ops, Optional, Operands...>>{} + ... +
+                           typename nodes_in<Operands>::type{}));
+};
+template <fixed_string Name>
+struct nodes_in<constant_pattern<Name>> {
+    using type = node_patterns<constant_pattern<Name>>;
+};
+
+constexpr std::size_t equal_at_both_ends(std::string_view a, std::string_view b) {
+    const std::size_t shorter = std::min(a.size(), b.size());
+    std::size_t front = 0;
+    while (front != shorter && a[front] == b[front]) ++front;
+    std::size_t back = 0;
+    while (back != shorter && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
+    return front + back;
+}
+// The position of the node of that name, or of the one whose name is most like it.
+template <class... Nodes>
+constexpr std::size_t position_of_name(std::string_view name, node_patterns<Nodes...>) {
+    constexpr std::array<std::string_view, sizeof...(Nodes)> names{Nodes::name.view()...};
+    std::size_t best = 0;
+    for (std::size_t i = 0; i != names.size(); ++i) {
+        if (names[i] == name) return i;
+        if (equal_at_both_ends(names[i], name) > equal_at_both_ends(names[best], name)) best = i;
+    }
+    return best;
+}
+template <class... Nodes>
+constexpr bool has_name(std::string_view name, node_patterns<Nodes...>) {
+    return ((Nodes::name.view() == name) || ...);
+}
+template <std::size_t I, class... Nodes>
+auto node_at(node_patterns<Nodes...>) -> typename type_at<I, ops<Nodes...>>::type;
+
+}  // namespace detail
+
+/// Names a node that a rewrite asks for and its pattern does not have, in the compile error.
+template <fixed_string Name>
+struct not_in_pattern {};
+template <class Diagnosis>
+inline constexpr bool node_is_in_pattern = false;
+template <>
+inline constexpr bool node_is_in_pattern<no_fault> = true;
+
+namespace detail {
+
+// An error in the body of a rewrite would come with all the templates that read the body. So a rewrite that
+// asks for a node which its pattern does not have compiles, with the node whose name is most like it, and
+// notes the name: as the type of this function, which has none as long as no name is missing. The line that
+// makes the rule reads it.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"
+#endif
+template <class Match>
+struct missing_name {
+    friend constexpr auto name_missing_in(missing_name<Match>);
+};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+template <class Match, fixed_string Name>
+struct note_missing_name {
+    friend constexpr auto name_missing_in(missing_name<Match>) { return not_in_pattern<Name>{}; }
+};
+template <class Match>
+constexpr auto fault_of_names() {
+    if constexpr (requires { name_missing_in(missing_name<Match>{}); }) {
+        return name_missing_in(missing_name<Match>{});
+    } else {
+        return no_fault{};
+    }
+}
+
+}  // namespace detail
+
+/// What a pattern has matched for a rewrite: its nodes by their names.
+template <class Pattern, class Rewrite>
+class node_match {
+    using nodes = typename detail::nodes_in<Pattern>::type;
+    template <fixed_string Name>
+    static constexpr std::size_t position() {
+        if constexpr (!detail::has_name(Name.view(), nodes{}) &&
+                      !requires { name_missing_in(detail::missing_name<node_match>{}); }) {
+            static_cast<void>(detail::note_missing_name<node_match, Name>{});
+        }
+        return detail::position_of_name(Name.view(), nodes{});
+    }
+    template <fixed_string Name>
+    using ops_of = typename decltype(detail::node_at<position<Name>()>(nodes{}))::op_list;
+    template <class Op>
+    static args<Op> arguments(ops<Op>);
+
+public:
+    /// The node of that name; null if it is optional and not there.
+    template <fixed_string Name>
+    [[nodiscard]] const node* find() const {
+        return nodes_[position<Name>()];
+    }
+    /// The arguments of a node that has one op, with their type: `m.template get<"outer">().perms`.
+    template <fixed_string Name>
+    [[nodiscard]] const auto& get() const {
+        using op_args = decltype(arguments(ops_of<Name>{}));
+        return *static_cast<const op_args*>(find<Name>()->arguments);
+    }
+    /// Does nothing else read what that node computes? Then it is gone after the rewrite.
+    template <fixed_string Name>
+    [[nodiscard]] bool is_sole_use() const {
+        return use_count({const_cast<node*>(find<Name>()), 0}) == 1;
+    }
+
+    /// For the matcher.
+    std::array<const node*, nodes::size> nodes_{};
+};
+
+}  // namespace headrace
+
+#endif
