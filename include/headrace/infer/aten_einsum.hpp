@@ -96,7 +96,7 @@ public:
     [[nodiscard]] result<void> add(std::string_view labels, sizes shape) {
         const bool ellipsis = labels.find('.') != std::string_view::npos;
         const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
-        if (shape.size() > shape_builder::capacity) return invalid("rank is too large");
+        if (shape.size() > shape_builder::capacity) return rank_too_large();
         if (ellipsis ? shape.size() < named : shape.size() != named) {
             return invalid("einsum labels '" + std::pmr::string(labels) + "' do not match " +
                            shape_text(shape));

@@ -238,7 +238,7 @@ template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& mask = inference::of(a.mask);
-    BOOST_OUTCOME_TRY(require_mask("mask", mask));
+    BOOST_OUTCOME_TRY(require_dtype("mask", mask.dtype, dtype::boolean));
     if constexpr (std::is_same_v<Op, aten::masked_fill_tensor>) {
         BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
     }

@@ -275,6 +275,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(sizes(input.shape).first(input.rank() - 1));
     if (weight.rank() == 2) shape.push_back(weight.shape[0]);
     BOOST_OUTCOME_TRY(detail::require_factors(input, weight));
+    BOOST_OUTCOME_TRY(require_dtype("bias", a.bias, input.dtype));
     if (a.bias) {
         const sizes bias(inference::of(*a.bias).shape);
         BOOST_OUTCOME_TRY(require_rank("bias", bias, weight.rank() - 1));

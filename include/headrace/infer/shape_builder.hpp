@@ -72,6 +72,9 @@ private:
     std::size_t wanted_ = 0;
 };
 
+/// The refusal of a rank that no shape_builder holds: such a tensor is sound, but has no lowering.
+[[nodiscard]] error rank_too_large();
+
 /// Adds a result to what a rule writes, unless no tensor can have that type or shape.
 [[nodiscard]] result<void> add_result(inference& out, dtype type, const shape_builder& shape);
 [[nodiscard]] result<void> add_result(inference& out, const tensor_meta& meta);

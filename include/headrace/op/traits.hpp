@@ -33,6 +33,7 @@ enum class trait : std::uint64_t {
     on_floats = 1ULL << 34,    ///< takes floating-point numbers alone
     on_numbers = 1ULL << 35,   ///< takes no booleans
     on_bits = 1ULL << 36,      ///< takes integers and booleans alone
+    on_reals = 1ULL << 37,     ///< takes no complex numbers, as for what compares or orders
 
     // Which of its operand's elements the result has, and where.
     forwarding = 1ULL << 13,    ///< all of them: the operand as it is

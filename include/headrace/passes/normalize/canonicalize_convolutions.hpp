@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_NORMALIZE_CANONICALIZE_CONVOLUTIONS_HPP
 
 #include <algorithm>
+#include <optional>
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
@@ -23,7 +24,7 @@ struct canonicalize_convolutions : pass {
     using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
     using transposed =
         ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
-    using targeted_ops = joined<forward, named_padding, transposed>;
+    using targeted_ops = joined<forward, named_padding, transposed, ops<aten::convolution>>;
     using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
 
     template <one_of<forward> Op>
@@ -57,6 +58,15 @@ struct canonicalize_convolutions : pass {
     template <one_of<transposed> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return convolve(e, a, a.input, a.padding, true, a.output_padding);
+    }
+
+    std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
+        const std::size_t dims = spatial_dims(e, a.weight);
+        for (const int_list* list : {&a.stride, &a.padding, &a.dilation, &a.output_padding}) {
+            if (list->size() != dims)
+                return convolve(e, a, a.input, a.padding, a.transposed, a.output_padding);
+        }
+        return std::nullopt;
     }
 
 private:
