@@ -26,6 +26,7 @@ HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_
     constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
     if (shape.overflowed()) return rank_too_large();
     if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
+    if (type == dtype::shape) return invalid("no tensor has the type shape");
     std::int64_t count = 1;
     for (const std::int64_t size : shape) {
         if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/passes/legalize/tensor_indices.hpp>
 #include <headrace/passes/properties.hpp>
 
@@ -81,6 +82,10 @@ private:
         const build::indexed_rows at = build::rows_at(e, self, given);
         if (e.failed()) return {};
         if (element_count(at.selected) == 0) return self;
+        if (!expanded_shape(e.shape(values), at.selected)) {  // of a mask, only its data tells
+            return e.unsupported("values " + shape_text(e.shape(values)) + " do not broadcast to " +
+                                 shape_text(at.selected) + ", which the indices select");
+        }
         if (at.repeats == true && !accumulate) {
             return e.unsupported(
                 "an index is named twice, so that the result depends on the order of the writes; "
