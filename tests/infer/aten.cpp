@@ -365,6 +365,92 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
           "quant_max is 256, but must be from 0 to 255");
 }
 
+TEST_CASE_METHOD(fixture, "rules refuse complex numbers where an op compares or orders") {
+    const value z = tensor(dtype::complex64, {1, 4, 8, 8});
+    const std::pmr::string self = "self is complex64, but must be a type of real numbers";
+    const std::pmr::string common =
+        "the common type of the operands is complex64, but must be a type of real numbers";
+    CHECK(infer<aten::max>({z}) == self);
+    CHECK(infer<aten::amin>({z, {1}}) == self);
+    CHECK(infer<aten::aminmax>({z}) == self);
+    CHECK(infer<aten::argmax>({z}) == self);
+    CHECK(infer<aten::min_dim>({z, 0}) == self);
+    CHECK(infer<aten::sort>({z}) == self);
+    CHECK(infer<aten::argsort_stable>({z, true}) == self);
+    CHECK(infer<aten::msort>({z}) == self);
+    CHECK(infer<aten::topk>({z, 1}) == self);
+    CHECK(infer<aten::relu>({z}) == self);
+    CHECK(infer<aten::erf>({z}) == self);
+    CHECK(infer<aten::signbit>({z}) == self);
+    CHECK(infer<aten::softmax_int>({z, 1}) == self);
+    CHECK(infer<aten::_log_softmax>({z, 1, false}) == self);
+    CHECK(infer<aten::max_pool2d>({z, {2}}) == self);
+    CHECK(infer<aten::avg_pool2d>({z, {2}}) == self);
+    CHECK(infer<aten::adaptive_max_pool2d>({z, {2}}) == self);
+    CHECK(infer<aten::maximum>({z, real({8})}) == common);
+    CHECK(infer<aten::le_tensor>({real({8}), z}) == common);
+    CHECK(infer<aten::gt_scalar>({z, 1}) == common);
+    CHECK(infer<aten::clamp>({z, scalar(0)}) == common);
+    CHECK(infer<aten::clamp_tensor>({real({8}), z}) == common);
+    CHECK(infer<aten::remainder_scalar>({z, 2}) == common);
+    CHECK(infer<aten::div_scalar_mode>({z, 2, "trunc"}) == common);
+    CHECK(infer<aten::group_norm>({z, 2}) == "input is complex64, but must be a type of real numbers");
+    CHECK(infer<aten::eq_tensor>({z, z}) == "bool[1, 4, 8, 8]");
+    CHECK(infer<aten::add_tensor>({z, real({8})}) == "complex64[1, 4, 8, 8]");
+}
+
+TEST_CASE_METHOD(fixture, "rules ask for operands and parameters of one type") {
+    const value image = real({1, 4, 8, 8});
+    const value wide = tensor(dtype::float64, {4});
+    const value half = tensor(dtype::float16, {1, 4, 8, 8});
+    const std::pmr::string weight = "weight is float64, but must be float32";
+    CHECK(infer<aten::batch_norm>({image, {}, {}, wide, real({4}), false, 0.1, 1e-5, true}) ==
+          "running_mean is float64, but must be float32");
+    CHECK(infer<aten::native_group_norm>({image, wide, {}, 1, 4, 64, 2, 1e-5}) == weight);
+    CHECK(infer<aten::instance_norm>({image, wide, {}, {}, {}, true, 0.1, 1e-5, true}) == weight);
+    CHECK(infer<aten::layer_norm>({real({2, 4}), {4}, wide}) == weight);
+    CHECK(infer<aten::group_norm>({half, 2, real({4})}) == "float16[1, 4, 8, 8]");
+    CHECK(infer<aten::rms_norm>({real({2, 4}), {4}, wide}) == "float32[2, 4]");
+    CHECK(infer<aten::rms_norm>({real({2, 4}), {4}, tensor(dtype::float8_e5m2, {4})}) ==
+          "these dtypes do not promote to a common one");
+    CHECK(infer<aten::linear>({real({2, 4}), real({4, 4}), wide}) == "bias is float64, but must be float32");
+    CHECK(infer<aten::conv2d>({image, tensor(dtype::float64, {6, 4, 3, 3})}) == weight);
+    CHECK(infer<aten::conv2d>({image, real({4, 4, 3, 3}), wide}) == "bias is float64, but must be float32");
+    const std::vector<value> factors{real({2}), wide};
+    CHECK(infer<aten::einsum>({"i,j->ij", factors}) == "the second factor is float64, but must be float32");
+    const value bytes = tensor(dtype::uint8, {8});
+    CHECK(infer<aten::masked_fill_scalar>({image, bytes, 0}) == "mask is uint8, but must be bool");
+    CHECK(infer<aten::where_scalar>({bytes, 1, 2}) == "int64[8]");
+    const value truths = tensor(dtype::boolean, {8});
+    CHECK(infer<aten::div_tensor_mode>({truths, truths, "floor"}) ==
+          "the common type of the operands is bool, but must be a type of numbers");
+    CHECK(infer<aten::div_tensor_mode>({truths, truths, std::nullopt}) == "float32[8]");
+}
+
+TEST_CASE_METHOD(fixture, "aten.convolution takes batches, and no negative padding of its result") {
+    const value weight = real({6, 4, 3, 3});
+    CHECK(infer<aten::convolution>({real({4, 8, 8}), weight, {}, {1}, {0}, {1}, false, {0}, 1}) ==
+          "input [4, 8, 8] must have rank 4");
+    CHECK(infer<aten::convolution>({real({1, 4, 8, 8}), weight, {}, {1}, {0}, {1}, false, {-1}, 1}) ==
+          "output_padding is -1, but must be at least 0");
+    CHECK(infer<aten::convolution>({real({1, 4, 8, 8}), weight, {}, {1}, {0}, {1}, false, {0}, 1}) ==
+          "float32[1, 6, 6, 6]");
+}
+
+TEST_CASE_METHOD(fixture, "a result that no lowering holds is not the program's fault") {
+    const int_list many(std::vector<std::int64_t>(20, 1));
+    inference out(g.arena());
+    const auto ranks = infer_op<aten::tile>({real({2}), many}, out);
+    REQUIRE(!ranks);
+    CHECK(ranks.error().message == "rank is above 16");
+    CHECK(ranks.error().kind == error_kind::unsupported);
+    const std::int64_t huge = std::int64_t{1} << 40;
+    const auto sizes = infer_op<aten::repeat>({real({2}), {huge, huge}}, out);
+    REQUIRE(!sizes);
+    CHECK(sizes.error().kind == error_kind::unsupported);
+    CHECK(infer<aten::full>({{2}, 1, dtype::shape}) == "no tensor has the type shape");
+}
+
 TEST_CASE_METHOD(fixture, "rules are found at run time") {
     node& n = g.create<aten::relu>({real({2})});
     const inference_rule rule = find_rule<aten::dialect>(*n.op);
