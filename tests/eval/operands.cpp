@@ -151,6 +151,7 @@ private:
         ++counts_.run;
         const auto results = e.run();
         if (results) ++counts_.succeeded;
+        if (!results && results.error().kind == error_kind::invalid) FAIL_CHECK(results.error().message);
         return results || results.error().kind == error_kind::unsupported;  // some ops have no kernel
     }
     void replace(const arguments& all) {

@@ -416,6 +416,12 @@ TEST_CASE_METHOD(fixture, "rules ask for operands and parameters of one type") {
     CHECK(infer<aten::linear>({real({2, 4}), real({4, 4}), wide}) == "bias is float64, but must be float32");
     CHECK(infer<aten::conv2d>({image, tensor(dtype::float64, {6, 4, 3, 3})}) == weight);
     CHECK(infer<aten::conv2d>({image, real({4, 4, 3, 3}), wide}) == "bias is float64, but must be float32");
+    const value row = real({2, 4});
+    CHECK(infer<aten::scaled_dot_product_attention>({row, row, row, tensor(dtype::float16, {2})}) ==
+          "attn_mask is float16, but must be float32");
+    const value z = tensor(dtype::complex64, {2, 4});
+    CHECK(infer<aten::scaled_dot_product_attention>({z, z, z}) ==
+          "query is complex64, but must be a type of real numbers");
     const std::vector<value> factors{real({2}), wide};
     CHECK(infer<aten::einsum>({"i,j->ij", factors}) == "the second factor is float64, but must be float32");
     const value bytes = tensor(dtype::uint8, {8});
