@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines the test of rules and passes together: whatever the arguments of an op are, its inference rule
-// refuses them, or a program of this op alone is lowered, or is refused as one that the target cannot hold.
-// An internal error is neither.
+// refuses them, or a program of this op alone is lowered, or is refused as one that the target cannot hold,
+// in floats and in quantized numbers, to TOSA and to .pte. An internal error is neither.
 //
 // HEADRACE_OPERAND_CASES says how many cases are drawn for an op, HEADRACE_OPERAND_OP which op is tried
 // alone.
@@ -9,7 +9,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -28,6 +29,7 @@
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
+#include <headrace/lowering/lower_pte.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/target/tosa_verify.hpp>
 
@@ -38,11 +40,34 @@ using namespace headrace::samples;
 
 namespace {
 
-/// An op with arguments as a program. Its operands are inputs, or small constants.
+/// What a program is lowered to.
+struct lowering {
+    std::string name;  ///< of the target; empty where it is chosen by what the program holds
+    bool quantized = false;
+    bool pte = false;
+    bool delegates = false;
+
+    [[nodiscard]] std::optional<target_spec> target() const {
+        return name.empty() ? std::nullopt : parse_target(name);
+    }
+};
+const std::vector<lowering> lowerings{{""},
+                                      {"TOSA-1.0+INT"},
+                                      {"TOSA-1.0+INT+int16+int4+u55"},
+                                      {"TOSA-1.0+INT+int16+int4+u85"},
+                                      {"TOSA-1.0+INT", true},
+                                      {"TOSA-1.0+INT+int16+int4+u55", true},
+                                      {"TOSA-1.0+INT+int16+int4+u85", true},
+                                      {"", false, true},
+                                      {"", false, true, true}};
+
+/// An op with arguments as a program. Its operands are inputs, or small constants; quantized, floats come
+/// from INT8 and are written to it.
 class one_op_program {
 public:
-    one_op_program(const op_info& op, const arguments& all, std::mt19937::result_type constants)
-        : constants_(constants), graph_(std::make_unique<graph>()) {
+    one_op_program(const op_info& op, const arguments& all, std::mt19937::result_type constants,
+                   bool quantized)
+        : constants_(constants), quantized_(quantized), graph_(std::make_unique<graph>()) {
         const argument_struct given(op, all, [this](const operand& spec) { return add(spec); });
         const auto results = op.results == variadic_results ? 1U : static_cast<unsigned>(op.results);
         node* n = &graph_->create(op, given.data(), results);
@@ -55,8 +80,8 @@ public:
         }
         std::vector<value> outputs;
         for (std::uint32_t i = 0; i != n->result_count; ++i) {
-            outputs.push_back(n->result(i));
-            graph_->set_meta(outputs[i], inferred.results()[i]);
+            graph_->set_meta(n->result(i), inferred.results()[i]);
+            outputs.push_back(given_out(n->result(i)));
         }
         if (outputs.empty() && !operands_.empty()) outputs.push_back(operands_[0]);
         graph_->create<builtin::output>({.values = list<value>(outputs)});
@@ -66,36 +91,52 @@ public:
     [[nodiscard]] std::string text() const { return std::string(listing(*graph_)); }
 
     /// What is wrong with its lowering; empty if it succeeds, or is refused.
-    [[nodiscard]] std::string fault(const std::optional<target_spec>& target) const {
-        const auto source = [this]() -> result<program> {
-            program p{};
-            p.graph = std::make_unique<graph>();
-            copy_graph(*graph_, *p.graph);
-            p.user_outputs = graph_->output()->operand_count;
-            return p;
-        };
-        const lowering_outcome done = try_lowering(source, {.target = target});
-        if (done.failure && done.failure->kind == error_kind::invalid)
-            return std::string(done.failure->message);
-        for (const diagnostic& d : done.refusals) {
+    [[nodiscard]] std::string fault(const lowering& to) const { return to.pte ? pte_fault(to) : tosa_fault(to); }
+
+private:
+    static constexpr std::size_t most_results = 64;
+    static constexpr std::int64_t most_elements = std::int64_t{1} << 12;  // of a constant
+
+    [[nodiscard]] program copied() const {
+        program p{};
+        p.graph = std::make_unique<graph>();
+        copy_graph(*graph_, *p.graph);
+        p.user_outputs = graph_->output()->operand_count;
+        return p;
+    }
+    template <class Refusals>
+    static std::string internal_error(const Refusals& refusals) {
+        for (const diagnostic& d : refusals) {
             if (d.kind == error_kind::invalid) return std::string(d.reason);
         }
-        if (done.flatbuffer.bytes.empty()) return {};
+        return {};
+    }
+    [[nodiscard]] std::string tosa_fault(const lowering& to) const {
+        const lowering_outcome done =
+            try_lowering([this]() -> result<program> { return copied(); }, {.target = to.target()});
+        if (done.failure && done.failure->kind == error_kind::invalid)
+            return std::string(done.failure->message);
+        if (done.flatbuffer.bytes.empty()) return internal_error(done.refusals);
         const graph& g = *done.model.graph;
         const auto legal = verify_tosa(g, g.target());
         return legal ? std::string() : "not legal: " + std::string(legal.error().message);
     }
-
-private:
-    static constexpr std::size_t most_results = 64;
-    static constexpr std::int64_t most_bytes = std::int64_t{1} << 12;  // of a constant
+    [[nodiscard]] std::string pte_fault(const lowering& to) const {
+        std::map<std::string, program, std::less<>> methods;
+        methods.emplace("forward", copied());
+        const auto done = lower_to_pte(std::move(methods), {.delegate = to.delegates});
+        if (done) return internal_error(done.value().refusals);
+        return done.error().kind == error_kind::invalid ? std::string(done.error().message) : std::string();
+    }
 
     value add(const operand& spec) {
-        const tensor_meta meta{spec.type, int_list(spec.shape), {}};
-        const auto count = meta.checked_elements();
+        const auto count = tensor_meta{spec.type, int_list(spec.shape), {}}.checked_elements();
+        const bool dequantized = quantized_ && spec.type == dtype::float32 && count;
+        const tensor_meta meta{dequantized ? dtype::int8 : spec.type, int_list(spec.shape), {}};
         const bool constant = (constants_ >> operands_.size() % 32 & 1U) != 0 && count &&
-                              *count <= static_cast<std::int64_t>(most_bytes);
-        operands_.push_back(constant ? add_constant(meta, spec.data) : add_input(meta));
+                              *count <= static_cast<std::int64_t>(most_elements);
+        const value v = constant ? add_constant(meta, spec.data) : add_input(meta);
+        operands_.push_back(dequantized ? dequantized_from(v, constant ? 0 : 3) : v);
         return operands_.back();
     }
     value add_input(const tensor_meta& meta) {
@@ -110,8 +151,22 @@ private:
             if (data == operand::content::small && !bytes.empty()) bytes[0] = std::byte{1};
         });
     }
+    value dequantized_from(value v, std::int64_t zero_point) {
+        node& n = graph_->create<quantized_decomposed::dequantize_per_tensor>(
+            {v, 0.05, zero_point, -128, 127, dtype::int8, std::nullopt});
+        graph_->set_meta(n.result(), {dtype::float32, meta_of(v)->shape, {}});
+        return n.result();
+    }
+    value given_out(value v) {
+        if (!quantized_ || meta_of(v)->dtype != dtype::float32) return v;
+        node& n = graph_->create<quantized_decomposed::quantize_per_tensor>(
+            {v, 0.1, -5, -128, 127, dtype::int8});
+        graph_->set_meta(n.result(), {dtype::int8, meta_of(v)->shape, {}});
+        return n.result();
+    }
 
     std::mt19937::result_type constants_;  // which operands are, by bit
+    bool quantized_;
     std::unique_ptr<graph> graph_;
     std::vector<value> operands_;
     bool taken_ = false;
@@ -121,24 +176,20 @@ struct tally {
     std::size_t tried = 0, lowered = 0;
 };
 
-std::vector<std::optional<target_spec>> targets() {
-    return {std::nullopt, parse_target("TOSA-1.0+INT"), parse_target("TOSA-1.0+INT+int16+int4+u55"),
-            parse_target("TOSA-1.0+INT+int16+int4+u85")};
-}
-
-/// Lowers the op with drawn arguments for one target after the other.
+/// Lowers the op with drawn arguments in one way after the other.
 void try_op(const op_info& op, std::size_t cases, tally& counts) {
-    static const auto all_targets = targets();
     std::mt19937 random(1);
     std::set<std::string> seen;
     const auto take = [&](const arguments& all) {
-        const one_op_program p(op, all, random());
+        const lowering& to = lowerings[counts.lowered % lowerings.size()];
+        const one_op_program p(op, all, random(), to.quantized);
         ++counts.tried;
         if (!p.taken()) return false;
-        const std::size_t which = counts.lowered++ % all_targets.size();
-        const std::string fault = p.fault(all_targets[which]);
-        if (!fault.empty() && seen.insert(fault).second)
-            FAIL_CHECK(fault << "\ntarget " << which << '\n' << p.text());
+        ++counts.lowered;
+        const std::string fault = p.fault(to);
+        if (!fault.empty() && seen.insert(fault).second) {
+            FAIL_CHECK(fault << "\n  target " << (to.pte ? ".pte" : to.name) << '\n' << p.text());
+        }
         return true;
     };
     constexpr std::size_t each = 8;  // cases from the same small arguments

@@ -56,9 +56,11 @@ struct indexed_axes {
     std::size_t rank = 0;
 };
 
-/// Refuses masks that are not of the size of the axes that they cover.
+/// Refuses masks that are not of the size of the axes that they cover, and other indices that do not
+/// broadcast.
 inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> indices) {
     indexed_axes found{false, shape.size()};
+    shape_builder given;  // by all but the masks
     std::size_t widest = 0;  // of the indices, which broadcast; a mask counts as a list
     std::size_t axis = 0;
     for (const std::optional<value>& v : indices) {
@@ -69,6 +71,8 @@ inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> 
             BOOST_OUTCOME_TRY(require_shape("mask", mask->shape, shape.subspan(axis, covered)));
         } else if (v) {
             BOOST_OUTCOME_TRY(require_indices("index", inference::of(*v)));
+            BOOST_OUTCOME_TRY(both, broadcast(given, inference::of(*v).shape));
+            given = both;
         }
         found.has_masks = found.has_masks || mask != nullptr;
         if (v) {
