@@ -308,6 +308,10 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::silu>({whole}) == "self is int64, but must be a floating-point type");
     CHECK(infer<aten::addcdiv>({whole, whole, whole}) ==
           "the common type of the operands is int64, but must be a floating-point type");
+    CHECK(infer<aten::softmax_int>({x, 1, dtype::int64}) ==
+          "dtype is int64, but must be a floating-point type");
+    CHECK(infer<aten::index_add>({whole, 1, index, tensor(dtype::int64, {2, 3}), 0.5}) ==
+          "alpha must be an integer where the result is int64");
     CHECK(infer<aten::_softmax>({whole, 1, false}) == "self is int64, but must be a floating-point type");
     CHECK(infer<aten::layer_norm>({whole, {6}}) == "input is int64, but must be a floating-point type");
     CHECK(infer<aten::mean>({whole}) == "self is int64, but must be a floating-point type");
@@ -344,6 +348,8 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::index_put>({x, indices, real({5})}) == "values [5] must broadcast to [3, 6]");
     const std::vector<std::optional<value>> mask{tensor(dtype::boolean, {3})};
     CHECK(infer<aten::index_put>({x, mask, real({})}) == "mask [3] must have shape [2]");
+    const std::vector<std::optional<value>> clashing{index, whole};
+    CHECK(infer<aten::index_put>({x, clashing, real({})}) == "cannot broadcast [2, 6] with [3]");
     const std::vector<std::optional<value>> all_of_x{mask_of_x};
     CHECK(infer<aten::index_put>({x, all_of_x, real({1, 1})}) == "values [1, 1] must have rank 0 to 1");
     CHECK(infer<aten::prelu>({x, whole}) == "weight is int64, but must be float32");

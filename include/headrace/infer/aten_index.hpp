@@ -9,6 +9,7 @@
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten_elementwise.hpp>
 #include <headrace/infer/aten_view.hpp>
 #include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/promotion.hpp>
@@ -204,6 +205,9 @@ template <one_of<ops<aten::index_add, aten::index_copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(detail::check_slices(self, a.dim, inference::of(a.index), inference::of(a.source)));
+    if constexpr (requires { a.alpha; }) {
+        BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, self.dtype));
+    }
     return add_result(out, self);
 }
 template <one_of<ops<aten::index_fill_int_scalar>> Op>

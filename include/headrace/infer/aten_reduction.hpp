@@ -225,6 +225,7 @@ template <one_of<ops<aten::softmax_int, aten::log_softmax_int, aten::_safe_softm
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const dtype type = a.dtype.value_or(as_floating(self.dtype));
+    BOOST_OUTCOME_TRY(require_floating("dtype", type));
     BOOST_OUTCOME_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
     BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, type, self.shape);
