@@ -91,7 +91,9 @@ public:
     [[nodiscard]] std::string text() const { return std::string(listing(*graph_)); }
 
     /// What is wrong with its lowering; empty if it succeeds, or is refused.
-    [[nodiscard]] std::string fault(const lowering& to) const { return to.pte ? pte_fault(to) : tosa_fault(to); }
+    [[nodiscard]] std::string fault(const lowering& to) const {
+        return to.pte ? pte_fault(to) : tosa_fault(to);
+    }
 
 private:
     static constexpr std::size_t most_results = 64;
@@ -159,8 +161,8 @@ private:
     }
     value given_out(value v) {
         if (!quantized_ || meta_of(v)->dtype != dtype::float32) return v;
-        node& n = graph_->create<quantized_decomposed::quantize_per_tensor>(
-            {v, 0.1, -5, -128, 127, dtype::int8});
+        node& n =
+            graph_->create<quantized_decomposed::quantize_per_tensor>({v, 0.1, -5, -128, 127, dtype::int8});
         graph_->set_meta(n.result(), {dtype::int8, meta_of(v)->shape, {}});
         return n.result();
     }

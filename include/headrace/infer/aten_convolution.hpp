@@ -199,16 +199,16 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::max_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(
+        shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(
+        shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
@@ -219,8 +219,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if constexpr (requires { a.divisor_override; }) {
         if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
     }
-    BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}},
+                                                      a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
 

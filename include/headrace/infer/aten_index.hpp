@@ -61,7 +61,7 @@ struct indexed_axes {
 /// broadcast.
 inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> indices) {
     indexed_axes found{false, shape.size()};
-    shape_builder given;  // by all but the masks
+    shape_builder given;     // by all but the masks
     std::size_t widest = 0;  // of the indices, which broadcast; a mask counts as a list
     std::size_t axis = 0;
     for (const std::optional<value>& v : indices) {

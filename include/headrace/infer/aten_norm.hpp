@@ -100,8 +100,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, 3, SIZE_MAX));
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(
-        detail::check_statistics(input, a.running_mean, a.running_var, !a.use_input_stats));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.use_input_stats));
     // PyTorch repeats them once for each image, which it can do to vectors alone.
     for (const std::optional<value>& v : {a.weight, a.bias, a.running_mean, a.running_var}) {
         if (v && inference::of(*v).rank() != 1)

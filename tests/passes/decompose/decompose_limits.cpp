@@ -30,8 +30,8 @@ TEST_CASE("bounds, masks and powers") {
     CHECK_THAT(
         [](program& p) {  // types that promote only with the third
             const value x = p.input(dtype::int32, {4});
-            p.output(p.make<aten::clamp_tensor>(
-                {x, p.input(dtype::float16, {}), p.input(dtype::float32, {4})}));
+            p.output(
+                p.make<aten::clamp_tensor>({x, p.input(dtype::float16, {}), p.input(dtype::float32, {4})}));
         },
         computes_the_same<decompose_limits>());
     for (const scalar base : {scalar(2), scalar(0.5), scalar(1)}) {

@@ -319,10 +319,9 @@ TEST_CASE("index_put with more values than a constant mask selects is refused") 
             const value x = p.input(fp32, {4});
             const std::optional<value> indices[] = {
                 p.constant<std::uint8_t>(dtype::boolean, {4}, {0, 1, 0, 0})};
-            p.output(
-                p.make<aten::index_put>({.self = x,
-                                         .indices = list<std::optional<value>>(indices, 1),
-                                         .values = p.input(fp32, {3})}));
+            p.output(p.make<aten::index_put>({.self = x,
+                                              .indices = list<std::optional<value>>(indices, 1),
+                                              .values = p.input(fp32, {3})}));
         },
         is_refused_by<legalize_index_put>("values [3] do not broadcast to [1]"));
 }

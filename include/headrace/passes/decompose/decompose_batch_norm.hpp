@@ -57,7 +57,8 @@ private:
             const dtype type = computed_in(x.dtype());
             const auto center = as(flat(mean), type);
             const auto root = rsqrt(as(flat(variance), type) + a.eps);
-            const auto scale = with_operand(root, a.weight, [&](auto r, auto w) { return as(flat(w), type) * r; });
+            const auto scale =
+                with_operand(root, a.weight, [&](auto r, auto w) { return as(flat(w), type) * r; });
             const auto* conv = foldable(x.value());
             return choose(
                 conv != nullptr, [&] { return folded(*conv, scale, center, a.bias); },

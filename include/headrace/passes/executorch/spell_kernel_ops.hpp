@@ -274,7 +274,8 @@ private:
         if (scales) {
             const auto scaled = scaled_sizes(sizes(e.shape(image)).subspan(2), *scales);
             if (!scaled || scaled.value() != shape_builder(size))
-                return e.unsupported("ExecuTorch's kernel takes sizes or scales, and these scales give others");
+                return e.unsupported(
+                    "ExecuTorch's kernel takes sizes or scales, and these scales give others");
         }
         const auto resized = scales ? std::nullopt : std::optional(size);
         if constexpr (requires { a.align_corners; }) {

@@ -298,8 +298,8 @@ private:
         graph& g_;
         pass_context& context_;
         std::pmr::unordered_map<const node*, number> numbers_;
-        // Casts of booleans to INT8, and the numbers that replace them when all nodes have been visited: such a
-        // number may be what the boolean itself has become, and what reads the cast reads no boolean.
+        // Casts of booleans to INT8, and the numbers that replace them when all nodes have been visited: such
+        // a number may be what the boolean itself has become, and what reads the cast reads no boolean.
         std::pmr::vector<std::pair<node*, value>> numbered_casts_;
         std::pmr::vector<node*> replaced_;
         std::size_t count_ = 0;
