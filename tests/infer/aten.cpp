@@ -35,6 +35,10 @@ static_assert(all_inferable<dim_order_ops::dialect::all_ops>);
 static_assert(all_inferable<higher_order::dialect::all_ops>);
 static_assert(all_inferable<quantized_decomposed::dialect::all_ops>);
 
+// Facts of ops that rules go by stand in their declarations.
+static_assert(spatial_rank<aten::conv_transpose1d> == 1 && spatial_rank<aten::_upsample_nearest_exact2d> == 2 &&
+              spatial_rank<aten::replication_pad3d> == 3);
+
 /// Tensors to infer from.
 struct fixture {
     graph g;

@@ -21,40 +21,43 @@ using enum trait;
 
 // Convolution.
 
-struct conv1d : op<dialect, "aten.conv1d.default", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv1d : op<dialect, "aten.conv1d.default",
+         "input, weight, bias, stride, padding, dilation, groups", over_line> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1}, padding{0}, dilation{1};
         std::int64_t groups = 1;
     };
 };
-struct conv1d_padding
-    : op<dialect, "aten.conv1d.padding", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv1d_padding : op<dialect, "aten.conv1d.padding",
+         "input, weight, bias, stride, padding, dilation, groups", over_line> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1};
         std::string_view padding = "valid"; int_list dilation{1}; std::int64_t groups = 1;
     };
 };
-struct conv2d : op<dialect, "aten.conv2d.default", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv2d : op<dialect, "aten.conv2d.default",
+         "input, weight, bias, stride, padding, dilation, groups", over_image> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1}, padding{0, 0}, dilation{1, 1}; std::int64_t groups = 1;
     };
 };
-struct conv2d_padding
-    : op<dialect, "aten.conv2d.padding", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv2d_padding : op<dialect, "aten.conv2d.padding",
+         "input, weight, bias, stride, padding, dilation, groups", over_image> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1, 1};
         std::string_view padding = "valid"; int_list dilation{1, 1}; std::int64_t groups = 1;
     };
 };
-struct conv3d : op<dialect, "aten.conv3d.default", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv3d : op<dialect, "aten.conv3d.default",
+         "input, weight, bias, stride, padding, dilation, groups", over_volume> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1, 1}, padding{0, 0, 0}, dilation{1, 1, 1}; std::int64_t groups = 1;
     };
 };
-struct conv3d_padding
-    : op<dialect, "aten.conv3d.padding", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv3d_padding : op<dialect, "aten.conv3d.padding",
+         "input, weight, bias, stride, padding, dilation, groups", over_volume> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1, 1, 1};
         std::string_view padding = "valid"; int_list dilation{1, 1, 1}; std::int64_t groups = 1;
@@ -62,7 +65,7 @@ struct conv3d_padding
 };
 struct conv_transpose1d
     : op<dialect, "aten.conv_transpose1d.default",
-         "input, weight, bias, stride, padding, output_padding, groups, dilation"> {
+         "input, weight, bias, stride, padding, output_padding, groups, dilation", over_line> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1}, padding{0}, output_padding{0};
         std::int64_t groups = 1; int_list dilation{1};
@@ -70,7 +73,7 @@ struct conv_transpose1d
 };
 struct conv_transpose2d_input
     : op<dialect, "aten.conv_transpose2d.input",
-         "input, weight, bias, stride, padding, output_padding, groups, dilation"> {
+         "input, weight, bias, stride, padding, output_padding, groups, dilation", over_image> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1}, padding{0, 0}, output_padding{0, 0}; std::int64_t groups = 1;
@@ -79,7 +82,7 @@ struct conv_transpose2d_input
 };
 struct conv_transpose3d_input
     : op<dialect, "aten.conv_transpose3d.input",
-         "input, weight, bias, stride, padding, output_padding, groups, dilation"> {
+         "input, weight, bias, stride, padding, output_padding, groups, dilation", over_volume> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1, 1}, padding{0, 0, 0}, output_padding{0, 0, 0}; std::int64_t groups = 1;
@@ -97,46 +100,46 @@ struct convolution : op<dialect, "aten.convolution.default",
 // Pooling.
 
 struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default",
-         "self, output_size", on_floats, on_reals, has_out> {
+         "self, output_size", over_line, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default",
-         "self, output_size", on_floats, on_reals, has_out> {
+         "self, output_size", over_image, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default",
-         "self, output_size", on_floats, on_reals, has_out> {
+         "self, output_size", over_image, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default",
-         "self, output_size", on_floats, on_reals, has_out> {
+         "self, output_size", over_volume, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default",
-         "self, output_size", on_floats, on_reals, has_out> {
+         "self, output_size", over_volume, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default",
-         "self, output_size", 2, on_reals> {
+         "self, output_size", 2, over_line, on_reals> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool2d : op<dialect, "aten.adaptive_max_pool2d.default",
-         "self, output_size", 2, on_reals, has_out> {
+         "self, output_size", 2, over_image, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool3d : op<dialect, "aten.adaptive_max_pool3d.default",
-         "self, output_size", 2, on_reals> {
+         "self, output_size", 2, over_volume, on_reals> {
     struct args { value self; int_list output_size; };
 };
 struct avg_pool1d : op<dialect, "aten.avg_pool1d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad", on_reals, has_out> {
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad", over_line, on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0};
         bool ceil_mode = false, count_include_pad = true;
     };
 };
 struct avg_pool2d : op<dialect, "aten.avg_pool2d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override",
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override", over_image,
          on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0};
@@ -144,7 +147,7 @@ struct avg_pool2d : op<dialect, "aten.avg_pool2d.default",
     };
 };
 struct avg_pool3d : op<dialect, "aten.avg_pool3d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override",
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override", over_volume,
          on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0};
@@ -152,25 +155,25 @@ struct avg_pool3d : op<dialect, "aten.avg_pool3d.default",
     };
 };
 struct max_pool1d : op<dialect, "aten.max_pool1d.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", on_reals> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", over_line, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0}, dilation{1}; bool ceil_mode = false;
     };
 };
 struct max_pool2d : op<dialect, "aten.max_pool2d.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", on_reals> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", over_image, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
 };
 struct max_pool2d_with_indices : op<dialect, "aten.max_pool2d_with_indices.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, on_reals, has_out> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, over_image, on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
 };
 struct max_pool3d : op<dialect, "aten.max_pool3d.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", on_reals> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", over_volume, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
         bool ceil_mode = false;
@@ -178,7 +181,7 @@ struct max_pool3d : op<dialect, "aten.max_pool3d.default",
 };
 struct max_pool3d_with_indices
     : op<dialect, "aten.max_pool3d_with_indices.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, on_reals> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, over_volume, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
         bool ceil_mode = false;
@@ -1497,22 +1500,28 @@ struct pad : op<dialect, "aten.pad.default", "self, pad, mode, value", padding> 
         headrace::value self; int_list pad; std::string_view mode = "constant"; std::optional<double> value{};
     };
 };
-struct reflection_pad1d : op<dialect, "aten.reflection_pad1d.default", "self, padding", padding, has_out> {
+struct reflection_pad1d : op<dialect, "aten.reflection_pad1d.default",
+         "self, padding", over_line, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct reflection_pad2d : op<dialect, "aten.reflection_pad2d.default", "self, padding", padding, has_out> {
+struct reflection_pad2d : op<dialect, "aten.reflection_pad2d.default",
+         "self, padding", over_image, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct reflection_pad3d : op<dialect, "aten.reflection_pad3d.default", "self, padding", padding, has_out> {
+struct reflection_pad3d : op<dialect, "aten.reflection_pad3d.default",
+         "self, padding", over_volume, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad1d : op<dialect, "aten.replication_pad1d.default", "self, padding", padding, has_out> {
+struct replication_pad1d : op<dialect, "aten.replication_pad1d.default",
+         "self, padding", over_line, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad2d : op<dialect, "aten.replication_pad2d.default", "self, padding", padding, has_out> {
+struct replication_pad2d : op<dialect, "aten.replication_pad2d.default",
+         "self, padding", over_image, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad3d : op<dialect, "aten.replication_pad3d.default", "self, padding", padding, has_out> {
+struct replication_pad3d : op<dialect, "aten.replication_pad3d.default",
+         "self, padding", over_volume, padding, has_out> {
     struct args { value self; int_list padding; };
 };
 
@@ -1626,103 +1635,103 @@ struct grid_sampler_2d : op<dialect, "aten.grid_sampler_2d.default",
     struct args { value input, grid; std::int64_t interpolation_mode, padding_mode; bool align_corners; };
 };
 struct upsample_bicubic2d : op<dialect, "aten.upsample_bicubic2d.default",
-         "self, output_size, align_corners, scales_h, scales_w", has_out> {
+         "self, output_size, align_corners, scales_h, scales_w", over_image, has_out> {
     struct args {
         value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
     };
 };
-struct upsample_bicubic2d_vec
-    : op<dialect, "aten.upsample_bicubic2d.vec", "input, output_size, align_corners, scale_factors"> {
+struct upsample_bicubic2d_vec : op<dialect, "aten.upsample_bicubic2d.vec",
+         "input, output_size, align_corners, scale_factors", over_image> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_bilinear2d : op<dialect, "aten.upsample_bilinear2d.default",
-         "self, output_size, align_corners, scales_h, scales_w", has_out> {
+         "self, output_size, align_corners, scales_h, scales_w", over_image, has_out> {
     struct args {
         value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
     };
 };
 struct upsample_bilinear2d_vec : op<dialect, "aten.upsample_bilinear2d.vec",
-         "input, output_size, align_corners, scale_factors", has_out> {
+         "input, output_size, align_corners, scale_factors", over_image, has_out> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_linear1d : op<dialect, "aten.upsample_linear1d.default",
-         "self, output_size, align_corners, scales", has_out> {
+         "self, output_size, align_corners, scales", over_line, has_out> {
     struct args { value self; int_list output_size; bool align_corners; std::optional<double> scales{}; };
 };
-struct upsample_linear1d_vec
-    : op<dialect, "aten.upsample_linear1d.vec", "input, output_size, align_corners, scale_factors"> {
+struct upsample_linear1d_vec : op<dialect, "aten.upsample_linear1d.vec",
+         "input, output_size, align_corners, scale_factors", over_line> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_nearest1d : op<dialect, "aten.upsample_nearest1d.default",
-         "self, output_size, scales", has_out> {
+         "self, output_size, scales", over_line, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales{}; };
 };
 struct upsample_nearest1d_vec
-    : op<dialect, "aten.upsample_nearest1d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten.upsample_nearest1d.vec", "input, output_size, scale_factors", over_line> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_nearest2d : op<dialect, "aten.upsample_nearest2d.default",
-         "self, output_size, scales_h, scales_w", has_out> {
+         "self, output_size, scales_h, scales_w", over_image, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales_h{}, scales_w{}; };
 };
 struct upsample_nearest2d_vec : op<dialect, "aten.upsample_nearest2d.vec",
-         "input, output_size, scale_factors", has_out> {
+         "input, output_size, scale_factors", over_image, has_out> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_nearest3d : op<dialect, "aten.upsample_nearest3d.default",
-         "self, output_size, scales_d, scales_h, scales_w", has_out> {
+         "self, output_size, scales_d, scales_h, scales_w", over_volume, has_out> {
     struct args {
         value self; int_list output_size; std::optional<double> scales_d{}, scales_h{}, scales_w{};
     };
 };
 struct upsample_nearest3d_vec
-    : op<dialect, "aten.upsample_nearest3d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten.upsample_nearest3d.vec", "input, output_size, scale_factors", over_volume> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct _upsample_nearest_exact1d : op<dialect, "aten._upsample_nearest_exact1d.default",
-         "self, output_size, scales", has_out> {
+         "self, output_size, scales", over_line, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales{}; };
 };
 struct _upsample_nearest_exact1d_vec
-    : op<dialect, "aten._upsample_nearest_exact1d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten._upsample_nearest_exact1d.vec", "input, output_size, scale_factors", over_line> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct _upsample_nearest_exact2d : op<dialect, "aten._upsample_nearest_exact2d.default",
-         "self, output_size, scales_h, scales_w", has_out> {
+         "self, output_size, scales_h, scales_w", over_image, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales_h{}, scales_w{}; };
 };
 struct _upsample_nearest_exact2d_vec
-    : op<dialect, "aten._upsample_nearest_exact2d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten._upsample_nearest_exact2d.vec", "input, output_size, scale_factors", over_image> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_trilinear3d : op<dialect, "aten.upsample_trilinear3d.default",
-         "self, output_size, align_corners, scales_d, scales_h, scales_w", has_out> {
+         "self, output_size, align_corners, scales_d, scales_h, scales_w", over_volume, has_out> {
     struct args {
         value self; int_list output_size; bool align_corners;
         std::optional<double> scales_d{}, scales_h{}, scales_w{};
     };
 };
-struct upsample_trilinear3d_vec
-    : op<dialect, "aten.upsample_trilinear3d.vec", "input, output_size, align_corners, scale_factors"> {
+struct upsample_trilinear3d_vec : op<dialect, "aten.upsample_trilinear3d.vec",
+         "input, output_size, align_corners, scale_factors", over_volume> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;

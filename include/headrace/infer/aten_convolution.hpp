@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
@@ -27,13 +26,6 @@ using adaptive_pool_ops = ops<adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptiv
 }  // namespace aten
 
 namespace detail {
-
-/// Number of dimensions that a convolution or pooling moves over, by its op.
-template <class Op>
-inline constexpr std::size_t spatial_rank = [] {
-    if (Op::name.find("1d") != std::string_view::npos) return std::size_t{1};
-    return Op::name.find("3d") != std::string_view::npos ? std::size_t{3} : std::size_t{2};
-}();
 
 /// What is asked of the operands of a convolution; how the weight's first two sizes are read depends on it.
 struct convolution_form {
@@ -58,9 +50,9 @@ struct weight_ranks {
     std::size_t most = 5;
 };
 template <class Op>
-inline constexpr weight_ranks weight_ranks_of =
-    std::is_same_v<Op, aten::convolution> ? weight_ranks{}
-                                          : weight_ranks{spatial_rank<Op> + 2, spatial_rank<Op> + 2};
+inline constexpr weight_ranks weight_ranks_of{spatial_rank<Op> + 2, spatial_rank<Op> + 2};
+template <>
+inline constexpr weight_ranks weight_ranks_of<aten::convolution>{};
 
 inline result<void> check_convolution(const convolution_form& form, weight_ranks ranks) {
     BOOST_OUTCOME_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));

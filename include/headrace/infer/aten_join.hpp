@@ -4,7 +4,6 @@
 #define HEADRACE_INFER_ATEN_JOIN_HPP
 
 #include <algorithm>
-#include <string_view>
 #include <type_traits>
 
 #include <headrace/base/text.hpp>
@@ -211,12 +210,6 @@ inline result<void> infer_repeated(inference& out, const tensor_meta& self, size
         shape[i] = saturating_mul(shape[i], self.shape[i - lead]);
     return add_result(out, self.dtype, shape);
 }
-
-/// How many axes a padding is for, by its op's name.
-template <class Op>
-inline constexpr std::size_t padded_axes = Op::name.find("1d") != std::string_view::npos   ? 1
-                                           : Op::name.find("2d") != std::string_view::npos ? 2
-                                                                                           : 3;
 
 /// The factor by which two spatial axes shrink or grow, at the cost of channels.
 inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self, std::int64_t factor,
@@ -440,12 +433,12 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<aten::replication_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * detail::padded_axes<Op>));
+    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
     return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::edge);
 }
 template <one_of<aten::reflection_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * detail::padded_axes<Op>));
+    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
     return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::reflection);
 }
 

@@ -123,9 +123,9 @@ inline result<shape_builder> infer_attention(inference& out, const attention_ope
 
 /// How many rows of weights each element of the hidden state has.
 template <class Op>
-inline constexpr std::int64_t gates_of = Op::name.find("gru") != std::string_view::npos    ? 3
-                                         : Op::name.find("lstm") != std::string_view::npos ? 4
-                                                                                           : 1;
+inline constexpr std::int64_t gates_of = one_of<Op, ops<aten::gru_cell, aten::gru_input>>     ? 3
+                                         : one_of<Op, ops<aten::lstm_cell, aten::lstm_input>> ? 4
+                                                                                              : 1;
 
 /// The weights of one cell: [gates * hidden, input] and [gates * hidden, hidden], with biases of as many
 /// rows.

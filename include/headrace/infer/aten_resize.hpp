@@ -52,12 +52,12 @@ inline result<void> infer_resized(inference& out, const tensor_meta& input, std:
 
 template <one_of<aten::resize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_resized(out, inference::of(a.self), detail::spatial_rank<Op>, a.output_size);
+    return detail::infer_resized(out, inference::of(a.self), spatial_rank<Op>, a.output_size);
 }
 
 template <one_of<aten::resize_vec_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    constexpr std::size_t count = detail::spatial_rank<Op>;
+    constexpr std::size_t count = spatial_rank<Op>;
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
     if (a.output_size && a.scale_factors) return invalid("both output_size and scale_factors are given");

@@ -14,6 +14,7 @@
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/op/op.hpp>
 
 namespace headrace {
 
@@ -106,6 +107,14 @@ template <class... More>
 
 /// An axis of a tensor of that rank, from one that may be negative.
 [[nodiscard]] result<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
+
+/// Along how many spatial axes an op's windows, padding or resizing are.
+template <op_tag Op>
+inline constexpr std::size_t spatial_rank = [] {
+    static_assert(has_trait<Op>(trait::over_line | trait::over_image | trait::over_volume));
+    if (has_trait<Op>(trait::over_line)) return std::size_t{1};
+    return has_trait<Op>(trait::over_image) ? std::size_t{2} : std::size_t{3};
+}();
 
 /// A set of axes.
 struct axis_set {

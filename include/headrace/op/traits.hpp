@@ -34,6 +34,9 @@ enum class trait : std::uint64_t {
     on_numbers = 1ULL << 35,   ///< takes no booleans
     on_bits = 1ULL << 36,      ///< takes integers and booleans alone
     on_reals = 1ULL << 37,     ///< takes no complex numbers, as for what compares or orders
+    over_line = 1ULL << 38,    ///< windows, padding or resizing are along one spatial axis, the last
+    over_image = 1ULL << 39,   ///< along the last two
+    over_volume = 1ULL << 40,  ///< along the last three
 
     // Which of its operand's elements the result has, and where.
     forwarding = 1ULL << 13,    ///< all of them: the operand as it is
