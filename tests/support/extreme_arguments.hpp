@@ -25,8 +25,8 @@ inline constexpr std::int64_t extreme_integers[] = {
     std::vector<operand> all;
     const auto add_shape = [&](integers shape) { all.push_back({o.type, std::move(shape), o.data}); };
     for (const dtype type :
-         {dtype::boolean, dtype::int8, dtype::uint8, dtype::int32, dtype::int64, dtype::uint64,
-          dtype::float16, dtype::float64, dtype::complex64, dtype::float8_e5m2}) {
+         {dtype::boolean, dtype::int8, dtype::uint8, dtype::int16, dtype::int32, dtype::int64, dtype::uint64,
+          dtype::float16, dtype::bfloat16, dtype::float64, dtype::complex64, dtype::float8_e5m2}) {
         all.push_back({type, o.shape, o.data});
     }
     all.push_back({o.type, o.shape, operand::content::extreme});
