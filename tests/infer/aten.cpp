@@ -354,6 +354,10 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::index_put>({x, mask, real({})}) == "mask [3] must have shape [2]");
     const std::vector<std::optional<value>> clashing{index, whole};
     CHECK(infer<aten::index_put>({x, clashing, real({})}) == "cannot broadcast [2, 6] with [3]");
+    const std::vector<std::optional<value>> mask_of_rows{tensor(dtype::boolean, {2})};
+    CHECK(infer<aten::index_put>({x, mask_of_rows, real({2})}) ==
+          "the end of values [2] must broadcast to [6]");
+    CHECK(infer<aten::index_put>({x, mask_of_rows, real({2, 1})}) == "float32[2, 6]");
     const std::vector<std::optional<value>> all_of_x{mask_of_x};
     CHECK(infer<aten::index_put>({x, all_of_x, real({1, 1})}) == "values [1, 1] must have rank 0 to 1");
     CHECK(infer<aten::prelu>({x, whole}) == "weight is int64, but must be float32");

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_INFER_ATEN_INDEX_HPP
 #define HEADRACE_INFER_ATEN_INDEX_HPP
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -51,16 +52,18 @@ namespace headrace {
 
 namespace detail {
 
-/// What can be said of x[indices] without data: masks, and how many axes it has.
+/// What can be said of x[indices] without data: masks, how many axes it has, and how many of these, the last,
+/// are axes of x behind all indices.
 struct indexed_axes {
     bool has_masks = false;
     std::size_t rank = 0;
+    std::size_t behind = 0;
 };
 
 /// Refuses masks that are not of the size of the axes that they cover, and other indices that do not
 /// broadcast.
 inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> indices) {
-    indexed_axes found{false, shape.size()};
+    indexed_axes found{false, shape.size(), 0};
     shape_builder given;     // by all but the masks
     std::size_t widest = 0;  // of the indices, which broadcast; a mask counts as a list
     std::size_t axis = 0;
@@ -83,6 +86,7 @@ inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> 
         axis += covered;
     }
     found.rank += widest;
+    found.behind = shape.size() - axis;
     return found;
 }
 
@@ -148,7 +152,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(require_dtype("values", values.dtype, self.dtype));
     BOOST_OUTCOME_TRY(selected, detail::check_masks(self.shape, a.indices));
     BOOST_OUTCOME_TRY(require_rank("values", values.shape, 0, selected.rank));
-    if (!selected.has_masks) {  // else what values must broadcast to depends on data
+    if (selected.has_masks) {  // all but the last axes of what values must broadcast to depends on data
+        const std::size_t behind = std::min(values.rank(), selected.behind);
+        BOOST_OUTCOME_TRY(require_expandable("the end of values", sizes(values.shape).last(behind),
+                                             sizes(self.shape).last(selected.behind)));
+    } else {
         BOOST_OUTCOME_TRY(indexed, indexed_shape(self.shape, a.indices));
         BOOST_OUTCOME_TRY(require_expandable("values", values.shape, indexed));
     }
