@@ -197,6 +197,8 @@ struct spell_kernel_ops : pass {
             adds = true;
             if (a.alpha.to_double() != 1)
                 values = e.make<aten::mul_scalar>({.self = values, .other = a.alpha});
+            if (is_boolean(e.dtype(a.self)) && !is_boolean(e.dtype(values)))  // a product is a number
+                values = e.make<aten::_to_copy>({.self = values, .dtype = dtype::boolean});
         }
         return e.make<aten::index_put>({a.self, list<std::optional<value>>(indices), values, adds});
     }
