@@ -35,6 +35,11 @@ static_assert(all_inferable<dim_order_ops::dialect::all_ops>);
 static_assert(all_inferable<higher_order::dialect::all_ops>);
 static_assert(all_inferable<quantized_decomposed::dialect::all_ops>);
 
+// Facts of ops that rules go by stand in their declarations.
+static_assert(spatial_rank<aten::conv_transpose1d> == 1 &&
+              spatial_rank<aten::_upsample_nearest_exact2d> == 2 &&
+              spatial_rank<aten::replication_pad3d> == 3);
+
 /// Tensors to infer from.
 struct fixture {
     graph g;
@@ -308,6 +313,10 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::silu>({whole}) == "self is int64, but must be a floating-point type");
     CHECK(infer<aten::addcdiv>({whole, whole, whole}) ==
           "the common type of the operands is int64, but must be a floating-point type");
+    CHECK(infer<aten::softmax_int>({x, 1, dtype::int64}) ==
+          "dtype is int64, but must be a floating-point type");
+    CHECK(infer<aten::index_add>({whole, 1, index, tensor(dtype::int64, {2, 3}), 0.5}) ==
+          "alpha must be an integer where the result is int64");
     CHECK(infer<aten::_softmax>({whole, 1, false}) == "self is int64, but must be a floating-point type");
     CHECK(infer<aten::layer_norm>({whole, {6}}) == "input is int64, but must be a floating-point type");
     CHECK(infer<aten::mean>({whole}) == "self is int64, but must be a floating-point type");
@@ -344,6 +353,12 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::index_put>({x, indices, real({5})}) == "values [5] must broadcast to [3, 6]");
     const std::vector<std::optional<value>> mask{tensor(dtype::boolean, {3})};
     CHECK(infer<aten::index_put>({x, mask, real({})}) == "mask [3] must have shape [2]");
+    const std::vector<std::optional<value>> clashing{index, whole};
+    CHECK(infer<aten::index_put>({x, clashing, real({})}) == "cannot broadcast [2, 6] with [3]");
+    const std::vector<std::optional<value>> mask_of_rows{tensor(dtype::boolean, {2})};
+    CHECK(infer<aten::index_put>({x, mask_of_rows, real({2})}) ==
+          "the end of values [2] must broadcast to [6]");
+    CHECK(infer<aten::index_put>({x, mask_of_rows, real({2, 1})}) == "float32[2, 6]");
     const std::vector<std::optional<value>> all_of_x{mask_of_x};
     CHECK(infer<aten::index_put>({x, all_of_x, real({1, 1})}) == "values [1, 1] must have rank 0 to 1");
     CHECK(infer<aten::prelu>({x, whole}) == "weight is int64, but must be float32");
@@ -363,6 +378,98 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     }
     CHECK(infer<quantized_decomposed::quantize_per_tensor>({x, 0.1, 0, 0, 256, dtype::uint8}) ==
           "quant_max is 256, but must be from 0 to 255");
+}
+
+TEST_CASE_METHOD(fixture, "rules refuse complex numbers where an op compares or orders") {
+    const value z = tensor(dtype::complex64, {1, 4, 8, 8});
+    const std::pmr::string self = "self is complex64, but must be a type of real numbers";
+    const std::pmr::string common =
+        "the common type of the operands is complex64, but must be a type of real numbers";
+    CHECK(infer<aten::max>({z}) == self);
+    CHECK(infer<aten::amin>({z, {1}}) == self);
+    CHECK(infer<aten::aminmax>({z}) == self);
+    CHECK(infer<aten::argmax>({z}) == self);
+    CHECK(infer<aten::min_dim>({z, 0}) == self);
+    CHECK(infer<aten::sort>({z}) == self);
+    CHECK(infer<aten::argsort_stable>({z, true}) == self);
+    CHECK(infer<aten::msort>({z}) == self);
+    CHECK(infer<aten::topk>({z, 1}) == self);
+    CHECK(infer<aten::relu>({z}) == self);
+    CHECK(infer<aten::erf>({z}) == self);
+    CHECK(infer<aten::signbit>({z}) == self);
+    CHECK(infer<aten::softmax_int>({z, 1}) == self);
+    CHECK(infer<aten::_log_softmax>({z, 1, false}) == self);
+    CHECK(infer<aten::max_pool2d>({z, {2}}) == self);
+    CHECK(infer<aten::avg_pool2d>({z, {2}}) == self);
+    CHECK(infer<aten::adaptive_max_pool2d>({z, {2}}) == self);
+    CHECK(infer<aten::maximum>({z, real({8})}) == common);
+    CHECK(infer<aten::le_tensor>({real({8}), z}) == common);
+    CHECK(infer<aten::gt_scalar>({z, 1}) == common);
+    CHECK(infer<aten::clamp>({z, scalar(0)}) == common);
+    CHECK(infer<aten::clamp_tensor>({real({8}), z}) == common);
+    CHECK(infer<aten::remainder_scalar>({z, 2}) == common);
+    CHECK(infer<aten::div_scalar_mode>({z, 2, "trunc"}) == common);
+    CHECK(infer<aten::group_norm>({z, 2}) == "input is complex64, but must be a type of real numbers");
+    CHECK(infer<aten::eq_tensor>({z, z}) == "bool[1, 4, 8, 8]");
+    CHECK(infer<aten::add_tensor>({z, real({8})}) == "complex64[1, 4, 8, 8]");
+}
+
+TEST_CASE_METHOD(fixture, "rules ask for operands and parameters of one type") {
+    const value image = real({1, 4, 8, 8});
+    const value wide = tensor(dtype::float64, {4});
+    const value half = tensor(dtype::float16, {1, 4, 8, 8});
+    const std::pmr::string weight = "weight is float64, but must be float32";
+    CHECK(infer<aten::batch_norm>({image, {}, {}, wide, real({4}), false, 0.1, 1e-5, true}) ==
+          "running_mean is float64, but must be float32");
+    CHECK(infer<aten::native_group_norm>({image, wide, {}, 1, 4, 64, 2, 1e-5}) == weight);
+    CHECK(infer<aten::instance_norm>({image, wide, {}, {}, {}, true, 0.1, 1e-5, true}) == weight);
+    CHECK(infer<aten::layer_norm>({real({2, 4}), {4}, wide}) == weight);
+    CHECK(infer<aten::group_norm>({half, 2, real({4})}) == "float16[1, 4, 8, 8]");
+    CHECK(infer<aten::rms_norm>({real({2, 4}), {4}, wide}) == "float32[2, 4]");
+    CHECK(infer<aten::rms_norm>({real({2, 4}), {4}, tensor(dtype::float8_e5m2, {4})}) ==
+          "these dtypes do not promote to a common one");
+    CHECK(infer<aten::linear>({real({2, 4}), real({4, 4}), wide}) == "bias is float64, but must be float32");
+    CHECK(infer<aten::conv2d>({image, tensor(dtype::float64, {6, 4, 3, 3})}) == weight);
+    CHECK(infer<aten::conv2d>({image, real({4, 4, 3, 3}), wide}) == "bias is float64, but must be float32");
+    const value row = real({2, 4});
+    CHECK(infer<aten::scaled_dot_product_attention>({row, row, row, tensor(dtype::float16, {2})}) ==
+          "attn_mask is float16, but must be float32");
+    const value z = tensor(dtype::complex64, {2, 4});
+    CHECK(infer<aten::scaled_dot_product_attention>({z, z, z}) ==
+          "query is complex64, but must be a type of real numbers");
+    const std::vector<value> factors{real({2}), wide};
+    CHECK(infer<aten::einsum>({"i,j->ij", factors}) == "the second factor is float64, but must be float32");
+    const value bytes = tensor(dtype::uint8, {8});
+    CHECK(infer<aten::masked_fill_scalar>({image, bytes, 0}) == "mask is uint8, but must be bool");
+    CHECK(infer<aten::where_scalar>({bytes, 1, 2}) == "int64[8]");
+    const value truths = tensor(dtype::boolean, {8});
+    CHECK(infer<aten::div_tensor_mode>({truths, truths, "floor"}) ==
+          "the common type of the operands is bool, but must be a type of numbers");
+    CHECK(infer<aten::div_tensor_mode>({truths, truths, std::nullopt}) == "float32[8]");
+}
+
+TEST_CASE_METHOD(fixture, "aten.convolution takes batches, and no negative padding of its result") {
+    const value weight = real({6, 4, 3, 3});
+    CHECK(infer<aten::convolution>({real({4, 8, 8}), weight, {}, {1}, {0}, {1}, false, {0}, 1}) ==
+          "input [4, 8, 8] must have rank 4");
+    CHECK(infer<aten::convolution>({real({1, 4, 8, 8}), weight, {}, {1}, {0}, {1}, false, {-1}, 1}) ==
+          "output_padding is -1, but must be at least 0");
+    CHECK(infer<aten::convolution>({real({1, 4, 8, 8}), weight, {}, {1}, {0}, {1}, false, {0}, 1}) ==
+          "float32[1, 6, 6, 6]");
+}
+
+TEST_CASE_METHOD(fixture, "a result that no lowering holds is not the program's fault") {
+    const int_list many(std::vector<std::int64_t>(20, 1));
+    inference out(g.arena());
+    const auto ranks = infer_op<aten::tile>({real({2}), many}, out);
+    REQUIRE(!ranks);
+    CHECK(ranks.error().message == "rank is above 16");
+    CHECK(ranks.error().kind == error_kind::unsupported);
+    const std::int64_t huge = std::int64_t{1} << 40;
+    const auto sizes = infer_op<aten::repeat>({real({2}), {huge, huge}}, out);
+    REQUIRE(!sizes);
+    CHECK(sizes.error().kind == error_kind::unsupported);
+    CHECK(infer<aten::full>({{2}, 1, dtype::shape}) == "no tensor has the type shape");
 }
 
 TEST_CASE_METHOD(fixture, "rules are found at run time") {

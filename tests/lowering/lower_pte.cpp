@@ -94,6 +94,31 @@ TEST_CASE("executorch: composite ops are spelled in core ops", "[executorch]") {
     CHECK(o.ops.size() == 6);
 }
 
+TEST_CASE("executorch: one index writes as a list of one", "[executorch]") {
+    const outcome o = lower([](testing::program& p) {
+        const value at = p.constant<std::int64_t>(dtype::int64, {}, {1});
+        const value x = p.input(dtype::float32, {3, 2});
+        p.output(p.make<aten::index_copy>({x, 0, at, p.input(dtype::float32, {1, 2})}));
+        const value truths = p.input(dtype::boolean, {3, 2});
+        p.output(p.make<aten::index_add>({truths, 0, at, p.input(dtype::boolean, {1, 2}), 2}));
+    });
+    CHECK(o.refusals.empty());
+    CHECK(o.difference.empty());
+}
+
+TEST_CASE("executorch: resizing by scales that do not give the sizes is refused", "[executorch]") {
+    const auto resized = [](double scale) {
+        return lower([=](testing::program& p) {
+            const value x = p.input(dtype::float32, {1, 2, 4});
+            p.output(p.make<aten::upsample_nearest1d>({.self = x, .output_size = {8}, .scales = scale}));
+        });
+    };
+    CHECK(resized(2).difference.empty());
+    CHECK(resized(0).refusals.empty());  // does not count
+    REQUIRE(!resized(0.5).refusals.empty());
+    CHECK(resized(0.5).refusals[0].reason.find("sizes or scales") != std::pmr::string::npos);
+}
+
 TEST_CASE("executorch: what may be infinite is clamped before it is quantized", "[executorch]") {
     const auto quantized = [](testing::program& p, value x) {
         return p.make<quantized_decomposed::quantize_per_tensor>({x, 0.5, 3, -128, 127, dtype::int8});

@@ -107,39 +107,40 @@ struct convolution : op<dialect, "aten.convolution.default",
 // Pooling.
 
 struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default",
-         "self, output_size", pooling, spatial_1d, on_floats, has_out> {
+         "self, output_size", pooling, spatial_1d, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default",
-         "self, output_size", pooling, spatial_2d, on_floats, has_out> {
+         "self, output_size", pooling, spatial_2d, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default",
-         "self, output_size", pooling, spatial_2d, on_floats, has_out> {
+         "self, output_size", pooling, spatial_2d, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default",
-         "self, output_size", pooling, spatial_3d, on_floats, has_out> {
+         "self, output_size", pooling, spatial_3d, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default",
-         "self, output_size", pooling, spatial_3d, on_floats, has_out> {
+         "self, output_size", pooling, spatial_3d, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default",
-         "self, output_size", 2, pooling, spatial_1d> {
+         "self, output_size", 2, pooling, spatial_1d, on_reals> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool2d : op<dialect, "aten.adaptive_max_pool2d.default",
-         "self, output_size", 2, pooling, spatial_2d, has_out> {
+         "self, output_size", 2, pooling, spatial_2d, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool3d : op<dialect, "aten.adaptive_max_pool3d.default",
-         "self, output_size", 2, pooling, spatial_3d> {
+         "self, output_size", 2, pooling, spatial_3d, on_reals> {
     struct args { value self; int_list output_size; };
 };
 struct avg_pool1d : op<dialect, "aten.avg_pool1d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad", pooling, spatial_1d, has_out> {
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad",
+         pooling, spatial_1d, on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0};
         bool ceil_mode = false, count_include_pad = true;
@@ -147,7 +148,7 @@ struct avg_pool1d : op<dialect, "aten.avg_pool1d.default",
 };
 struct avg_pool2d : op<dialect, "aten.avg_pool2d.default",
          "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override",
-         pooling, spatial_2d, has_out> {
+         pooling, spatial_2d, on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0};
         bool ceil_mode = false, count_include_pad = true; std::optional<std::int64_t> divisor_override{};
@@ -155,7 +156,7 @@ struct avg_pool2d : op<dialect, "aten.avg_pool2d.default",
 };
 struct avg_pool3d : op<dialect, "aten.avg_pool3d.default",
          "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override",
-         pooling, spatial_3d, has_out> {
+         pooling, spatial_3d, on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0};
         bool ceil_mode = false, count_include_pad = true; std::optional<std::int64_t> divisor_override{};
@@ -163,27 +164,28 @@ struct avg_pool3d : op<dialect, "aten.avg_pool3d.default",
 };
 struct max_pool1d
     : op<dialect, "aten.max_pool1d.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_1d> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_1d, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0}, dilation{1}; bool ceil_mode = false;
     };
 };
 struct max_pool2d
     : op<dialect, "aten.max_pool2d.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_2d> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_2d, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
 };
 struct max_pool2d_with_indices : op<dialect, "aten.max_pool2d_with_indices.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, pooling, spatial_2d, has_out> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2,
+         pooling, spatial_2d, on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
 };
 struct max_pool3d
     : op<dialect, "aten.max_pool3d.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_3d> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_3d, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
         bool ceil_mode = false;
@@ -191,7 +193,7 @@ struct max_pool3d
 };
 struct max_pool3d_with_indices
     : op<dialect, "aten.max_pool3d_with_indices.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, pooling, spatial_3d> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, pooling, spatial_3d, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
         bool ceil_mode = false;
@@ -285,13 +287,14 @@ struct rnn_tanh_input
 
 // Attention and softmax.
 
-struct _log_softmax : op<dialect, "aten._log_softmax.default", "self, dim, half_to_float", has_out> {
+struct _log_softmax : op<dialect, "aten._log_softmax.default",
+         "self, dim, half_to_float", on_reals, has_out> {
     struct args { value self; std::int64_t dim; bool half_to_float; };
 };
-struct log_softmax_int : op<dialect, "aten.log_softmax.int", "self, dim, dtype", has_out> {
+struct log_softmax_int : op<dialect, "aten.log_softmax.int", "self, dim, dtype", on_reals, has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
-struct _safe_softmax : op<dialect, "aten._safe_softmax.default", "self, dim, dtype"> {
+struct _safe_softmax : op<dialect, "aten._safe_softmax.default", "self, dim, dtype", on_reals> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
 struct scaled_dot_product_attention
@@ -310,10 +313,10 @@ struct _scaled_dot_product_flash_attention_for_cpu
         std::optional<headrace::value> attn_mask{}; std::optional<double> scale{};
     };
 };
-struct _softmax : op<dialect, "aten._softmax.default", "self, dim, half_to_float", has_out> {
+struct _softmax : op<dialect, "aten._softmax.default", "self, dim, half_to_float", on_reals, has_out> {
     struct args { value self; std::int64_t dim; bool half_to_float; };
 };
-struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype", has_out> {
+struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype", on_reals, has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
 
@@ -413,45 +416,50 @@ struct rms_norm : op<dialect, "aten.rms_norm.default", "input, normalized_shape,
 
 // Activations.
 
-struct celu : op<dialect, "aten.celu.default", "self, alpha", on_floats, unary, like_self, has_out> {
+struct celu : op<dialect, "aten.celu.default",
+         "self, alpha", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar alpha = 1.0; };
 };
 struct celu_inplace : op<dialect, "aten.celu_.default", "self, alpha", in_place_of<celu>> {
     struct args { value self; scalar alpha = 1.0; };
 };
 struct elu : op<dialect, "aten.elu.default",
-         "self, alpha, scale, input_scale", on_floats, unary, like_self, has_out> {
+         "self, alpha, scale, input_scale", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
 struct elu_inplace : op<dialect, "aten.elu_.default", "self, alpha, scale, input_scale", in_place_of<elu>> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
-struct gelu : op<dialect, "aten.gelu.default", "self, approximate", on_floats, unary, like_self, has_out> {
+struct gelu : op<dialect, "aten.gelu.default",
+         "self, approximate", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; std::string_view approximate = "none"; };
 };
 struct gelu_inplace : op<dialect, "aten.gelu_.default", "self, approximate", in_place_of<gelu>> {
     struct args { value self; std::string_view approximate = "none"; };
 };
-struct glu : op<dialect, "aten.glu.default", "self, dim", on_floats, has_out> {
+struct glu : op<dialect, "aten.glu.default", "self, dim", on_floats, on_reals, has_out> {
     struct args { value self; std::int64_t dim = -1; };
 };
-struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd", on_floats, unary, like_self> {
+struct hardshrink : op<dialect, "aten.hardshrink.default",
+         "self, lambd", on_floats, unary, like_self, on_reals> {
     struct args { value self; scalar lambd = 0.5; };
 };
-struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self", on_floats, unary, like_self, has_out> {
+struct hardsigmoid : op<dialect, "aten.hardsigmoid.default",
+         "self", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct hardsigmoid_inplace : op<dialect, "aten.hardsigmoid_.default", "self", in_place_of<hardsigmoid>> {
     struct args { value self; };
 };
-struct hardswish : op<dialect, "aten.hardswish.default", "self", on_floats, unary, like_self, has_out> {
+struct hardswish : op<dialect, "aten.hardswish.default",
+         "self", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct hardswish_inplace : op<dialect, "aten.hardswish_.default", "self", in_place_of<hardswish>> {
     struct args { value self; };
 };
 struct hardtanh : op<dialect, "aten.hardtanh.default",
-         "self, min_val, max_val", on_numbers, unary, like_self, has_out> {
+         "self, min_val, max_val", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar min_val = -1, max_val = 1; };
 };
 struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default",
@@ -459,39 +467,41 @@ struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default",
     struct args { value self; scalar min_val = -1, max_val = 1; };
 };
 struct leaky_relu : op<dialect, "aten.leaky_relu.default",
-         "self, negative_slope", on_floats, unary, like_self, has_out> {
+         "self, negative_slope", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar negative_slope = 0.01; };
 };
 struct leaky_relu_inplace : op<dialect, "aten.leaky_relu_.default",
          "self, negative_slope", in_place_of<leaky_relu>> {
     struct args { value self; scalar negative_slope = 0.01; };
 };
-struct log_sigmoid : op<dialect, "aten.log_sigmoid.default", "self", on_floats, unary, like_self, has_out> {
+struct log_sigmoid : op<dialect, "aten.log_sigmoid.default",
+         "self", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct log_sigmoid_forward : op<dialect, "aten.log_sigmoid_forward.default",
          "self", on_floats, 2, out_named<"aten.log_sigmoid_forward.output">> {
     struct args { value self; };
 };
-struct logit : op<dialect, "aten.logit.default", "self, eps", unary, int_to_float, has_out> {
+struct logit : op<dialect, "aten.logit.default", "self, eps", unary, int_to_float, on_reals, has_out> {
     struct args { value self; std::optional<double> eps{}; };
 };
-struct mish : op<dialect, "aten.mish.default", "self", on_floats, unary, like_self, has_out> {
+struct mish : op<dialect, "aten.mish.default", "self", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct mish_inplace : op<dialect, "aten.mish_.default", "self", in_place_of<mish>> {
     struct args { value self; };
 };
-struct prelu : op<dialect, "aten.prelu.default", "self, weight", on_floats, like_self> {
+struct prelu : op<dialect, "aten.prelu.default", "self, weight", on_floats, like_self, on_reals> {
     struct args { value self, weight; };
 };
-struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default", "self, weight", on_floats, like_self> {
+struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default",
+         "self, weight", on_floats, like_self, on_reals> {
     struct args { value self, weight; };
 };
-struct relu : op<dialect, "aten.relu.default", "self", on_numbers, unary, like_self, has_out> {
+struct relu : op<dialect, "aten.relu.default", "self", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
-struct relu6 : op<dialect, "aten.relu6.default", "self", on_numbers, unary, like_self> {
+struct relu6 : op<dialect, "aten.relu6.default", "self", on_numbers, unary, like_self, on_reals> {
     struct args { value self; };
 };
 struct relu6_inplace : op<dialect, "aten.relu6_.default", "self", in_place_of<relu6>> {
@@ -500,7 +510,7 @@ struct relu6_inplace : op<dialect, "aten.relu6_.default", "self", in_place_of<re
 struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> {
     struct args { value self; };
 };
-struct selu : op<dialect, "aten.selu.default", "self", on_floats, unary, like_self> {
+struct selu : op<dialect, "aten.selu.default", "self", on_floats, unary, like_self, on_reals> {
     struct args { value self; };
 };
 struct selu_inplace : op<dialect, "aten.selu_.default", "self", in_place_of<selu>> {
@@ -519,11 +529,11 @@ struct silu_inplace : op<dialect, "aten.silu_.default", "self", in_place_of<silu
     struct args { value self; };
 };
 struct softplus : op<dialect, "aten.softplus.default",
-         "self, beta, threshold", on_floats, unary, like_self, has_out> {
+         "self, beta, threshold", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar beta = 1, threshold = 20; };
 };
 struct softshrink : op<dialect, "aten.softshrink.default",
-         "self, lambd", on_floats, unary, like_self, has_out> {
+         "self, lambd", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar lambd = 0.5; };
 };
 struct tanh : op<dialect, "aten.tanh.default", "self", unary, int_to_float, has_out> {
@@ -533,7 +543,7 @@ struct tanh_inplace : op<dialect, "aten.tanh_.default", "self", in_place_of<tanh
     struct args { value self; };
 };
 struct threshold : op<dialect, "aten.threshold.default",
-         "self, threshold, value", on_numbers, unary, like_self, has_out> {
+         "self, threshold, value", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { headrace::value self; scalar threshold, value; };
 };
 struct threshold_inplace : op<dialect, "aten.threshold_.default",
@@ -567,7 +577,7 @@ struct atan : op<dialect, "aten.atan.default", "self", unary, int_to_float, has_
 struct atanh : op<dialect, "aten.atanh.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct ceil : op<dialect, "aten.ceil.default", "self", on_numbers, unary, like_self, has_out> {
+struct ceil : op<dialect, "aten.ceil.default", "self", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct ceil_inplace : op<dialect, "aten.ceil_.default", "self", in_place_of<ceil>> {
@@ -579,16 +589,16 @@ struct cos : op<dialect, "aten.cos.default", "self", unary, int_to_float, has_ou
 struct cosh : op<dialect, "aten.cosh.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct deg2rad : op<dialect, "aten.deg2rad.default", "self", unary, int_to_float> {
+struct deg2rad : op<dialect, "aten.deg2rad.default", "self", unary, int_to_float, on_reals> {
     struct args { value self; };
 };
-struct erf : op<dialect, "aten.erf.default", "self", unary, int_to_float, has_out> {
+struct erf : op<dialect, "aten.erf.default", "self", unary, int_to_float, on_reals, has_out> {
     struct args { value self; };
 };
-struct erfc : op<dialect, "aten.erfc.default", "self", unary, int_to_float, has_out> {
+struct erfc : op<dialect, "aten.erfc.default", "self", unary, int_to_float, on_reals, has_out> {
     struct args { value self; };
 };
-struct erfinv : op<dialect, "aten.erfinv.default", "self", unary, int_to_float, has_out> {
+struct erfinv : op<dialect, "aten.erfinv.default", "self", unary, int_to_float, on_reals, has_out> {
     struct args { value self; };
 };
 struct exp : op<dialect, "aten.exp.default", "self", unary, int_to_float, has_out> {
@@ -603,13 +613,13 @@ struct exp_inplace : op<dialect, "aten.exp_.default", "self", in_place_of<exp>> 
 struct expm1 : op<dialect, "aten.expm1.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct floor : op<dialect, "aten.floor.default", "self", on_numbers, unary, like_self, has_out> {
+struct floor : op<dialect, "aten.floor.default", "self", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct floor_inplace : op<dialect, "aten.floor_.default", "self", in_place_of<floor>> {
     struct args { value self; };
 };
-struct frac : op<dialect, "aten.frac.default", "self", on_floats, unary, like_self, has_out> {
+struct frac : op<dialect, "aten.frac.default", "self", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct isfinite : op<dialect, "aten.isfinite.default", "self", unary, predicate> {
@@ -646,7 +656,7 @@ struct neg : op<dialect, "aten.neg.default", "self", on_numbers, unary, like_sel
 struct neg_inplace : op<dialect, "aten.neg_.default", "self", in_place_of<neg>> {
     struct args { value self; };
 };
-struct rad2deg : op<dialect, "aten.rad2deg.default", "self", unary, int_to_float> {
+struct rad2deg : op<dialect, "aten.rad2deg.default", "self", unary, int_to_float, on_reals> {
     struct args { value self; };
 };
 struct reciprocal : op<dialect, "aten.reciprocal.default", "self", unary, int_to_float, has_out> {
@@ -655,10 +665,11 @@ struct reciprocal : op<dialect, "aten.reciprocal.default", "self", unary, int_to
 struct reciprocal_inplace : op<dialect, "aten.reciprocal_.default", "self", in_place_of<reciprocal>> {
     struct args { value self; };
 };
-struct round : op<dialect, "aten.round.default", "self", on_numbers, unary, like_self, has_out> {
+struct round : op<dialect, "aten.round.default", "self", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
-struct round_decimals : op<dialect, "aten.round.decimals", "self, decimals", unary, like_self, has_out> {
+struct round_decimals : op<dialect, "aten.round.decimals",
+         "self, decimals", unary, like_self, on_reals, has_out> {
     struct args { value self; std::int64_t decimals; };
 };
 struct round_inplace : op<dialect, "aten.round_.default", "self", in_place_of<round>> {
@@ -673,10 +684,10 @@ struct rsqrt_inplace : op<dialect, "aten.rsqrt_.default", "self", in_place_of<rs
 struct sgn : op<dialect, "aten.sgn.default", "self", unary, like_self, has_out> {
     struct args { value self; };
 };
-struct sign : op<dialect, "aten.sign.default", "self", unary, like_self, has_out> {
+struct sign : op<dialect, "aten.sign.default", "self", unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
-struct signbit : op<dialect, "aten.signbit.default", "self", unary, predicate> {
+struct signbit : op<dialect, "aten.signbit.default", "self", unary, predicate, on_reals> {
     struct args { value self; };
 };
 struct sin : op<dialect, "aten.sin.default", "self", unary, int_to_float, has_out> {
@@ -698,7 +709,7 @@ struct square_inplace : op<dialect, "aten.square_.default", "self", in_place_of<
 struct tan : op<dialect, "aten.tan.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct trunc : op<dialect, "aten.trunc.default", "self", on_numbers, unary, like_self, has_out> {
+struct trunc : op<dialect, "aten.trunc.default", "self", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 
@@ -724,10 +735,10 @@ struct addcdiv : op<dialect, "aten.addcdiv.default",
 struct addcmul : op<dialect, "aten.addcmul.default", "self, tensor1, tensor2, value", ternary, has_out> {
     struct args { headrace::value self, tensor1, tensor2; scalar value = 1; };
 };
-struct atan2 : op<dialect, "aten.atan2.default", "self, other", binary, int_to_float, has_out> {
+struct atan2 : op<dialect, "aten.atan2.default", "self, other", binary, int_to_float, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct copysign_tensor : op<dialect, "aten.copysign.Tensor", "self, other", binary, int_to_float> {
+struct copysign_tensor : op<dialect, "aten.copysign.Tensor", "self, other", binary, int_to_float, on_reals> {
     struct args { value self, other; };
 };
 struct div_scalar : op<dialect, "aten.div.Scalar", "self, other", unary, int_to_float, has_out> {
@@ -754,26 +765,27 @@ struct divide_tensor : op<dialect, "aten.divide.Tensor",
          "self, other", synonym_of<div_tensor>, out_named<"aten.divide.out">> {
     struct args { value self, other; };
 };
-struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other", on_numbers, binary, has_out> {
+struct floor_divide : op<dialect, "aten.floor_divide.default",
+         "self, other", on_numbers, binary, on_reals, has_out> {
     struct args { value self, other; };
 };
 struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar",
-         "self, other", on_numbers, unary, has_out> {
+         "self, other", on_numbers, unary, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct fmax : op<dialect, "aten.fmax.default", "self, other", binary, commutative> {
+struct fmax : op<dialect, "aten.fmax.default", "self, other", binary, commutative, on_reals> {
     struct args { value self, other; };
 };
-struct fmin : op<dialect, "aten.fmin.default", "self, other", binary, commutative> {
+struct fmin : op<dialect, "aten.fmin.default", "self, other", binary, commutative, on_reals> {
     struct args { value self, other; };
 };
-struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other", on_numbers, unary, has_out> {
+struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other", on_numbers, unary, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other", on_numbers, binary, has_out> {
+struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other", on_numbers, binary, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct hypot : op<dialect, "aten.hypot.default", "self, other", on_floats, binary, commutative> {
+struct hypot : op<dialect, "aten.hypot.default", "self, other", on_floats, binary, commutative, on_reals> {
     struct args { value self, other; };
 };
 struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight", on_floats, binary, has_out> {
@@ -785,14 +797,14 @@ struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight", on_flo
 struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other", on_floats, binary, commutative> {
     struct args { value self, other; };
 };
-struct maximum : op<dialect, "aten.maximum.default", "self, other", binary, commutative, has_out> {
+struct maximum : op<dialect, "aten.maximum.default", "self, other", binary, commutative, on_reals, has_out> {
     struct args { value self, other; };
 };
 struct max_other : op<dialect, "aten.max.other",
          "self, other", synonym_of<maximum>, out_named<"aten.max.out">> {
     struct args { value self, other; };
 };
-struct minimum : op<dialect, "aten.minimum.default", "self, other", binary, commutative, has_out> {
+struct minimum : op<dialect, "aten.minimum.default", "self, other", binary, commutative, on_reals, has_out> {
     struct args { value self, other; };
 };
 struct min_other : op<dialect, "aten.min.other",
@@ -833,14 +845,16 @@ struct pow_inplace_tensor : op<dialect, "aten.pow_.Tensor",
          "self, exponent", in_place_of<pow_tensor_tensor>> {
     struct args { value self, exponent; };
 };
-struct remainder_scalar : op<dialect, "aten.remainder.Scalar", "self, other", on_numbers, unary, has_out> {
+struct remainder_scalar : op<dialect, "aten.remainder.Scalar",
+         "self, other", on_numbers, unary, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
 struct remainder_scalar_tensor : op<dialect, "aten.remainder.Scalar_Tensor",
-         "self, other", on_numbers, unary, has_out> {
+         "self, other", on_numbers, unary, on_reals, has_out> {
     struct args { scalar self; value other; };
 };
-struct remainder_tensor : op<dialect, "aten.remainder.Tensor", "self, other", on_numbers, binary, has_out> {
+struct remainder_tensor : op<dialect, "aten.remainder.Tensor",
+         "self, other", on_numbers, binary, on_reals, has_out> {
     struct args { value self, other; };
 };
 struct rsub_scalar : op<dialect, "aten.rsub.Scalar", "self, other, alpha", on_numbers, unary, has_out> {
@@ -870,37 +884,40 @@ struct true_divide_tensor : op<dialect, "aten.true_divide.Tensor",
          "self, other", synonym_of<div_tensor>, out_named<"aten.true_divide.out">> {
     struct args { value self, other; };
 };
-struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other", binary, int_to_float> {
+struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other", binary, int_to_float, on_reals> {
     struct args { value self, other; };
 };
 
 // Limits.
 
-struct clamp : op<dialect, "aten.clamp.default", "self, min, max", on_numbers, unary, has_out> {
+struct clamp : op<dialect, "aten.clamp.default", "self, min, max", on_numbers, unary, on_reals, has_out> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
 struct clamp_inplace : op<dialect, "aten.clamp_.default", "self, min, max", in_place_of<clamp>> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
-struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max", on_numbers, unary, has_out> {
+struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max", on_numbers, unary, on_reals, has_out> {
     struct args { value self; scalar max; };
 };
 struct clamp_max_inplace : op<dialect, "aten.clamp_max_.default", "self, max", in_place_of<clamp_max>> {
     struct args { value self; scalar max; };
 };
-struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor", "self, max", on_numbers, binary, has_out> {
+struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor",
+         "self, max", on_numbers, binary, on_reals, has_out> {
     struct args { value self, max; };
 };
-struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min", on_numbers, unary, has_out> {
+struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min", on_numbers, unary, on_reals, has_out> {
     struct args { value self; scalar min; };
 };
 struct clamp_min_inplace : op<dialect, "aten.clamp_min_.default", "self, min", in_place_of<clamp_min>> {
     struct args { value self; scalar min; };
 };
-struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor", "self, min", on_numbers, binary, has_out> {
+struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor",
+         "self, min", on_numbers, binary, on_reals, has_out> {
     struct args { value self, min; };
 };
-struct clamp_tensor : op<dialect, "aten.clamp.Tensor", "self, min, max", on_numbers, ternary, has_out> {
+struct clamp_tensor : op<dialect, "aten.clamp.Tensor",
+         "self, min, max", on_numbers, ternary, on_reals, has_out> {
     struct args { value self; std::optional<value> min{}, max{}; };
 };
 struct clip : op<dialect, "aten.clip.default", "self, min, max", synonym_of<clamp>, has_out> {
@@ -916,28 +933,36 @@ struct eq_tensor : op<dialect, "aten.eq.Tensor",
          "self, other", comparing, binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct ge_scalar : op<dialect, "aten.ge.Scalar", "self, other", comparing, unary, predicate, has_out> {
+struct ge_scalar : op<dialect, "aten.ge.Scalar",
+         "self, other", comparing, unary, predicate, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct ge_tensor : op<dialect, "aten.ge.Tensor", "self, other", comparing, binary, predicate, has_out> {
+struct ge_tensor : op<dialect, "aten.ge.Tensor",
+         "self, other", comparing, binary, predicate, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct gt_scalar : op<dialect, "aten.gt.Scalar", "self, other", comparing, unary, predicate, has_out> {
+struct gt_scalar : op<dialect, "aten.gt.Scalar",
+         "self, other", comparing, unary, predicate, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct gt_tensor : op<dialect, "aten.gt.Tensor", "self, other", comparing, binary, predicate, has_out> {
+struct gt_tensor : op<dialect, "aten.gt.Tensor",
+         "self, other", comparing, binary, predicate, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct le_scalar : op<dialect, "aten.le.Scalar", "self, other", comparing, unary, predicate, has_out> {
+struct le_scalar : op<dialect, "aten.le.Scalar",
+         "self, other", comparing, unary, predicate, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct le_tensor : op<dialect, "aten.le.Tensor", "self, other", comparing, binary, predicate, has_out> {
+struct le_tensor : op<dialect, "aten.le.Tensor",
+         "self, other", comparing, binary, predicate, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct lt_scalar : op<dialect, "aten.lt.Scalar", "self, other", comparing, unary, predicate, has_out> {
+struct lt_scalar : op<dialect, "aten.lt.Scalar",
+         "self, other", comparing, unary, predicate, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct lt_tensor : op<dialect, "aten.lt.Tensor", "self, other", comparing, binary, predicate, has_out> {
+struct lt_tensor : op<dialect, "aten.lt.Tensor",
+         "self, other", comparing, binary, predicate, on_reals, has_out> {
     struct args { value self, other; };
 };
 struct ne_scalar : op<dialect, "aten.ne.Scalar", "self, other", comparing, unary, predicate, has_out> {
@@ -1057,13 +1082,13 @@ struct all_dim : op<dialect, "aten.all.dim", "self, dim, keepdim", reduction, ou
 struct all_dims : op<dialect, "aten.all.dims", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<int_list> dim{}; bool keepdim = false; };
 };
-struct amax : op<dialect, "aten.amax.default", "self, dim, keepdim", reduction, has_out> {
+struct amax : op<dialect, "aten.amax.default", "self, dim, keepdim", reduction, on_reals, has_out> {
     struct args { value self; int_list dim{}; bool keepdim = false; };
 };
-struct amin : op<dialect, "aten.amin.default", "self, dim, keepdim", reduction, has_out> {
+struct amin : op<dialect, "aten.amin.default", "self, dim, keepdim", reduction, on_reals, has_out> {
     struct args { value self; int_list dim{}; bool keepdim = false; };
 };
-struct aminmax : op<dialect, "aten.aminmax.default", "self, dim, keepdim", 2, reduction, has_out> {
+struct aminmax : op<dialect, "aten.aminmax.default", "self, dim, keepdim", 2, reduction, on_reals, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
 struct any : op<dialect, "aten.any.default", "self", reduction, out_named<"aten.any.all_out">> {
@@ -1075,10 +1100,12 @@ struct any_dim : op<dialect, "aten.any.dim", "self, dim, keepdim", reduction, ou
 struct any_dims : op<dialect, "aten.any.dims", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<int_list> dim{}; bool keepdim = false; };
 };
-struct argmax : op<dialect, "aten.argmax.default", "self, dim, keepdim", reduction, locating, has_out> {
+struct argmax : op<dialect, "aten.argmax.default",
+         "self, dim, keepdim", reduction, locating, on_reals, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
-struct argmin : op<dialect, "aten.argmin.default", "self, dim, keepdim", reduction, locating, has_out> {
+struct argmin : op<dialect, "aten.argmin.default",
+         "self, dim, keepdim", reduction, locating, on_reals, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
 struct cumsum : op<dialect, "aten.cumsum.default", "self, dim, dtype", has_out> {
@@ -1113,7 +1140,7 @@ struct min_dim : op<dialect, "aten.min.dim",
          "self, dim, keepdim", 2, reduction, out_named<"aten.min.dim_min">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
-struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype", reduction> {
+struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype", reduction, on_reals> {
     struct args {
         value self; std::optional<int_list> dim{}; bool keepdim = false;
         std::optional<headrace::dtype> dtype{};
@@ -1128,17 +1155,18 @@ struct prod_dim_int : op<dialect, "aten.prod.dim_int",
         value self; std::int64_t dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
-struct argsort : op<dialect, "aten.argsort.default", "self, dim, descending", locating> {
+struct argsort : op<dialect, "aten.argsort.default", "self, dim, descending", locating, on_reals> {
     struct args { value self; std::int64_t dim = -1; bool descending = false; };
 };
-struct argsort_stable : op<dialect, "aten.argsort.stable", "self, stable, dim, descending", locating> {
+struct argsort_stable : op<dialect, "aten.argsort.stable",
+         "self, stable, dim, descending", locating, on_reals> {
     struct args { value self; bool stable; std::int64_t dim = -1; bool descending = false; };
 };
-struct msort : op<dialect, "aten.msort.default", "self"> { struct args { value self; }; };
-struct sort : op<dialect, "aten.sort.default", "self, dim, descending", 2> {
+struct msort : op<dialect, "aten.msort.default", "self", on_reals> { struct args { value self; }; };
+struct sort : op<dialect, "aten.sort.default", "self, dim, descending", 2, on_reals> {
     struct args { value self; std::int64_t dim = -1; bool descending = false; };
 };
-struct sort_stable : op<dialect, "aten.sort.stable", "self, stable, dim, descending", 2> {
+struct sort_stable : op<dialect, "aten.sort.stable", "self, stable, dim, descending", 2, on_reals> {
     struct args {
         value self; std::optional<bool> stable{}; std::int64_t dim = -1; bool descending = false;
     };

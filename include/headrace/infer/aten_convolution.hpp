@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
@@ -51,9 +50,9 @@ struct weight_ranks {
     std::size_t most = 5;
 };
 template <class Op>
-inline constexpr weight_ranks weight_ranks_of =
-    std::is_same_v<Op, aten::convolution> ? weight_ranks{}
-                                          : weight_ranks{spatial_rank<Op> + 2, spatial_rank<Op> + 2};
+inline constexpr weight_ranks weight_ranks_of{spatial_rank<Op> + 2, spatial_rank<Op> + 2};
+template <>
+inline constexpr weight_ranks weight_ranks_of<aten::convolution>{};
 
 inline result<void> check_convolution(const convolution_form& form, weight_ranks ranks) {
     BOOST_OUTCOME_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));
@@ -65,6 +64,8 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
         return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
                        " and groups " + number_text(form.groups) + " do not match");
     }
+    BOOST_OUTCOME_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("bias", form.bias, form.input.dtype));
     return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }
 
@@ -104,9 +105,12 @@ inline result<void> infer_transposed_convolution(inference& out, const convoluti
     return add_result(out, form.input.dtype, shape);
 }
 
-/// The shape of a pooling over the last `count` axes; there are one or two before them.
-inline result<shape_builder> pooled_shape(sizes input, std::size_t count, const window_lists& lists,
-                                          bool ceil_mode) {
+/// The shape of a pooling over the last axes; there are one or two before them.
+template <class Op>
+result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& lists, bool ceil_mode) {
+    constexpr std::size_t count = spatial_rank<Op>;
+    const sizes input(self.shape);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
     BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count + 1)));
     BOOST_OUTCOME_TRY(windows, windows_of(lists, count));
@@ -122,7 +126,11 @@ inline result<shape_builder> pooled_shape(sizes input, std::size_t count, const 
     }
     return shape;
 }
-inline result<shape_builder> adaptive_shape(sizes input, std::size_t count, sizes output) {
+template <class Op>
+result<shape_builder> adaptive_shape(const tensor_meta& self, sizes output) {
+    constexpr std::size_t count = spatial_rank<Op>;
+    const sizes input(self.shape);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
     BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count)));
     BOOST_OUTCOME_TRY(given, list_for("output_size", output, count));
@@ -170,7 +178,12 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
                                         a.transposed};
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
-    BOOST_OUTCOME_TRY(list_for("output_padding", a.output_padding, form.spatial()));
+    // Only the ops of one number of dimensions take a single image.
+    BOOST_OUTCOME_TRY(require_rank("input", form.input.shape, form.weight.rank()));
+    BOOST_OUTCOME_TRY(extra, list_for("output_padding", a.output_padding, form.spatial()));
+    for (const std::int64_t count : extra) {
+        BOOST_OUTCOME_TRY(require_at_least("output_padding", count, 0));
+    }
     return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
                         : detail::infer_convolution(out, form, windows);
 }
@@ -178,18 +191,16 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::max_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape(self.shape, spatial_rank<Op>,
-                                           {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(
+        shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape(self.shape, spatial_rank<Op>,
-                                           {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(
+        shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
@@ -200,24 +211,22 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if constexpr (requires { a.divisor_override; }) {
         if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
     }
-    BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape(self.shape, spatial_rank<Op>,
-                                           {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}},
+                                                      a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<aten::adaptive_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, spatial_rank<Op>, a.output_size));
+    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::adaptive_max_pool1d, aten::adaptive_max_pool2d, aten::adaptive_max_pool3d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, spatial_rank<Op>, a.output_size));
+    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }

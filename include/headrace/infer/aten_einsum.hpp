@@ -10,6 +10,7 @@
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten_matrix.hpp>
 #include <headrace/infer/shape_builder.hpp>
 
 namespace headrace {
@@ -96,7 +97,7 @@ public:
     [[nodiscard]] result<void> add(std::string_view labels, sizes shape) {
         const bool ellipsis = labels.find('.') != std::string_view::npos;
         const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
-        if (shape.size() > shape_builder::capacity) return invalid("rank is too large");
+        if (shape.size() > shape_builder::capacity) return rank_too_large();
         if (ellipsis ? shape.size() < named : shape.size() != named) {
             return invalid("einsum labels '" + std::pmr::string(labels) + "' do not match " +
                            shape_text(shape));
@@ -156,11 +157,16 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
                        counted_text(a.tensors.size(), "operand"));
     }
     einsum_sizes known;
+    const tensor_meta& first = inference::of(a.tensors[0]);
     for (std::size_t i = 0; i != a.tensors.size(); ++i) {
-        BOOST_OUTCOME_TRY(known.add(equation.operands[i], inference::of(a.tensors[i]).shape));
+        const tensor_meta& t = inference::of(a.tensors[i]);
+        if (i != 0) {
+            BOOST_OUTCOME_TRY(detail::require_factors(first, t));
+        }
+        BOOST_OUTCOME_TRY(known.add(equation.operands[i], t.shape));
     }
     BOOST_OUTCOME_TRY(shape, known.shape_of(equation.result));
-    return add_result(out, inference::of(a.tensors[0]).dtype, shape);
+    return add_result(out, first.dtype, shape);
 }
 
 }  // namespace headrace

@@ -84,9 +84,15 @@ result<void> infer_like_self(const tensor_meta& self, inference& out) {
     return add_result(out, self);
 }
 
-inline result<void> check_rounding_mode(const std::optional<std::string_view>& mode) {
-    if (!mode || *mode == "floor" || *mode == "trunc") return boost::outcome_v2::success();
-    return invalid("rounding_mode must be floor or trunc");
+/// The dtype of a quotient. One that is rounded keeps the common type of the operands.
+template <class Other>
+result<dtype> quotient_type(const tensor_meta& self, const Other& other,
+                            const std::optional<std::string_view>& rounding_mode) {
+    if (!rounding_mode) return as_floating(result_type(self, other));
+    if (*rounding_mode != "floor" && *rounding_mode != "trunc") {
+        return invalid("rounding_mode must be floor or trunc");
+    }
+    return promoted_for<aten::floor_divide>(self, other);  // both divide what it divides
 }
 }  // namespace detail
 
@@ -146,6 +152,7 @@ template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::pre
     requires(!aten::takes_other<Op>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     return add_result(out, has_trait<Op>(trait::predicate) ? dtype::boolean : as_floating(self.dtype),
                       self.shape);
 }
@@ -182,17 +189,15 @@ template <one_of<ops<aten::div_tensor_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
-    const dtype type = result_type(self, other);
-    BOOST_OUTCOME_TRY(detail::check_rounding_mode(a.rounding_mode));
-    return detail::infer_broadcast(out, a.rounding_mode ? type : as_floating(type), self, other);
+    BOOST_OUTCOME_TRY(type, detail::quotient_type(self, other, a.rounding_mode));
+    return detail::infer_broadcast(out, type, self, other);
 }
 
 template <one_of<ops<aten::div_scalar_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    const dtype type = result_type(self, a.other);
-    BOOST_OUTCOME_TRY(detail::check_rounding_mode(a.rounding_mode));
-    return add_result(out, a.rounding_mode ? type : as_floating(type), self.shape);
+    BOOST_OUTCOME_TRY(type, detail::quotient_type(self, a.other, a.rounding_mode));
+    return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::pow_scalar>> Op>

@@ -3,12 +3,14 @@
 #ifndef HEADRACE_INFER_ATEN_INDEX_HPP
 #define HEADRACE_INFER_ATEN_INDEX_HPP
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <type_traits>
 
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten_elementwise.hpp>
 #include <headrace/infer/aten_view.hpp>
 #include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/promotion.hpp>
@@ -50,15 +52,19 @@ namespace headrace {
 
 namespace detail {
 
-/// What can be said of x[indices] without data: masks, and how many axes it has.
+/// What can be said of x[indices] without data: masks, how many axes it has, and how many of these, the last,
+/// are axes of x behind all indices.
 struct indexed_axes {
     bool has_masks = false;
     std::size_t rank = 0;
+    std::size_t behind = 0;
 };
 
-/// Refuses masks that are not of the size of the axes that they cover.
+/// Refuses masks that are not of the size of the axes that they cover, and other indices that do not
+/// broadcast.
 inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> indices) {
-    indexed_axes found{false, shape.size()};
+    indexed_axes found{false, shape.size(), 0};
+    shape_builder given;     // by all but the masks
     std::size_t widest = 0;  // of the indices, which broadcast; a mask counts as a list
     std::size_t axis = 0;
     for (const std::optional<value>& v : indices) {
@@ -69,6 +75,8 @@ inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> 
             BOOST_OUTCOME_TRY(require_shape("mask", mask->shape, shape.subspan(axis, covered)));
         } else if (v) {
             BOOST_OUTCOME_TRY(require_indices("index", inference::of(*v)));
+            BOOST_OUTCOME_TRY(both, broadcast(given, inference::of(*v).shape));
+            given = both;
         }
         found.has_masks = found.has_masks || mask != nullptr;
         if (v) {
@@ -78,6 +86,7 @@ inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> 
         axis += covered;
     }
     found.rank += widest;
+    found.behind = shape.size() - axis;
     return found;
 }
 
@@ -143,7 +152,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(require_dtype("values", values.dtype, self.dtype));
     BOOST_OUTCOME_TRY(selected, detail::check_masks(self.shape, a.indices));
     BOOST_OUTCOME_TRY(require_rank("values", values.shape, 0, selected.rank));
-    if (!selected.has_masks) {  // else what values must broadcast to depends on data
+    if (selected.has_masks) {  // all but the last axes of what values must broadcast to depends on data
+        const std::size_t behind = std::min(values.rank(), selected.behind);
+        BOOST_OUTCOME_TRY(require_expandable("the end of values", sizes(values.shape).last(behind),
+                                             sizes(self.shape).last(selected.behind)));
+    } else {
         BOOST_OUTCOME_TRY(indexed, indexed_shape(self.shape, a.indices));
         BOOST_OUTCOME_TRY(require_expandable("values", values.shape, indexed));
     }
@@ -200,6 +213,9 @@ template <one_of<ops<aten::index_add, aten::index_copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(detail::check_slices(self, a.dim, inference::of(a.index), inference::of(a.source)));
+    if constexpr (requires { a.alpha; }) {
+        BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, self.dtype));
+    }
     return add_result(out, self);
 }
 template <one_of<ops<aten::index_fill_int_scalar>> Op>
@@ -238,7 +254,7 @@ template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& mask = inference::of(a.mask);
-    BOOST_OUTCOME_TRY(require_mask("mask", mask));
+    BOOST_OUTCOME_TRY(require_dtype("mask", mask.dtype, dtype::boolean));
     if constexpr (std::is_same_v<Op, aten::masked_fill_tensor>) {
         BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
     }

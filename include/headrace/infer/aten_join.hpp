@@ -162,7 +162,7 @@ inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes 
     if (pad.size() % 2 != 0 || pad.size() / 2 > self.rank()) {
         return invalid("padding " + shape_text(pad) + " does not fit " + shape_text(self.shape));
     }
-    if (self.rank() > shape_builder::capacity) return invalid("rank is too large");
+    if (self.rank() > shape_builder::capacity) return rank_too_large();
     shape_builder shape(self.shape);
     for (std::size_t i = 0; i != pad.size() / 2; ++i) {
         std::int64_t& size = shape[self.rank() - 1 - i];
@@ -367,6 +367,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder repeats;
     for (std::size_t i = a.dims.size(); i < self.rank(); ++i) repeats.push_back(1);
     repeats.append(a.dims);
+    if (repeats.overflowed()) return rank_too_large();
     return detail::infer_repeated(out, self, repeats);
 }
 template <one_of<ops<aten::repeat_interleave_self_int>> Op>

@@ -102,13 +102,14 @@ struct attention_operands {
 inline result<shape_builder> infer_attention(inference& out, const attention_operands& a) {
     BOOST_OUTCOME_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
     BOOST_OUTCOME_TRY(require_floating("query", a.query.dtype));
+    BOOST_OUTCOME_TRY(require_real("query", a.query.dtype));
     BOOST_OUTCOME_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
     BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
     if (a.mask) {
         const tensor_meta& mask = inference::of(*a.mask);
         if (a.is_causal) return invalid("attn_mask must not be given together with is_causal");
-        if (!is_boolean(mask.dtype)) {
-            BOOST_OUTCOME_TRY(require_floating("attn_mask", mask.dtype));
+        if (!is_boolean(mask.dtype) && mask.dtype != dtype::float32) {
+            BOOST_OUTCOME_TRY(require_dtype("attn_mask", mask.dtype, a.query.dtype));
         }
         shape_builder scores(shape);
         scores.back() = a.key.shape[a.key.rank() - 2];
@@ -281,6 +282,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(sizes(input.shape).first(input.rank() - 1));
     if (weight.rank() == 2) shape.push_back(weight.shape[0]);
     BOOST_OUTCOME_TRY(detail::require_factors(input, weight));
+    BOOST_OUTCOME_TRY(require_dtype("bias", a.bias, input.dtype));
     if (a.bias) {
         const sizes bias(inference::of(*a.bias).shape);
         BOOST_OUTCOME_TRY(require_rank("bias", bias, weight.rank() - 1));

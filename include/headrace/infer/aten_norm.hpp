@@ -22,10 +22,27 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     return invalid("normalized_shape " + shape_text(normalized) + " is not the end of " + shape_text(input));
 }
 
+/// Refuses a parameter that may be missing unless it is of the input's type, or in float32 beside shorter
+/// floats.
+inline result<void> require_parameter(std::string_view what, const std::optional<value>& v, dtype input) {
+    const bool is_short = input == dtype::float16 || input == dtype::bfloat16;
+    if (is_short && v && inference::of(*v).dtype == dtype::float32) return boost::outcome_v2::success();
+    return require_dtype(what, v, input);
+}
+
+/// Refuses an input that has no mean and no deviation, and parameters of other types.
+inline result<void> check_types(const tensor_meta& input, const std::optional<value>& weight,
+                                const std::optional<value>& bias) {
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(require_real("input", input.dtype));
+    BOOST_OUTCOME_TRY(require_parameter("weight", weight, input.dtype));
+    return require_parameter("bias", bias, input.dtype);
+}
+
 /// Refuses weight and bias that are not of the shape that is normalized.
 inline result<void> check_normalized(const tensor_meta& input, sizes normalized,
                                      const std::optional<value>& weight, const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(check_types(input, weight, bias));
     BOOST_OUTCOME_TRY(check_normalized_shape(input.shape, normalized));
     BOOST_OUTCOME_TRY(require_shape("weight", weight, normalized));
     return require_shape("bias", bias, normalized);
@@ -33,17 +50,19 @@ inline result<void> check_normalized(const tensor_meta& input, sizes normalized,
 /// Refuses weight and bias that have not one element for each channel, the second axis.
 inline result<void> check_channels(const tensor_meta& input, const std::optional<value>& weight,
                                    const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(check_types(input, weight, bias));
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2, SIZE_MAX));
     BOOST_OUTCOME_TRY(require_elements("weight", weight, input.shape[1]));
     return require_elements("bias", bias, input.shape[1]);
 }
 /// The same of running statistics, which must be there to normalize by them.
-inline result<void> check_statistics(sizes input, const std::optional<value>& mean,
+inline result<void> check_statistics(const tensor_meta& input, const std::optional<value>& mean,
                                      const std::optional<value>& variance, bool used) {
     if (used && (!mean || !variance)) return invalid("running_mean and running_var must be given");
-    BOOST_OUTCOME_TRY(require_elements("running_mean", mean, input[1]));
-    return require_elements("running_var", variance, input[1]);
+    BOOST_OUTCOME_TRY(require_parameter("running_mean", mean, input.dtype));
+    BOOST_OUTCOME_TRY(require_parameter("running_var", variance, input.dtype));
+    BOOST_OUTCOME_TRY(require_elements("running_mean", mean, input.shape[1]));
+    return require_elements("running_var", variance, input.shape[1]);
 }
 /// Refuses groups of channels that are not equally large.
 inline result<void> check_groups(std::int64_t channels, std::int64_t groups) {
@@ -73,7 +92,7 @@ template <one_of<ops<aten::batch_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.training));
     return add_result(out, input);
 }
 template <one_of<ops<aten::instance_norm>> Op>
@@ -81,8 +100,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, 3, SIZE_MAX));
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(
-        detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.use_input_stats));
     // PyTorch repeats them once for each image, which it can do to vectors alone.
     for (const std::optional<value>& v : {a.weight, a.bias, a.running_mean, a.running_var}) {
         if (v && inference::of(*v).rank() != 1)
@@ -107,8 +125,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::rms_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, std::nullopt));
-    return add_result(out, input);
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(detail::check_normalized_shape(input.shape, a.normalized_shape));
+    BOOST_OUTCOME_TRY(require_shape("weight", a.weight, a.normalized_shape));
+    const bool promotes = !a.weight || result_type(input, inference::of(*a.weight)) != dtype::unknown;
+    return promotes ? add_result(out, input) : add_result(out, dtype::unknown, input.shape);
 }
 
 /// PyTorch takes a `g` that has the size of `dim`, or one element, however its axes of size 1 are written.
@@ -158,7 +179,7 @@ template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit>> O
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.training));
     return detail::infer_batch_norm(out, input, a.training);
 }
 template <one_of<ops<aten::_native_batch_norm_legit_no_stats>> Op>
@@ -172,7 +193,7 @@ template <one_of<ops<aten::_native_batch_norm_legit_no_training>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, true));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, true));
     return detail::infer_batch_norm(out, input, false);
 }
 

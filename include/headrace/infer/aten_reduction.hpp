@@ -38,7 +38,7 @@ inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::
 }
 
 /// Extrema of nothing are not defined: refuses empty axes among those that are reduced.
-inline result<void> check_extrema(sizes shape, sizes axes) {
+inline result<void> check_reduced_sizes(sizes shape, sizes axes) {
     BOOST_OUTCOME_TRY(reduced, axes_of(axes, shape.size()));
     for (std::size_t i = 0; i != shape.size(); ++i) {
         if (reduced.contains(i) && shape[i] == 0) {
@@ -47,8 +47,14 @@ inline result<void> check_extrema(sizes shape, sizes axes) {
     }
     return boost::outcome_v2::success();
 }
-inline result<void> check_extrema(sizes shape, std::optional<std::int64_t> axis) {
-    return check_extrema(shape, axis ? sizes(&*axis, 1) : sizes());
+template <class Op>
+result<void> check_extrema(const tensor_meta& self, sizes axes) {
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    return check_reduced_sizes(self.shape, axes);
+}
+template <class Op>
+result<void> check_extrema(const tensor_meta& self, std::optional<std::int64_t> axis) {
+    return check_extrema<Op>(self, axis ? sizes(&*axis, 1) : sizes());
 }
 /// The accumulating dtype of means and spreads, which integers do not have.
 inline result<dtype> real_type(dtype self, std::optional<dtype> given = std::nullopt) {
@@ -70,6 +76,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_reduced(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim,
                                  a.keepdim);
 }
@@ -97,7 +104,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::amax, aten::amin>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
@@ -119,7 +126,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::max, aten::min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, sizes()));
+    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, sizes()));
     return add_result(out, self.dtype, {});
 }
 
@@ -132,7 +139,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
@@ -154,6 +161,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     constexpr bool gives_positions = !std::is_same_v<Op, aten::msort>;
     constexpr bool gives_elements = !has_trait<Op>(trait::locating);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     if constexpr (gives_positions) {
         BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
     }
@@ -169,7 +177,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::aminmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
@@ -187,7 +195,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::argmax, aten::argmin>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
@@ -216,14 +224,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::softmax_int, aten::log_softmax_int, aten::_safe_softmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    const dtype type = a.dtype.value_or(as_floating(self.dtype));
+    BOOST_OUTCOME_TRY(require_floating("dtype", type));
+    BOOST_OUTCOME_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
     BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, a.dtype.value_or(as_floating(self.dtype)), self.shape);
+    return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(require_floating("self", self.dtype));
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self.shape);
 }

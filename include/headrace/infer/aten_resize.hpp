@@ -38,8 +38,10 @@ inline result<void> infer_resized(inference& out, const tensor_meta& input, std:
     return add_result(out, input.dtype, shape);
 }
 
+}  // namespace detail
+
 /// Sizes times factors, toward zero as in PyTorch.
-inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
+[[nodiscard]] inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
     BOOST_OUTCOME_TRY(require_count("scale_factors", factors.size(), spatial.size()));
     shape_builder scaled;
     for (std::size_t i = 0; i != spatial.size(); ++i) {
@@ -47,8 +49,6 @@ inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
     }
     return scaled;
 }
-
-}  // namespace detail
 
 template <one_of<aten::resize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -63,7 +63,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.output_size && a.scale_factors) return invalid("both output_size and scale_factors are given");
     if (a.output_size) return detail::infer_resized(out, input, count, *a.output_size);
     if (!a.scale_factors) return invalid("neither output_size nor scale_factors is given");
-    BOOST_OUTCOME_TRY(scaled, detail::scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
+    BOOST_OUTCOME_TRY(scaled, scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
     return detail::infer_resized(out, input, count, scaled);
 }
 

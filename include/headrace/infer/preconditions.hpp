@@ -63,12 +63,17 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 
 /// Refuses an operand of another dtype.
 [[nodiscard]] result<void> require_dtype(std::string_view what, dtype given, dtype expected);
+/// The same of an operand that may be missing.
+[[nodiscard]] result<void> require_dtype(std::string_view what, const std::optional<value>& v,
+                                         dtype expected);
 /// Refuses anything that PyTorch does not index with.
 [[nodiscard]] result<void> require_indices(std::string_view what, const tensor_meta& t);
-/// Masks and conditions are booleans; PyTorch still takes uint8, which once stood for bool.
+/// Conditions and indices that select are booleans; PyTorch still takes uint8, which once stood for bool.
 [[nodiscard]] constexpr bool is_mask(dtype t) { return is_boolean(t) || t == dtype::uint8; }
 [[nodiscard]] result<void> require_mask(std::string_view what, const tensor_meta& t);
 [[nodiscard]] result<void> require_floating(std::string_view what, dtype given);
+/// Refuses complex numbers.
+[[nodiscard]] result<void> require_real(std::string_view what, dtype given);
 /// Refuses what has no bits to combine.
 [[nodiscard]] result<void> require_bits(std::string_view what, dtype given);
 
@@ -92,6 +97,9 @@ template <op_tag Op>
     }
     if constexpr (has_trait<Op>(trait::on_numbers)) {
         if (is_boolean(given)) return detail::other_dtype(what, given, "a type of numbers");
+    }
+    if constexpr (has_trait<Op>(trait::on_reals)) {
+        BOOST_OUTCOME_TRY(require_real(what, given));
     }
     return boost::outcome_v2::success();
 }

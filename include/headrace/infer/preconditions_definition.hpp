@@ -105,6 +105,12 @@ HEADRACE_INLINE result<void> require_dtype(std::string_view what, dtype given, d
     return detail::other_dtype(what, given, name_of(expected));
 }
 
+HEADRACE_INLINE result<void> require_dtype(std::string_view what, const std::optional<value>& v,
+                                           dtype expected) {
+    if (!v) return boost::outcome_v2::success();
+    return require_dtype(what, inference::of(*v).dtype, expected);
+}
+
 HEADRACE_INLINE result<void> require_indices(std::string_view what, const tensor_meta& t) {
     if (t.dtype == dtype::int64 || t.dtype == dtype::int32) return boost::outcome_v2::success();
     return detail::other_dtype(what, t.dtype, "int64 or int32");
@@ -120,6 +126,11 @@ HEADRACE_INLINE result<void> require_floating(std::string_view what, dtype given
         return boost::outcome_v2::success();
     }
     return detail::other_dtype(what, given, "a floating-point type");
+}
+
+HEADRACE_INLINE result<void> require_real(std::string_view what, dtype given) {
+    if (traits_of(given).category != dtype_category::complex) return boost::outcome_v2::success();
+    return detail::other_dtype(what, given, "a type of real numbers");
 }
 
 HEADRACE_INLINE result<void> require_bits(std::string_view what, dtype given) {

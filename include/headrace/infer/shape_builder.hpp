@@ -14,6 +14,7 @@
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/op/op.hpp>
 
 namespace headrace {
 
@@ -71,6 +72,9 @@ private:
     std::array<std::int64_t, capacity> items_{};
     std::size_t wanted_ = 0;
 };
+
+/// The refusal of a rank that no shape_builder holds: such a tensor is sound, but has no lowering.
+[[nodiscard]] error rank_too_large();
 
 /// Adds a result to what a rule writes, unless no tensor can have that type or shape.
 [[nodiscard]] result<void> add_result(inference& out, dtype type, const shape_builder& shape);

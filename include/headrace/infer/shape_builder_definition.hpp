@@ -18,16 +18,21 @@
 
 namespace headrace {
 
+HEADRACE_INLINE error rank_too_large() {
+    return unsupported("rank is above " + number_text(shape_builder::capacity));
+}
+
 HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
     constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
-    if (shape.overflowed()) return invalid("rank is above " + number_text(shape_builder::capacity));
+    if (shape.overflowed()) return rank_too_large();
     if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
+    if (type == dtype::shape) return invalid("no tensor has the type shape");
     std::int64_t count = 1;
     for (const std::int64_t size : shape) {
         if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");
         if (size != 0) count = saturating_mul(count, size);
     }
-    if (count > largest) return invalid("shape " + shape_text(shape) + " is too large");
+    if (count > largest) return unsupported("shape " + shape_text(shape) + " is too large");
     out.add(type, sizes(shape));
     return boost::outcome_v2::success();
 }
@@ -108,17 +113,13 @@ HEADRACE_INLINE result<shape_builder> viewed_shape(sizes from, sizes to) {
 }
 
 HEADRACE_INLINE result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
-    if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + number_text(shape_builder::capacity));
-    }
+    if (rank > shape_builder::capacity) return rank_too_large();
     if (const auto found = normalized_axis(axis, rank)) return *found;
     return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
 }
 
 HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty) {
-    if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + number_text(shape_builder::capacity));
-    }
+    if (rank > shape_builder::capacity) return rank_too_large();
     if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
     axis_set set;
     for (const std::int64_t axis : axes) {

@@ -361,7 +361,8 @@ inline result<void> infer_results(tosa::variable_read, const args<tosa::variable
 }
 /// CONST_SHAPE (2.17.1).
 inline result<void> infer_results(tosa::const_shape, const args<tosa::const_shape>& a, inference& out) {
-    return add_result(out, dtype::shape, {static_cast<std::int64_t>(a.values.size())});
+    out.add(dtype::shape, {static_cast<std::int64_t>(a.values.size())});
+    return boost::outcome_v2::success();
 }
 
 }  // namespace headrace

@@ -47,7 +47,7 @@ HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
             return invalid(message_prefix(n) +
                            "a tensor of unknown type has no size; infer its metadata first");
         if (meta->checked_elements().value_or(max_elements) >= max_elements)
-            return invalid(message_prefix(n) + "the tensor is too large: " + meta_text(*meta));
+            return unsupported(message_prefix(n) + "the tensor is too large: " + meta_text(*meta));
         const bool is_placed =
             (options.place_inputs || !live.is_input) && (options.place_outputs || !live.is_output);
         tensors.push_back({live, options.bytes_of(*meta), 0, is_placed});

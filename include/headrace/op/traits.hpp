@@ -46,6 +46,7 @@ enum class trait : std::uint64_t {
     on_floats = 1ULL << 24,     ///< takes floating-point numbers alone
     on_numbers = 1ULL << 25,    ///< takes no booleans
     on_bits = 1ULL << 26,       ///< takes integers and booleans alone
+    on_reals = 1ULL << 55,      ///< takes no complex numbers, as for what compares or orders
 
     // Over how many of the last axes it works, if it is made for so many alone.
     spatial_1d = 1ULL << 27,

@@ -213,6 +213,21 @@ TEST_CASE("batch normalization alone, of every rank and form") {
     all(aten::_native_batch_norm_legit_no_training{});
 }
 
+TEST_CASE("what belongs to channels may have any shape") {
+    CHECK_THAT(
+        [](program& p) {
+            args<aten::batch_norm> a{};
+            a.input = p.input(fp32, {2, 3, 5});
+            a.weight = p.input(fp32, {1, 3, 1});
+            a.bias = p.input(fp32, {3, 1, 1});
+            a.running_mean = p.input(fp32, {1, 3});
+            a.running_var = p.make<aten::abs>({p.input(fp32, {3, 1})});
+            a.eps = 1e-3;
+            p.output(p.make<aten::batch_norm>(a));
+        },
+        computes_the_same<decompose_batch_norm>());
+}
+
 TEST_CASE("statistics of the batch") {
     const auto by_batch = []<class Op>(Op, shape_list shape, bool affine) {
         return compare_runs<decompose_batch_norm>([=](program& p) {

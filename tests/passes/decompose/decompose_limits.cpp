@@ -27,6 +27,13 @@ TEST_CASE("bounds, masks and powers") {
         const value mask = p.input(dtype::boolean, {4, 6});
         return p.make<aten::masked_fill_tensor>({x, mask, p.input(meta_of(x)->dtype, {})});
     });
+    CHECK_THAT(
+        [](program& p) {  // types that promote only with the third
+            const value x = p.input(dtype::int32, {4});
+            p.output(
+                p.make<aten::clamp_tensor>({x, p.input(dtype::float16, {}), p.input(dtype::float32, {4})}));
+        },
+        computes_the_same<decompose_limits>());
     for (const scalar base : {scalar(2), scalar(0.5), scalar(1)}) {
         check<decompose_pow>([=](program& p, value x) { return p.make<aten::pow_scalar>({base, x}); });
     }

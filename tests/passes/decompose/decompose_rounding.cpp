@@ -25,6 +25,11 @@ TEST_CASE("rounding and signs") {
                                       [](program& p, value x) { return p.make<aten::signbit>({x}); });
 }
 
+TEST_CASE("complex numbers have no sign in TOSA") {
+    CHECK_THAT([](program& p) { p.output(p.make<aten::sgn>({p.input(dtype::complex64, {4})})); },
+               is_refused_by<decompose_rounding>("TOSA has no complex numbers"));
+}
+
 TEST_CASE("degrees and radians") {
     check<decompose_trigonometric>([](program& p, value x) { return p.make<aten::deg2rad>({x}); });
     check<decompose_trigonometric>([](program& p, value x) { return p.make<aten::rad2deg>({x}); });

@@ -80,6 +80,15 @@ TEST_CASE("windows that leave a part of the axis over") {
           }) == "");
 }
 
+TEST_CASE("windows that lie in the padding alone are refused") {
+    const auto set = [](arguments& a) {
+        a.stride = {7, 1};
+        a.padding = {1, 0};
+    };
+    CHECK_THAT(program_of({1, 2, 3, 3}, {4, 2, 1, 1}, true, set, dtype::float32),
+               is_refused_by<legalize_convolution>("its windows lie in the padding alone"));
+}
+
 TEST_CASE("depthwise, with one channel for each input and with more") {
     const auto depthwise = [](std::int64_t stride, std::int64_t dilation) {
         return [=](arguments& a) {

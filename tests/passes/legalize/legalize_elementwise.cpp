@@ -21,8 +21,8 @@ using namespace headrace;
 namespace {
 
 template <class... Passes>
-constexpr bool remove_their_targets = ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) &&
-                                       ...);
+constexpr bool remove_their_targets =
+    ((effects_of<Passes>::removed_set == effects_of<Passes>::target_set) && ...);
 static_assert(remove_their_targets<legalize_binary, legalize_bitwise, legalize_cast, legalize_clamp,
                                    legalize_comparison, legalize_creation, legalize_logical, legalize_unary,
                                    legalize_where>);
@@ -131,6 +131,13 @@ TEST_CASE("mixed types are promoted, shapes broadcast, and values selected") {
             },
             computes_the_same<legalize_where>());
     }
+    CHECK_THAT(
+        [](program& p) {
+            p.g.set_target(float_only);
+            const value x = p.input(dtype::float32, {2});
+            p.output(p.make<aten::where_self>({p.input(dtype::uint8, {2}), x, x}));
+        },
+        is_refused_by<legalize_where>("conditions of bool alone"));
     CHECK_THAT(
         [](program& p) {
             p.g.set_target(float_only);

@@ -313,6 +313,19 @@ TEST_CASE("index_put with a mask") {
     }
 }
 
+TEST_CASE("index_put with more values than a constant mask selects is refused") {
+    CHECK_THAT(
+        [](program& p) {
+            const value x = p.input(fp32, {4});
+            const std::optional<value> indices[] = {
+                p.constant<std::uint8_t>(dtype::boolean, {4}, {0, 1, 0, 0})};
+            p.output(p.make<aten::index_put>({.self = x,
+                                              .indices = list<std::optional<value>>(indices, 1),
+                                              .values = p.input(fp32, {3})}));
+        },
+        is_refused_by<legalize_index_put>("values [3] do not broadcast to [1]"));
+}
+
 TEST_CASE("booleans are numbers in GATHER and SCATTER, and booleans again") {
     constexpr dtype boolean = dtype::boolean;
     for (const char* target : {"TOSA-1.0+FP", "TOSA-1.0+INT"}) {

@@ -14,8 +14,8 @@ namespace {
 constexpr dtype fp32 = dtype::float32;
 using shape_list = int_list;  // an initializer_list would dangle in the closures
 
-static_assert(effects_of<canonicalize_convolutions>::removed_set ==
-              effects_of<canonicalize_convolutions>::target_set);
+static_assert(effects_of<canonicalize_convolutions>::removed_set.contains<aten::conv2d>());
+static_assert(!effects_of<canonicalize_convolutions>::removed_set.contains<aten::convolution>());
 static_assert(effects_of<canonicalize_pooling>::removed_set.contains<aten::max_pool1d>());
 static_assert(!effects_of<canonicalize_pooling>::removed_set.contains<aten::max_pool2d>());
 
@@ -100,6 +100,21 @@ TEST_CASE("padding by name") {
               a.groups = 4;
           }) == "");
     CHECK(convolve<aten::conv3d_padding>({2, 4, 5, 6}, {2, 2, 2, 2, 3}, 2, as_is) == "");
+}
+
+TEST_CASE("aten.convolution gets lists at full length") {
+    for (const bool transposed : {false, true}) {
+        CAPTURE(transposed);
+        const auto short_lists = [=](auto& a) {
+            a.stride = {2};
+            a.padding = {1};
+            a.dilation = {1};
+            a.transposed = transposed;
+            a.output_padding = {0};
+            a.groups = 1;
+        };
+        CHECK(convolve<aten::convolution>({2, 4, 7, 6}, {4, 4, 3, 2}, 4, short_lists) == "");
+    }
 }
 
 TEST_CASE("transposed convolutions") {

@@ -93,6 +93,15 @@ TEST_CASE("shifts to the right take back what rounding adds") {
     });
 }
 
+TEST_CASE("a shift by zeros of a larger shape repeats the number") {
+    const auto repeated = [](program& p) {
+        const value x = p.input(dtype::int32, {1, 3});
+        return p.make<tosa::arithmetic_right_shift>(
+            {x, integer_constant(p, dtype::int32, {2, 3}, {0, 0, 0, 0, 0, 0}), false});
+    };
+    CHECK(expanded<expand_bits>(repeated) == "");
+}
+
 TEST_CASE("shifts of short integers are those of INT32") {
     for (const dtype type : {dtype::int8, dtype::int16}) {
         const auto rounded = [&](program& p) {

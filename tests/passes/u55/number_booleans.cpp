@@ -48,6 +48,25 @@ value number_of(program& p, value truth) {
     return p.make<tosa::cast>({.input = truth, .output_type = dtype::int32});
 }
 
+/// Are a program's results the same before, and after, when its boolean inputs are numbers as they are given?
+void check_given_booleans(const program_builder& whole, const std::vector<tensor>& numbers) {
+    program before, after;
+    const graph& exported = lowered<>(before, whole);
+    std::vector<tensor> given = numbers;
+    std::size_t i = 0;
+    for (const node& n : exported.inputs()) {
+        if (is_boolean(n.results[0].meta->dtype))
+            given[i] = tensor::of(boolean, {2, count}, numbers[i].to<std::int64_t>());
+        ++i;
+    }
+    const auto expected = run_graph(exported, given);
+    const auto results = run_graph(lowered<number_booleans>(after, whole), numbers);
+    REQUIRE(expected);
+    REQUIRE(results);
+    for (i = 0; i != expected.value().size(); ++i)
+        CHECK(tensor_difference(expected.value()[i], results.value()[i], 0) == "");
+}
+
 template <op_tag Op>
 void check_comparison() {
     CAPTURE(Op::name);
@@ -178,17 +197,32 @@ TEST_CASE("what holds booleans, and is given and taken, holds numbers") {
         const value turned = p.make<tosa::transpose>({.input1 = joined, .perms = {1, 0}});
         return p.make<tosa::logical_not>({p.make<tosa::reverse>({turned, 0})});
     });
-    const std::vector<tensor> bytes = truths(1);
-    const std::vector<tensor> booleans{tensor::of(boolean, {2, count}, bytes[0].to<std::int64_t>())};
-    program before, after;
-    const auto expected = run_graph(lowered<>(before, moved), booleans);
+    check_given_booleans(moved, truths(1));
+    program after;
     const graph& g = lowered<number_booleans>(after, moved);
     CHECK(u55_fault(g).empty());
     CHECK(meta_of(g.outputs()[0])->dtype == dtype::int8);
-    const auto given = run_graph(g, bytes);
-    REQUIRE(expected);
-    REQUIRE(given);
-    CHECK(tensor_difference(expected.value()[0], given.value()[0], 0) == "");
+}
+
+TEST_CASE("the number that a boolean is cast to is a number wherever it is read") {
+    const auto cast = for_u55_target([](program& p) {
+        const value given = p.input(boolean, shape);
+        const value x = p.input(dtype::int8, shape);
+        const value moved = p.make<tosa::identity>({given});
+        const value number = p.make<tosa::cast>({.input = moved, .output_type = dtype::int8});
+        const value parts[] = {number, x};
+        p.output(p.make<tosa::concat>({.input1 = list<value>(parts), .axis = 1}));
+        p.output(p.make<tosa::select>({moved, number, x}));
+        p.output(p.make<tosa::logical_not>({moved}));
+        p.output(number_of(p, number));
+        return p.make<tosa::greater>(
+            {number_of(p, number), p.make<tosa::cast>({.input = x, .output_type = dtype::int32})});
+    });
+    check_given_booleans(cast, {truths(1)[0], pairs(dtype::int8)[0]});
+    program after;
+    const graph& g = lowered<number_booleans>(after, cast);
+    CHECK(verify<tosa::dialect>(g, {.metadata_required = true}));
+    CHECK(u55_fault(g) == "");
 }
 
 TEST_CASE("booleans that come from floats stay booleans, beside others that become numbers") {
@@ -204,18 +238,9 @@ TEST_CASE("booleans that come from floats stay booleans, beside others that beco
         return p.make<tosa::select>(
             {p.make<tosa::logical_xor>({given, compared}), number, number_of(p, given)});
     });
-    program before, after;
-    const graph& exported = lowered<>(before, mixed);
-    const graph& g = lowered<number_booleans>(after, mixed);
-    CHECK(verify<tosa::dialect>(g, {.metadata_required = true}));
     const tensor x = tensor::of(dtype::float32, {2, count}, pairs(dtype::int8)[0].to<double>());
     const tensor y = tensor::of(dtype::float32, {2, count}, pairs(dtype::int8)[1].to<double>());
-    const tensor given = truths(1)[0];
-    const tensor truth = tensor::of(boolean, {2, count}, given.to<std::int64_t>());
-    const auto expected = run_graph(exported, std::vector{x, y, truth, pairs(dtype::int32)[0]});
-    const auto results = run_graph(g, std::vector{x, y, given, pairs(dtype::int32)[0]});
-    REQUIRE(expected);
-    REQUIRE(results);
-    for (std::size_t i = 0; i != 3; ++i)
-        CHECK(tensor_difference(expected.value()[i], results.value()[i], 0) == "");
+    check_given_booleans(mixed, {x, y, truths(1)[0], pairs(dtype::int32)[0]});
+    program after;
+    CHECK(verify<tosa::dialect>(lowered<number_booleans>(after, mixed), {.metadata_required = true}));
 }

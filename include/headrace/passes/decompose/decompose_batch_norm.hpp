@@ -55,9 +55,10 @@ private:
     static auto by_statistics(const auto& x, const auto& mean, const auto& variance, const auto& a) {
         const auto normalized = [&] {
             const dtype type = computed_in(x.dtype());
-            const auto center = as(mean, type);
-            const auto root = rsqrt(as(variance, type) + a.eps);
-            const auto scale = with_operand(root, a.weight, [&](auto r, auto w) { return as(w, type) * r; });
+            const auto center = as(flat(mean), type);
+            const auto root = rsqrt(as(flat(variance), type) + a.eps);
+            const auto scale =
+                with_operand(root, a.weight, [&](auto r, auto w) { return as(flat(w), type) * r; });
             const auto* conv = foldable(x.value());
             return choose(
                 conv != nullptr, [&] { return folded(*conv, scale, center, a.bias); },
@@ -77,7 +78,7 @@ private:
         const auto y = as(x, scale.dtype()) * along_channels(scale, rank);
         const auto shift = mean * scale;
         const auto with_bias = [&] {
-            return y + along_channels(as(x.of(*bias), scale.dtype()) - shift, rank);
+            return y + along_channels(as(flat(x.of(*bias)), scale.dtype()) - shift, rank);
         };
         const auto sum = choose(bias.has_value(), with_bias, [&] { return y - along_channels(shift, rank); });
         return as(sum, x.dtype());
@@ -99,7 +100,7 @@ private:
         const auto own = [&] { return as(mean.of(*conv.bias), wide) - mean; };
         const auto offset = choose(conv.bias.has_value(), own, [&] { return mean * -1; });
         const auto shift =
-            with_operand(offset * scale, bias, [&](auto v, auto b) { return v + as(b, wide); });
+            with_operand(offset * scale, bias, [&](auto v, auto b) { return v + as(flat(b), wide); });
         return call<aten::convolution>(conv.input, as(as(weight, wide) * factor, weight.dtype()),
                                        as(shift, weight.dtype()), conv.stride, conv.padding, conv.dilation,
                                        conv.transposed, conv.output_padding, conv.groups);

@@ -22,13 +22,14 @@ struct decompose_cumprod : pass {
 
     value operator()(const args<aten::cumprod>& a, emit<produces>& e) const {
         value v = cast(e, a.self, e.result_meta().dtype);
-        if (e.rank(v) == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
+        const std::size_t rank = e.rank(v);
+        if (rank == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
+        const std::size_t axis = build::axis_in(e, a.dim, rank);
         if (e.failed()) return {};
         const std::int64_t size = e.shape(v)[axis];
         for (std::int64_t shift = 1; shift < size; shift *= 2) {
             // Pairs of numbers of elements before and after, of the last axis first.
-            std::vector<std::int64_t> padding(2 * (e.rank(v) - axis), 0);
+            std::vector<std::int64_t> padding(2 * (rank - axis), 0);
             padding[padding.size() - 2] = shift;
             const value moved = e.make<aten::constant_pad_nd>(
                 {.self = narrow(e, v, axis, 0, size - shift), .pad = int_list(padding), .value = 1});

@@ -18,9 +18,11 @@ struct decompose_limits : pass {
     static auto rewrites() {
         return rules(
             on<aten::clamp_tensor> = [](auto x, const auto& a) {
-                const auto raised = with_operand(x, a.min, [](auto v, auto low) { return max(v, low); });
-                const auto both = with_operand(raised, a.max, [](auto v, auto high) { return min(v, high); });
-                return in_result_type(both);
+                const auto wide = in_result_type(x);
+                const auto raised =
+                    with_operand(wide, a.min, [](auto v, auto low) { return max(v, in_result_type(low)); });
+                return with_operand(raised, a.max,
+                                    [](auto v, auto high) { return min(v, in_result_type(high)); });
             },
             on<aten::clamp_min_tensor> = call<aten::maximum>,
             on<aten::clamp_max_tensor> = call<aten::minimum>,

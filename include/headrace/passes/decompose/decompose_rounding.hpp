@@ -43,7 +43,8 @@ struct decompose_rounding : pass {
                 return choose(
                     is_boolean(x.dtype()), x,
                     is_floating(x.dtype()), of_real,
-                    [&] { return clamp(x, -1, 1); });
+                    is_integral(x.dtype()), [&] { return clamp(x, -1, 1); },
+                    [&] { return x.unsupported("TOSA has no complex numbers"); });
             },
             on<aten::signbit> = [](auto x) {
                 return choose(

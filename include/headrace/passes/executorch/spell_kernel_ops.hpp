@@ -13,6 +13,8 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
+#include <headrace/infer/aten_resize.hpp>
+#include <headrace/infer/aten_view.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/joining.hpp>
@@ -42,7 +44,8 @@ struct spell_kernel_ops : pass {
         ops<aten::permute, aten::narrow, aten::upsample_nearest2d_vec, aten::upsample_bilinear2d_vec,
             aten::unsqueeze, aten::squeeze_dim, aten::arange_start_step, aten::constant_pad_nd,
             aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d, aten::replication_pad1d,
-            aten::replication_pad2d, aten::replication_pad3d, aten::mul_scalar, aten::index_put, aten::cat>;
+            aten::replication_pad2d, aten::replication_pad3d, aten::mul_scalar, aten::index_put, aten::cat,
+            aten::_to_copy>;
 
     // clang-format off
     static auto rewrites() {
@@ -186,13 +189,15 @@ struct spell_kernel_ops : pass {
         std::vector<std::optional<value>> indices(axis + 1);
         if (e.rank(a.self) == 0)
             return e.unsupported("ExecuTorch's index_put does not write to a tensor of rank 0");
-        indices[axis] = a.index;
+        indices[axis] = e.rank(a.index) == 0 ? e.make<aten::unsqueeze>({.self = a.index, .dim = 0}) : a.index;
         value values = a.source;
         bool adds = false;
         if constexpr (__is_same(Op, aten::index_add)) {
             adds = true;
             if (a.alpha.to_double() != 1)
                 values = e.make<aten::mul_scalar>({.self = values, .other = a.alpha});
+            if (is_boolean(e.dtype(a.self)) && !is_boolean(e.dtype(values)))  // a product is a number
+                values = e.make<aten::_to_copy>({.self = values, .dtype = dtype::boolean});
         }
         return e.make<aten::index_put>({a.self, list<std::optional<value>>(indices), values, adds});
     }
@@ -242,7 +247,16 @@ private:
         return v;
     }
     static value upsampled(emit<produces>& e, const auto& a, value image, const int_list& size,
-                           const std::optional<list<double>>& scales) {
+                           std::optional<list<double>> scales) {
+        if (e.failed()) return {};
+        // Scales that are not above 0 do not count (PyTorch, compute_scales_value).
+        if (scales && !std::ranges::all_of(*scales, [](double s) { return s > 0; })) scales.reset();
+        if (scales) {
+            const auto scaled = scaled_sizes(sizes(e.shape(image)).subspan(2), *scales);
+            if (!scaled || scaled.value() != shape_builder(size))
+                return e.unsupported(
+                    "ExecuTorch's kernel takes sizes or scales, and these scales give others");
+        }
         const auto resized = scales ? std::nullopt : std::optional(size);
         if constexpr (requires { a.align_corners; }) {
             return e.make<aten::upsample_bilinear2d_vec>({image, resized, a.align_corners, scales});

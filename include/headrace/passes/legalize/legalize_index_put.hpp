@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <headrace/dialect/aten.hpp>
+#include <headrace/infer/shape_builder.hpp>
 #include <headrace/passes/legalize/tensor_indices.hpp>
 #include <headrace/passes/properties.hpp>
 
@@ -71,16 +72,23 @@ private:
         shape_builder shape = shape_builder::filled(m.first, 1);
         shape.append(e.shape(m.mask));
         for (std::size_t i = 0; i != m.after; ++i) shape.push_back(1);
+        if (!expanded_shape(e.shape(values), e.shape(self))) return no_such_values(e, values, e.shape(self));
         const value mask = build::reshape(e, m.mask, shape);
         if (!accumulate) return build::select(e, mask, values, self);
         const value nothing = e.splat(0, e.dtype(self), e.rank(self));
         return build::binary<tosa::add>(e, self, build::select(e, mask, values, nothing));
+    }
+    // How much a mask selects, only its data tells: no rule can refuse such values.
+    static value no_such_values(emit<produces>& e, value values, sizes selected) {
+        return e.unsupported("values " + shape_text(e.shape(values)) + " do not broadcast to " +
+                             shape_text(selected) + ", which the indices select");
     }
     static value rows(emit<produces>& e, value self, const build::tensor_index_list& given, value values,
                       bool accumulate) {
         const build::indexed_rows at = build::rows_at(e, self, given);
         if (e.failed()) return {};
         if (element_count(at.selected) == 0) return self;
+        if (!expanded_shape(e.shape(values), at.selected)) return no_such_values(e, values, at.selected);
         if (at.repeats == true && !accumulate) {
             return e.unsupported(
                 "an index is named twice, so that the result depends on the order of the writes; "

@@ -18,7 +18,10 @@ struct legalize_where : pass {
         return rules(on<aten::where_self> = [](auto condition, auto x, auto y) {
             const dtype type = narrowed(x.result_meta().dtype);
             const auto operand = [&](const auto& v) { return made_by<build::promote>(v, type); };
-            return made_by<build::select>(condition, operand(x), operand(y));
+            return choose(
+                is_boolean(condition.dtype()),
+                [&] { return made_by<build::select>(condition, operand(x), operand(y)); },
+                [&] { return condition.unsupported("SELECT takes conditions of bool alone; cast it"); });
         });
     }
 };

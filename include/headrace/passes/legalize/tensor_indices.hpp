@@ -126,6 +126,12 @@ inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_
         const std::int64_t stride =
             element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
+        // How much a mask selects, only its data tells.
+        if (row && !broadcast(headrace::sizes(e.shape(row)), e.shape(index))) {
+            e.unsupported("indices of shapes " + shape_text(e.shape(row)) + " and " +
+                          shape_text(e.shape(index)) + " do not broadcast");
+            return at;
+        }
         const value scaled =
             stride == 1 ? index : multiply(e, index, e.splat(stride, e.dtype(index), e.rank(index)));
         row = row ? binary<tosa::add>(e, row, scaled) : scaled;

@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_NORMALIZE_CANONICALIZE_CONVOLUTIONS_HPP
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -22,10 +23,11 @@ struct canonicalize_convolutions : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_convolutions>;
     static constexpr std::string_view summary = "every convolution as aten.convolution over a batch";
-    using targeted_ops = ops_where<aten::dialect, trait::convolving, trait::spatial>;
+    using layers = ops_where<aten::dialect, trait::convolving, trait::spatial>;
+    using targeted_ops = joined<layers, ops<aten::convolution>>;
     using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
 
-    template <one_of<targeted_ops> Op>
+    template <one_of<layers> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         if constexpr (has_trait<Op>(trait::transposed)) {
             return convolve(e, a, a.input, a.padding, true, a.output_padding);
@@ -34,6 +36,15 @@ struct canonicalize_convolutions : pass {
         } else {
             return convolve(e, a, a.input, a.padding, false, int_list{0});
         }
+    }
+
+    std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
+        const std::size_t dims = spatial_dims(e, a.weight);
+        for (const int_list* list : {&a.stride, &a.padding, &a.dilation, &a.output_padding}) {
+            if (list->size() != dims)
+                return convolve(e, a, a.input, a.padding, a.transposed, a.output_padding);
+        }
+        return std::nullopt;
     }
 
 private:

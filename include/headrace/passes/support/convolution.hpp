@@ -113,6 +113,10 @@ private:
         }
         const auto fitted =
             fit_windows(e_.shape(input), std::span(windows, rank - 2), sizes(result).subspan(2));
+        for (std::size_t i = 1; i + 1 != rank; ++i) {
+            if (fitted.used[i] > 0 || e_.shape(input)[i] == 0) continue;
+            return e_.unsupported("its windows lie in the padding alone; reduce padding or stride");
+        }
         input = crop(e_, input, fitted.used);
         if (a_.groups > 1) return convolve<tosa::depthwise_conv2d>(input, depthwise_weight(), fitted);
         return rank == 4 ? convolve<tosa::conv2d>(input, dense_weight(), fitted)

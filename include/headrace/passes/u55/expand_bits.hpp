@@ -111,8 +111,8 @@ private:
             std::pmr::vector<std::int64_t> halves;
             for (const std::int64_t s : *shifts)
                 halves.push_back(s < 1 || s > 31 ? 0 : std::int64_t{1} << (s - 1));
-            max_half = *std::max_element(halves.begin(), halves.end());
-            if (max_half == 0) return v;
+            max_half = halves.empty() ? 0 : *std::max_element(halves.begin(), halves.end());
+            if (max_half == 0 && e.shape(v) == e.result_meta().shape) return v;
             half = u55::constant(e, e.shape(by), halves);
         } else {
             const value one = u55::splat(e, 1, by);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <headrace/ir/edits.hpp>
@@ -54,6 +55,7 @@ private:
                 next = n->next;
                 visit(*n);
             }
+            for (const auto& [cast, number] : numbered_casts_) replace(*cast, number);
             for (std::size_t i = replaced_.size(); i-- != 0;) {
                 erase_dead(g_, *replaced_[i]);
             }
@@ -243,8 +245,7 @@ private:
         void lower(node& n, emitting& e, const args<tosa::select>& a) {
             if (is_floating(type_of(a.input2))) return;
             const value condition = wide(e, a.input1);
-            // An integer operand may be known as well: it was cast from a boolean.
-            const bool booleans = is_boolean(n.results[0].meta->dtype);
+            const bool booleans = known(a.input2) != nullptr;
             const value t = booleans ? wide(e, a.input2) : u55::widen(e, a.input2);
             const value f = booleans ? wide(e, a.input3) : u55::widen(e, a.input3);
             const value chosen = blend(e, condition, t, f);
@@ -277,7 +278,9 @@ private:
                     case dtype::boolean:
                         return becomes(n, *truth);
                     case dtype::int8:
-                        return replace(n, narrow(e, a.input));
+                        numbered_casts_.emplace_back(&n, narrow(e, a.input));
+                        ++count_;
+                        return;
                     case dtype::int32:
                         return replace(n, wide(e, a.input));
                     default:
@@ -295,6 +298,9 @@ private:
         graph& g_;
         pass_context& context_;
         std::pmr::unordered_map<const node*, number> numbers_;
+        // Casts of booleans to INT8, and the numbers that replace them when all nodes have been visited: such
+        // a number may be what the boolean itself has become, and what reads the cast reads no boolean.
+        std::pmr::vector<std::pair<node*, value>> numbered_casts_;
         std::pmr::vector<node*> replaced_;
         std::size_t count_ = 0;
     };
