@@ -29,12 +29,17 @@ enum class driver_kind : std::uint8_t { in_place, retracing };
 template <class P>
 struct pass_code {
     static result<node_counts> run(const P& p, graph& g, pass_context& context, driver_kind driver);
+    /// Of a pass that pipelines make, without arguments; its type may be incomplete where it is called.
+    static result<node_counts> run_default(graph& g, pass_context& context, driver_kind driver);
+    /// What the pass's own should_run says, of a pass that has one; `has_targets` is what the generated skip
+    /// test found.
+    static bool should_run(const graph& g, bool has_targets);
 };
 
 }  // namespace headrace
 
-/// Stands behind each standard pass: a program that links headrace::compiled does not compile its code again.
-/// The library itself redefines it in compiled/pass_codes.hpp. Header-only it declares again what is
+/// Stands behind each pass that headrace::compiled holds: a program that links it does not compile its code
+/// again. The library itself redefines it in compiled/pass_codes.hpp. Header-only it declares again what is
 /// declared.
 #ifdef HEADRACE_COMPILED
 #define HEADRACE_COMPILED_PASS(P) extern template struct pass_code<P>

@@ -91,4 +91,9 @@ struct legalization {
 
 }  // namespace headrace
 
+// Each pass includes this header, so that each file of a program sees the same of it.
+#ifdef HEADRACE_COMPILED
+#include <headrace/passes/declared_passes.hpp>
+#endif
+
 #endif
