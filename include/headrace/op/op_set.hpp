@@ -97,10 +97,11 @@ public:
         return position;
     }
 
+    template <class Dialect>
+    static constexpr std::size_t first_bit_of = first_word(position_of<Dialect>()) * detail::word_bits;
     /// The bit of an op, counted from the first word's; the op must be in its dialect's list.
     template <op_tag Op>
-    static constexpr std::size_t bit_of =
-        first_word(position_of<typename Op::dialect_type>()) * detail::word_bits + index_of<Op>;
+    static constexpr std::size_t bit_of = first_bit_of<typename Op::dialect_type> + found_in_its_dialect<Op>;
 
     constexpr void insert_at(std::size_t first, std::size_t index) {
         words_[first + index / detail::word_bits] |= std::uint64_t{1} << (index % detail::word_bits);
@@ -208,6 +209,13 @@ public:
     constexpr op_set& operator-=(const op_set& other) {
         for (std::size_t i = 0; i != word_count; ++i) words_[i] &= ~other.words_[i];
         return *this;
+    }
+    /// Without the ops of one set, and then with those of another.
+    [[nodiscard]] constexpr op_set replaced(const op_set& removed, const op_set& added) const {
+        op_set set = *this;
+        for (std::size_t i = 0; i != word_count; ++i)
+            set.words_[i] = (words_[i] & ~removed.words_[i]) | added.words_[i];
+        return set;
     }
     friend constexpr op_set operator|(op_set a, const op_set& b) { return a |= b; }
     friend constexpr op_set operator&(op_set a, const op_set& b) { return a &= b; }

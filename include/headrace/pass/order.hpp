@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 #include <headrace/pass/pass.hpp>
@@ -51,10 +50,15 @@ struct start_of_pipeline {};
 
 namespace detail {
 
-// The address is the identity of a pass or a property: comparing two costs no template.
-using order_id = const std::string_view*;
+// The address is the identity of a pass or a property: comparing two costs no template. The value, the length
+// of its name, spreads them.
+using order_id = const std::size_t*;
 template <class T>
-inline constexpr std::string_view identity_of = type_name<T>;
+constexpr std::size_t length_of_name() {
+    return sizeof(__PRETTY_FUNCTION__);
+}
+template <class T>
+inline constexpr std::size_t identity_of = length_of_name<T>();
 
 template <class List>
 struct listed_ids;
@@ -105,7 +109,7 @@ template <class T>
 constexpr order_facts make_order_facts() {
     order_facts f;
     f.self = &identity_of<T>;
-    using facts = facts_of<T>;
+    using facts = pass_facts<T>;
     if constexpr (requires { typename facts::requires_before; })
         f.requires_before = listed_ids<typename facts::requires_before>::value;
     if constexpr (requires { typename facts::runs_after; })
@@ -150,14 +154,14 @@ auto find_phase() {
     }
 }
 template <class P>
-using phase_of = typename decltype(find_phase<facts_of<P>>())::type;
+using phase_of = typename decltype(find_phase<pass_facts<P>>())::type;
 
 template <class... As, class... Bs>
 pass_list<As..., Bs...> operator+(pass_list<As...>, pass_list<Bs...>);
 /// What a pass lists, and what its phase does.
 template <class P, order_list List>
 using order_list_of =
-    decltype(decltype(pick_list<facts_of<P>, List>()){} + decltype(pick_list<phase_of<P>, List>()){});
+    decltype(decltype(pick_list<pass_facts<P>, List>()){} + decltype(pick_list<phase_of<P>, List>()){});
 
 }  // namespace detail
 
@@ -201,12 +205,44 @@ constexpr std::size_t count_wanted(std::span<const order_facts* const> passes) {
     return count;
 }
 
+/// Numbers identities in the order in which they are added. They are found by their names' lengths: to compare
+/// each with all others would be most of what the proof costs.
+template <std::size_t Capacity>
+class order_index {
+public:
+    [[nodiscard]] constexpr std::size_t size() const { return size_; }
+    /// The number of an identity, or size().
+    [[nodiscard]] constexpr std::size_t find(order_id id) const {
+        std::size_t k = buckets_[bucket_of(id)];
+        while (k != 0 && ids_[k - 1] != id) k = next_[k - 1];
+        return k == 0 ? size_ : k - 1;
+    }
+    /// False if it is there already.
+    constexpr bool add(order_id id) {
+        if (find(id) != size_) return false;
+        std::size_t& bucket = buckets_[bucket_of(id)];
+        ids_[size_] = id;
+        next_[size_] = bucket;
+        bucket = ++size_;
+        return true;
+    }
+
+private:
+    static constexpr std::size_t buckets = 64;
+    static constexpr std::size_t bucket_of(order_id id) { return *id % buckets; }
+
+    std::array<order_id, Capacity + 1> ids_{};
+    std::array<std::size_t, Capacity + 1> next_{};  ///< of the same bucket, counted from 1; 0 is none
+    std::array<std::size_t, buckets> buckets_{};
+    std::size_t size_ = 0;
+};
+
 /// Finds the first fault of an order: what is not there at all before what is in a wrong place.
 template <std::size_t Capacity>
 class order_check {
 public:
     constexpr explicit order_check(std::span<const order_facts* const> passes) : passes_(passes) {
-        for_each_wanted(passes, [&](order_id id) { add(id); });
+        for_each_wanted(passes, [&](order_id id) { wanted_.add(id); });
         for (std::size_t i = 0; i != passes.size(); ++i) {
             for_provided(*passes[i], [&](state& s) { s.last_provider = i + 1; });
         }
@@ -220,7 +256,7 @@ public:
             look_ahead(i, order_list::requires_after);
             look_ahead(i, order_list::runs_before);
             for_each(p, order_list::invalidates, [&](order_id id, std::size_t) {
-                if (const std::size_t k = find(id); k != count_ && states_[k].holds) {
+                if (const std::size_t k = wanted_.find(id); k != wanted_.size() && states_[k].holds) {
                     states_[k].holds = false;
                     states_[k].invalidated_by = i + 1;
                 }
@@ -233,31 +269,9 @@ public:
 private:
     // Positions count from 1; 0 is none.
     struct state {
-        order_id id = nullptr;
         std::size_t last_provider = 0, invalidated_by = 0;
-        std::size_t next = 0;  ///< of the same bucket, counted from 1
         bool holds = false;
     };
-    static constexpr std::size_t buckets = 64;
-
-    // The states are found by their names' lengths and ends: to compare an identity with each of them would
-    // be most of what the proof costs.
-    static constexpr std::size_t bucket_of(order_id id) {
-        return (id->size() * 7 + static_cast<unsigned char>(id->back())) % buckets;
-    }
-    // An index, not a pointer: g++ 12 takes no pointer into a temporary for a constant.
-    [[nodiscard]] constexpr std::size_t find(order_id id) const {
-        std::size_t k = buckets_[bucket_of(id)];
-        while (k != 0 && states_[k - 1].id != id) k = states_[k - 1].next;
-        return k == 0 ? count_ : k - 1;
-    }
-    constexpr void add(order_id id) {
-        if (find(id) != count_) return;
-        std::size_t& bucket = buckets_[bucket_of(id)];
-        states_[count_].id = id;
-        states_[count_].next = bucket;
-        bucket = ++count_;
-    }
     // Calls `f(id, entry)` for what a pass lists, and then its phase.
     template <class F>
     static constexpr void for_each(const order_facts& p, order_list l, F&& f) {
@@ -268,15 +282,16 @@ private:
     }
     template <class F>
     constexpr void for_provided(const order_facts& p, F&& f) {
-        if (const std::size_t k = find(p.self); k != count_) f(states_[k]);
-        for_each(p, order_list::ensures, [&](order_id id, std::size_t) {
-            if (const std::size_t k = find(id); k != count_) f(states_[k]);
-        });
+        const auto provide = [&](order_id id, std::size_t) {
+            if (const std::size_t k = wanted_.find(id); k != wanted_.size()) f(states_[k]);
+        };
+        provide(p.self, 0);
+        for_each(p, order_list::ensures, provide);
     }
 
     constexpr void look_back(std::size_t i, order_list l) {
         for_each(*passes_[i], l, [&](order_id id, std::size_t entry) {
-            const state& s = states_[find(id)];
+            const state& s = states_[wanted_.find(id)];
             if (s.holds) return;
             if (s.last_provider == 0) {
                 if (l == order_list::requires_before) report(order_fault_kind::unmet, i, l, entry, 0);
@@ -289,7 +304,7 @@ private:
     }
     constexpr void look_ahead(std::size_t i, order_list l) {
         for_each(*passes_[i], l, [&](order_id id, std::size_t entry) {
-            const state& s = states_[find(id)];
+            const state& s = states_[wanted_.find(id)];
             if (s.last_provider > i + 1) return;
             if (s.last_provider != 0) {
                 report(order_fault_kind::misordered, i, l, entry, 0);
@@ -305,9 +320,8 @@ private:
     }
 
     std::span<const order_facts* const> passes_;
-    std::array<state, Capacity + 1> states_{};
-    std::array<std::size_t, buckets> buckets_{};
-    std::size_t count_ = 0;
+    order_index<Capacity> wanted_;
+    std::array<state, Capacity + 1> states_{};  ///< of what is wanted
     order_fault unmet_{}, misplaced_{};
 };
 

@@ -72,13 +72,13 @@ namespace detail {
 
 // What is read of a pass: its declaration, if it has one.
 template <class P>
-using facts_of = std::conditional_t<is_declared<P>, declared_pass<P>, P>;
+using pass_facts = std::conditional_t<is_declared<P>, declared_pass<P>, P>;
 
 }  // namespace detail
 
 /// Matches passes: satisfied by a struct derived from headrace::pass.
 template <class T>
-concept pass_type = std::is_base_of_v<pass, detail::facts_of<T>>;
+concept pass_type = std::is_base_of_v<pass, detail::pass_facts<T>>;
 
 /// Bases of declarations: of passes with handlers, and of passes over the whole graph.
 struct declared_rewrites : pass {};
@@ -175,7 +175,7 @@ auto own_removes() {
 
 /// Matches passes over the whole graph.
 template <class P>
-concept graph_pass = pass_type<P> && requires(const detail::facts_of<P>& p, graph& g, pass_context& c) {
+concept graph_pass = pass_type<P> && requires(const detail::pass_facts<P>& p, graph& g, pass_context& c) {
     { p(g, c) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -200,11 +200,11 @@ auto find_produces() {
 
 /// The ops that a pass may emit: what its expressions make, and what `produces` declares for its handlers.
 template <class P>
-using produces_of = decltype(detail::find_produces<detail::facts_of<P>>());
+using produces_of = decltype(detail::find_produces<detail::pass_facts<P>>());
 
 /// The ops that are gone after a pass over the whole graph; of other passes, handlers' signatures say that.
 template <class P>
-using removes_of = decltype(detail::own_removes<detail::facts_of<P>>());
+using removes_of = decltype(detail::own_removes<detail::pass_facts<P>>());
 
 namespace detail {
 
@@ -260,7 +260,7 @@ concept handles = detail::has_rule<P, Op> || detail::handles_args<P, Op> || deta
 /// Matches passes whose should_run takes the place of the generated skip test: satisfied by a member
 /// `bool should_run(const graph&, bool has_targets) const`, which is given what that test found.
 template <class P>
-concept replaces_skip_test = pass_type<P> && requires(const detail::facts_of<P>& p, const graph& g) {
+concept replaces_skip_test = pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
     { p.should_run(g, true) } -> std::same_as<bool>;
 };
 
@@ -269,7 +269,7 @@ concept replaces_skip_test = pass_type<P> && requires(const detail::facts_of<P>&
 /// one that replaces it.
 template <class P>
 concept decides_itself =
-    replaces_skip_test<P> || (pass_type<P> && requires(const detail::facts_of<P>& p, const graph& g) {
+    replaces_skip_test<P> || (pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
         { p.should_run(g) } -> std::same_as<bool>;
     });
 
@@ -422,7 +422,7 @@ using set_type_of = typename set_type_of_list<List>::type;
 /// pipelines and apply_pass report them, where the message is short.
 template <pass_type P>
 struct effects_of {
-    using facts = detail::facts_of<P>;
+    using facts = detail::pass_facts<P>;
     using targets = targets_of<P>;
     /// no_fault, or what is wrong with the handlers.
     using missing_handler = decltype(detail::table_of<P>::diagnose_missing());
@@ -445,7 +445,7 @@ struct effects_of {
 /// A pass's name: its `name` member, or the type's own.
 template <class P>
 constexpr std::string_view pass_name() {
-    using facts = detail::facts_of<P>;
+    using facts = detail::pass_facts<P>;
     if constexpr (requires {
                       { facts::name } -> std::convertible_to<std::string_view>;
                   }) {
@@ -459,7 +459,7 @@ constexpr std::string_view pass_name() {
 /// "silu(x) as x * sigmoid(x)". Empty for a pass that has none.
 template <class P>
 constexpr std::string_view pass_summary() {
-    using facts = detail::facts_of<P>;
+    using facts = detail::pass_facts<P>;
     if constexpr (requires {
                       { facts::summary } -> std::convertible_to<std::string_view>;
                   }) {

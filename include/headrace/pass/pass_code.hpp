@@ -42,11 +42,21 @@ struct pass_code {
 /// again. The library itself redefines it in compiled/pass_codes.hpp. Header-only it declares again what is
 /// declared.
 #ifdef HEADRACE_COMPILED
-#define HEADRACE_COMPILED_PASS(P) extern template struct pass_code<P>
+#define HEADRACE_COMPILED_CODE(P) extern template struct pass_code<P>
 #else
-#define HEADRACE_COMPILED_PASS(P) \
+#define HEADRACE_COMPILED_CODE(P) \
     template <class>              \
     struct pass_code
+#endif
+
+/// The same of a standard pass, which passes/declared_passes.hpp declares for such a program.
+#ifdef HEADRACE_COMPILED
+#define HEADRACE_COMPILED_PASS(P)                                                                         \
+    HEADRACE_COMPILED_CODE(P);                                                                            \
+    static_assert(is_declared<P>,                                                                         \
+                  "pass: it has no declaration; include passes/properties.hpp, run declared_passes.py")
+#else
+#define HEADRACE_COMPILED_PASS(P) HEADRACE_COMPILED_CODE(P)
 #endif
 
 #endif

@@ -75,15 +75,12 @@ constexpr Set all_but(const Allowed& allowed) {
 // The ops that the properties in a list do not allow: once for each list, not for each pass that has it.
 template <class Set, class List>
 inline constexpr Set excluded_by{};
+template <class Set, class T>
+    requires requires { T::only; }
+inline constexpr Set excluded_by<Set, pass_list<T>> = all_but<Set>(T::only | every_op<builtin::dialect>);
 template <class Set, class... Ts>
-inline constexpr Set excluded_by<Set, pass_list<Ts...>> = [] {
-    Set excluded;
-    [[maybe_unused]] const auto exclude = [&]<class T>() {
-        if constexpr (requires { T::only; }) excluded |= all_but<Set>(T::only | every_op<builtin::dialect>);
-    };
-    (exclude.template operator()<Ts>(), ...);
-    return excluded;
-}();
+    requires(sizeof...(Ts) > 1)
+inline constexpr Set excluded_by<Set, pass_list<Ts...>> = (Set() | ... | excluded_by<Set, pass_list<Ts>>);
 
 template <class Set, class T>
 constexpr Set excluded_before() {
@@ -130,10 +127,10 @@ constexpr effect_sets<Set> effects_over() {
         sets.targets_nothing = false;  // it never runs, so that no second error follows
     } else {
         insert_all(sets.targets, targets_of<P>{});
-        insert_all(sets.produced, declared_by<facts_of<P>>{});
-        sets.produced |= made_by_rules<facts_of<P>>.over(typename Set::dialect_list{});
+        insert_all(sets.produced, declared_by<pass_facts<P>>{});
+        sets.produced |= made_by_rules<pass_facts<P>>.over(typename Set::dialect_list{});
         sets.removed = removed_by<P, Set>();
-        sets.gone_before = excluded_before<Set, facts_of<P>>() | excluded_before<Set, phase_of<P>>();
+        sets.gone_before = excluded_before<Set, pass_facts<P>>() | excluded_before<Set, phase_of<P>>();
         sets.targets_nothing = always_runs<P>;
     }
     return sets;
@@ -155,8 +152,7 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
     for (std::size_t i = 0; i != N; ++i) {
         const effect_sets<Set>& p = passes[i];
         f.fires[i] = p.targets_nothing || p.targets.meets(f.ops[i]);
-        f.ops[i + 1] = f.ops[i];
-        if (f.fires[i]) (f.ops[i + 1] -= p.removed) |= p.produced;
+        f.ops[i + 1] = f.fires[i] ? f.ops[i].replaced(p.removed, p.produced) : f.ops[i];
     }
     // Backward: what may stand before pass i, in any mixture, and still end up legal. If what the pass emits
     // cannot, then nothing that makes it run can: for a pass without targets, nothing at all.
@@ -214,8 +210,8 @@ private:
         detail::with_dialects_of<
             detail::with_dialects_of<
                 detail::with_dialects_of<typename source_set_type::dialect_list, targets_of<Passes>...>,
-                detail::declared_by<detail::facts_of<Passes>>...>,
-            typename detail::list_facts<detail::rules_of<detail::facts_of<Passes>>>::dialect_list...>,
+                detail::declared_by<detail::pass_facts<Passes>>...>,
+            typename detail::list_facts<detail::rules_of<detail::pass_facts<Passes>>>::dialect_list...>,
         typename legal_set_type::dialect_list>;
     using set_type = typename detail::set_over<universe>::type;
 

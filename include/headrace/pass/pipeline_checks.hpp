@@ -98,8 +98,8 @@ constexpr std::size_t last_targeting() {
 template <class P>
 inline constexpr bool is_repeatable = false;
 template <class P>
-    requires requires { facts_of<P>::repeatable; }
-inline constexpr bool is_repeatable<P> = facts_of<P>::repeatable;
+    requires requires { pass_facts<P>::repeatable; }
+inline constexpr bool is_repeatable<P> = pass_facts<P>::repeatable;
 
 // The first of some diagnoses that is a fault. Types are taken apart only if there is one.
 template <class... Diagnoses>
@@ -173,13 +173,10 @@ struct pipeline_checks {
         constexpr std::size_t at = [] {
             constexpr order_id ids[] = {&identity_of<Ps>..., nullptr};
             constexpr bool repeatable[] = {is_repeatable<Ps>..., true};
-            for (std::size_t i = 0; i != size; ++i) {
-                if (repeatable[i]) continue;
-                for (std::size_t k = i + 1; k != size; ++k) {
-                    if (ids[i] == ids[k]) return i;
-                }
-            }
-            return size;
+            order_index<size> listed;
+            std::size_t i = 0;
+            while (i != size && (listed.add(ids[i]) || repeatable[i])) ++i;
+            return i;
         }();
         if constexpr (at == size) {
             return no_fault{};

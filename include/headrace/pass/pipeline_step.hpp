@@ -29,7 +29,7 @@ struct run_options {
 /// A pass of a pipeline: what a run asks and calls.
 struct pipeline_step {
     std::string_view name;
-    std::span<const std::uint64_t> targets;  ///< bits of the pipeline's dialects; empty: it has no targets
+    std::span<const std::uint64_t> targets;  ///< by the pipeline's dialects; empty: it has none
     bool replaces_skip_test = false;         ///< should_run is asked even if there are no targets
     bool (*should_run)(const graph& g, bool has_targets) = nullptr;  ///< null: it has targets, so it runs
     result<node_counts> (*run)(graph& g, pass_context& context, driver_kind driver) = nullptr;  ///< null: pruned
@@ -42,18 +42,19 @@ struct pipeline_steps {
 
     /// The generated skip test: does the graph, nested regions included, have a target of a pass?
     [[nodiscard]] bool has_targets(const pipeline_step& step, const graph& g) const {
-        const std::uint64_t* word = step.targets.data();
+        std::span<const std::uint64_t> words = step.targets;
         for (const dialect_info* d : dialects) {
+            if (words.empty()) break;
             const std::size_t count = detail::words_for(d->op_count);
             std::uint64_t wanted = 0;
-            for (std::size_t w = 0; w != count; ++w) wanted |= word[w];
+            for (const std::uint64_t w : words.first(count)) wanted |= w;
             if (wanted != 0) {
                 const std::span<const std::uint64_t> present = g.census().present(*d);
                 for (std::size_t w = 0; w != present.size(); ++w) {
-                    if ((word[w] & present[w]) != 0) return true;
+                    if ((words[w] & present[w]) != 0) return true;
                 }
             }
-            word += count;
+            words = words.subspan(count);
         }
         return false;
     }

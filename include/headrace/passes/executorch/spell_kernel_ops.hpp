@@ -299,7 +299,7 @@ private:
         return moved_axes(a.source, a.destination, rank);
     }
 };
-HEADRACE_COMPILED_PASS(spell_kernel_ops);
+HEADRACE_COMPILED_CODE(spell_kernel_ops);
 
 }  // namespace headrace
 
