@@ -82,7 +82,7 @@ struct pass_codes;
 template <class... Passes>
 struct pass_codes<pass_list<Passes...>> {
     static_assert(is_current<decltype(first_fault<decltype(declaration_fault<Passes>())...>())>,
-                  "pass: its declaration is stale; see stale_declaration<Pass>, run declared_passes.py --update");
+                  "pass: its declaration is stale; see stale_declaration<Pass>, run declared_passes.py");
     static const std::tuple<decltype(code_of<Passes>())...> all;
 };
 template <class... Passes>

@@ -75,8 +75,8 @@ public:
     using dialect_list = dialects<Dialects...>;
     static constexpr std::size_t word_count = (detail::words_for(Dialects::size) + ... + 0);
 
-    // Written word by word: g++ 12 drops zeros that nobody wrote from the name of a template argument, and takes
-    // sets with the same words in other places for one.
+    // Written word by word: g++ 12 drops zeros that nobody wrote from the name of a template argument, and
+    // takes sets with the same words in other places for one.
     constexpr op_set() {
         for (std::uint64_t& w : words_) w = 0;
     }

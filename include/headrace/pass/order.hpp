@@ -118,7 +118,8 @@ constexpr order_facts make_order_facts() {
         f.requires_after = listed_ids<typename facts::requires_after>::value;
     if constexpr (requires { typename facts::runs_before; })
         f.runs_before = listed_ids<typename facts::runs_before>::value;
-    if constexpr (requires { typename facts::ensures; }) f.ensures = listed_ids<typename facts::ensures>::value;
+    if constexpr (requires { typename facts::ensures; })
+        f.ensures = listed_ids<typename facts::ensures>::value;
     if constexpr (requires { typename facts::invalidates; })
         f.invalidates = listed_ids<typename facts::invalidates>::value;
     if constexpr (requires { typename facts::phase; }) f.phase = &own_order_facts<typename facts::phase>;
@@ -160,8 +161,8 @@ template <class... As, class... Bs>
 pass_list<As..., Bs...> operator+(pass_list<As...>, pass_list<Bs...>);
 /// What a pass lists, and what its phase does.
 template <class P, order_list List>
-using order_list_of =
-    decltype(decltype(pick_list<pass_facts<P>, List>()){} + decltype(pick_list<phase_of<P>, List>()){});
+using order_list_of = decltype(decltype(pick_list<pass_facts<P>, List>()){} +
+                               decltype(pick_list<phase_of<P>, List>()){});
 
 }  // namespace detail
 
@@ -205,8 +206,8 @@ constexpr std::size_t count_wanted(std::span<const order_facts* const> passes) {
     return count;
 }
 
-/// Numbers identities in the order in which they are added. They are found by their names' lengths: to compare
-/// each with all others would be most of what the proof costs.
+/// Numbers identities in the order in which they are added. They are found by their names' lengths: to
+/// compare each with all others would be most of what the proof costs.
 template <std::size_t Capacity>
 class order_index {
 public:

@@ -51,10 +51,9 @@ struct pass_code {
 
 /// The same of a standard pass, which passes/declared_passes.hpp declares for such a program.
 #ifdef HEADRACE_COMPILED
-#define HEADRACE_COMPILED_PASS(P)                                                                         \
-    HEADRACE_COMPILED_CODE(P);                                                                            \
-    static_assert(is_declared<P>,                                                                         \
-                  "pass: it has no declaration; include passes/properties.hpp, run declared_passes.py")
+#define HEADRACE_COMPILED_PASS(P) \
+    HEADRACE_COMPILED_CODE(P);    \
+    static_assert(is_declared<P>, "pass: it is not declared; run tests/checks/declared_passes.py")
 #else
 #define HEADRACE_COMPILED_PASS(P) HEADRACE_COMPILED_CODE(P)
 #endif

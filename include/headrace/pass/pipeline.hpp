@@ -330,9 +330,7 @@ public:
         return steps().run(g, context, options);
     }
     /// The same as data, for other ways to run them.
-    [[nodiscard]] static constexpr pipeline_steps steps() {
-        return {steps_, infos_};
-    }
+    [[nodiscard]] static constexpr pipeline_steps steps() { return {steps_, infos_}; }
 
     /// Calls `f(node&)` for each node whose op may not leave the pipeline.
     template <class F>

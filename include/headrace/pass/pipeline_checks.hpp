@@ -63,10 +63,11 @@ struct set_over<dialects<Ds...>> {
     using type = op_set<Ds...>;
 };
 
-// The dialects of lists, of dialects or of ops, in order of first appearance. Passes have few kinds of lists of
-// dialects, so that a fold costs few templates.
+// The dialects of lists, of dialects or of ops, in order of first appearance. Passes have few kinds of lists
+// of dialects, so that a fold costs few templates.
 template <class List, class... Ds>
-auto operator+(collected<List>, dialects<Ds...>) -> collected<typename merge_dialects<List, dialects<Ds...>>::type>;
+auto operator+(collected<List>, dialects<Ds...>)
+    -> collected<typename merge_dialects<List, dialects<Ds...>>::type>;
 template <class... Ds>
 auto dialects_in(dialects<Ds...>) -> dialects<Ds...>;
 template <class... Ops>

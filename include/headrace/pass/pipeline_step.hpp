@@ -32,7 +32,8 @@ struct pipeline_step {
     std::span<const std::uint64_t> targets;  ///< by the pipeline's dialects; empty: it has none
     bool replaces_skip_test = false;         ///< should_run is asked even if there are no targets
     bool (*should_run)(const graph& g, bool has_targets) = nullptr;  ///< null: it has targets, so it runs
-    result<node_counts> (*run)(graph& g, pass_context& context, driver_kind driver) = nullptr;  ///< null: pruned
+    /// Null of a pass that can never fire.
+    result<node_counts> (*run)(graph& g, pass_context& context, driver_kind driver) = nullptr;
 };
 
 /// The passes of a pipeline, and the dialects of their targets.

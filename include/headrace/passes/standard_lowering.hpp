@@ -13,10 +13,8 @@
 #include <headrace/passes/legalize/legalize.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 #include <headrace/passes/npu/npu.hpp>
-#include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantize.hpp>
-#include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/u55.hpp>
 #if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
 #include <headrace/passes/normalize/narrow_int64.hpp>
