@@ -47,6 +47,15 @@ static_assert(std::is_same_v<op_at<std::remove_const_t<decltype(all_but_one)>, 0
                              aten::relu>);
 static_assert(is_op_set<std::remove_const_t<decltype(two)>> && !is_op_set<int>);
 
+// As template arguments, sets are not the same for having the same words in other places.
+template <std::size_t I>
+using aten_op = typename type_at<I, aten::dialect::all_ops>::type;
+static_assert(std::is_same_v<list_of_set<ops_in<aten_op<3>>>, ops<aten_op<3>>>);
+static_assert(std::is_same_v<list_of_set<ops_in<aten_op<67>>>, ops<aten_op<67>>>);
+
+static_assert(two.meets(two) && !two.meets(ops_in<toy::neg>) && !ops_in<>.meets(ops_in<>));
+static_assert(two.replaced(ops_in<toy::add>, ops_in<toy::neg>) == ops_in<toy::relu, toy::neg>);
+
 }  // namespace
 
 TEST_CASE("ops known only at run time", "[op_set]") {

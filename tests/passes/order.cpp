@@ -45,26 +45,28 @@ std::string pair_name(std::size_t a, std::size_t b) {
     return std::string(lowering::pass_names[a]) + " and " + std::string(lowering::pass_names[b]);
 }
 
-bool names(order_facts::ids ids, detail::order_id what) {
-    for (const detail::order_id id : ids) {
+// Does a pass or its phase name something in a list?
+bool names(const order_facts& pass, detail::order_list list, detail::order_id what) {
+    for (const detail::order_id id : pass.list(list)) {
         if (id == what) return true;
     }
-    return false;
+    return pass.phase != nullptr && names(*pass.phase, list, what);
 }
-bool share(order_facts::ids a, order_facts::ids b) {
-    for (const detail::order_id id : a) {
-        if (names(b, id)) return true;
+// Does a pass name another one, or what that one ensures?
+bool names(const order_facts& pass, detail::order_list list, const order_facts& other) {
+    if (names(pass, list, other.self)) return true;
+    for (const detail::order_id id : other.ensures) {
+        if (names(pass, list, id)) return true;
     }
-    return false;
+    return other.phase != nullptr && names(pass, list, *other.phase);
 }
 // Does the pass at `b` say that it comes after the one at `a`, or `a` that it comes before `b`?
 bool states_order(std::size_t a, std::size_t b) {
     const order_facts& first = orders::facts_of(a);
     const order_facts& second = orders::facts_of(b);
-    return names(second.runs_after, first.self) || names(second.requires_before, first.self) ||
-           share(second.runs_after, first.ensures) || share(second.requires_before, first.ensures) ||
-           names(first.runs_before, second.self) || names(first.requires_after, second.self) ||
-           share(first.runs_before, second.ensures) || share(first.requires_after, second.ensures);
+    using detail::order_list;
+    return names(second, order_list::runs_after, first) || names(second, order_list::requires_before, first) ||
+           names(first, order_list::runs_before, second) || names(first, order_list::requires_after, second);
 }
 // How often a pass, or another that ensures the same, is in the list: what is repeated may move between its
 // runs.

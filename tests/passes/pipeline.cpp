@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks every pass of the standard pipeline at compile time: its handlers are complete, give what passes may
 // give, and are all for its targets.
+#define HEADRACE_DEFINE_PASSES
 #include <catch2/catch.hpp>
 
 #include <headrace/pass/audit.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs the passes of the standard pipeline one by one over the fixtures and example models, for several
 // targets, and records what each declares and what it emitted: tests/checks/pass_records.py compares the two.
+#define HEADRACE_DEFINE_PASSES
 #include <cstdlib>
 #include <filesystem>
 

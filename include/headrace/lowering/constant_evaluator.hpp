@@ -10,6 +10,7 @@
 
 #include <headrace/base/error.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/pass/pass_code.hpp>
 
 namespace headrace {
 
@@ -25,6 +26,14 @@ struct constant_evaluator {
                                                                    std::span<const tensor_type> operands);
     static void store(const tensor_type& t, const tensor_meta& meta, std::span<std::byte> data);
 };
+
+// headrace::compiled holds the passes that compute constants, with this evaluator.
+template <class Evaluator>
+struct fold_constants;
+template <class Evaluator>
+struct fold_quantized_constants;
+HEADRACE_COMPILED_CODE(fold_constants<constant_evaluator>);
+HEADRACE_COMPILED_CODE(fold_quantized_constants<constant_evaluator>);
 
 }  // namespace headrace
 

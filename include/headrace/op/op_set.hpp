@@ -75,6 +75,12 @@ public:
     using dialect_list = dialects<Dialects...>;
     static constexpr std::size_t word_count = (detail::words_for(Dialects::size) + ... + 0);
 
+    // Written word by word: g++ 12 drops zeros that nobody wrote from the name of a template argument, and
+    // takes sets with the same words in other places for one.
+    constexpr op_set() {
+        for (std::uint64_t& w : words_) w = 0;
+    }
+
     /// First word of the dialect at `position`.
     [[nodiscard]] static constexpr std::size_t first_word(std::size_t position) {
         constexpr std::size_t words[] = {detail::words_for(Dialects::size)..., 0};
@@ -91,6 +97,12 @@ public:
         return position;
     }
 
+    template <class Dialect>
+    static constexpr std::size_t first_bit_of = first_word(position_of<Dialect>()) * detail::word_bits;
+    /// The bit of an op, counted from the first word's; the op must be in its dialect's list.
+    template <op_tag Op>
+    static constexpr std::size_t bit_of = first_bit_of<typename Op::dialect_type> + found_in_its_dialect<Op>;
+
     constexpr void insert_at(std::size_t first, std::size_t index) {
         words_[first + index / detail::word_bits] |= std::uint64_t{1} << (index % detail::word_bits);
     }
@@ -100,17 +112,15 @@ public:
     template <op_tag Op>
     constexpr void insert() {
         // An op that its dialect does not list is in no set; using it is an error elsewhere.
-        if constexpr (listed_in_its_dialect<Op>)
-            insert_at(first_word(position_of<typename Op::dialect_type>()), index_of<Op>);
+        if constexpr (listed_in_its_dialect<Op>) insert_at(0, bit_of<Op>);
     }
     template <op_tag Op>
     [[nodiscard]] constexpr bool contains() const {
-        constexpr std::size_t position = position_of<typename Op::dialect_type>();
-        if constexpr (position == sizeof...(Dialects) || !listed_in_its_dialect<Op>) {
+        if constexpr (position_of<typename Op::dialect_type>() == sizeof...(Dialects) ||
+                      !listed_in_its_dialect<Op>) {
             return false;
         } else {
-            constexpr std::size_t word = first_word(position) + index_of<Op> / detail::word_bits;
-            return (words_[word] >> (index_of<Op> % detail::word_bits) & 1) != 0;
+            return (words_[bit_of<Op> / detail::word_bits] >> (bit_of<Op> % detail::word_bits) & 1) != 0;
         }
     }
     /// For ops that are known only at run time.
@@ -134,7 +144,12 @@ public:
         for (const std::uint64_t w : words_) count += static_cast<std::size_t>(std::popcount(w));
         return count;
     }
-    [[nodiscard]] constexpr bool empty() const { return size() == 0; }
+    [[nodiscard]] constexpr bool empty() const {
+        for (const std::uint64_t w : words_) {
+            if (w != 0) return false;
+        }
+        return true;
+    }
     [[nodiscard]] constexpr const auto& words() const { return words_; }
 
     /// The same set over more dialects.
@@ -182,31 +197,47 @@ public:
         return {sizeof...(Dialects), 0};
     }
 
+    // Loops, not one function of a callable: compilers evaluate ten thousand of them for a pipeline.
     constexpr op_set& operator|=(const op_set& other) {
-        return combine(other, [](auto a, auto b) { return a | b; });
+        for (std::size_t i = 0; i != word_count; ++i) words_[i] |= other.words_[i];
+        return *this;
     }
     constexpr op_set& operator&=(const op_set& other) {
-        return combine(other, [](auto a, auto b) { return a & b; });
+        for (std::size_t i = 0; i != word_count; ++i) words_[i] &= other.words_[i];
+        return *this;
     }
     constexpr op_set& operator-=(const op_set& other) {
-        return combine(other, [](auto a, auto b) { return a & ~b; });
+        for (std::size_t i = 0; i != word_count; ++i) words_[i] &= ~other.words_[i];
+        return *this;
+    }
+    /// Without the ops of one set, and then with those of another.
+    [[nodiscard]] constexpr op_set replaced(const op_set& removed, const op_set& added) const {
+        op_set set = *this;
+        for (std::size_t i = 0; i != word_count; ++i)
+            set.words_[i] = (words_[i] & ~removed.words_[i]) | added.words_[i];
+        return set;
     }
     friend constexpr op_set operator|(op_set a, const op_set& b) { return a |= b; }
     friend constexpr op_set operator&(op_set a, const op_set& b) { return a &= b; }
     friend constexpr op_set operator-(op_set a, const op_set& b) { return a -= b; }
     friend constexpr bool operator==(const op_set&, const op_set&) = default;
     /// Inclusion.
-    friend constexpr bool operator<=(const op_set& a, const op_set& b) { return (a - b).empty(); }
+    friend constexpr bool operator<=(const op_set& a, const op_set& b) {
+        for (std::size_t i = 0; i != word_count; ++i) {
+            if ((a.words_[i] & ~b.words_[i]) != 0) return false;
+        }
+        return true;
+    }
+    /// Have they an op in common?
+    [[nodiscard]] constexpr bool meets(const op_set& other) const {
+        for (std::size_t i = 0; i != word_count; ++i) {
+            if ((words_[i] & other.words_[i]) != 0) return true;
+        }
+        return false;
+    }
 
     /// Not private, so that a set can be a template argument.
     std::array<std::uint64_t, word_count == 0 ? 1 : word_count> words_{};
-
-private:
-    template <class F>
-    constexpr op_set& combine(const op_set& other, F f) {
-        for (std::size_t i = 0; i != word_count; ++i) words_[i] = f(words_[i], other.words_[i]);
-        return *this;
-    }
 };
 
 template <class... A, class... B>

@@ -141,7 +141,8 @@ private:
             if (effects_of<P>::always_runs || decides_itself<P> || meets_pending<I>()) {
                 BOOST_OUTCOME_TRY(flush());
             }
-            record.status = Pipeline::template decide<I, P>(g_, context_, options_);
+            constexpr pipeline_steps all = Pipeline::steps();
+            record.status = all.decide(all.steps[I], g_, context_, options_);
             if (record.status != pass_status::ran) return boost::outcome_v2::success();
             if constexpr (shares_sweeps<P>) {
                 join<I, P>();

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 #include <headrace/pass/pass.hpp>
@@ -51,70 +50,21 @@ struct start_of_pipeline {};
 
 namespace detail {
 
-// The address is the identity of a pass or a property: comparing two costs no template.
-using order_id = const std::string_view*;
+// The address is the identity of a pass or a property: comparing two costs no template. The value, the length
+// of its name, spreads them.
+using order_id = const std::size_t*;
 template <class T>
-inline constexpr std::string_view identity_of = type_name<T>;
-
-// The lists that a pass or a phase has of its own.
-template <class T>
-struct order_lists {
-    static auto requires_before() {
-        if constexpr (requires { typename T::requires_before; })
-            return typename T::requires_before{};
-        else
-            return pass_list<>{};
-    }
-    static auto runs_after() {
-        if constexpr (requires { typename T::runs_after; })
-            return typename T::runs_after{};
-        else
-            return pass_list<>{};
-    }
-    static auto requires_after() {
-        if constexpr (requires { typename T::requires_after; })
-            return typename T::requires_after{};
-        else
-            return pass_list<>{};
-    }
-    static auto runs_before() {
-        if constexpr (requires { typename T::runs_before; })
-            return typename T::runs_before{};
-        else
-            return pass_list<>{};
-    }
-    static auto ensures() {
-        if constexpr (requires { typename T::ensures; })
-            return typename T::ensures{};
-        else
-            return pass_list<>{};
-    }
-    static auto invalidates() {
-        if constexpr (requires { typename T::invalidates; })
-            return typename T::invalidates{};
-        else
-            return pass_list<>{};
-    }
-};
-struct no_phase {};
-template <class P>
-auto find_phase() {
-    if constexpr (requires { typename P::phase; }) {
-        return std::type_identity<typename P::phase>{};
-    } else {
-        return std::type_identity<no_phase>{};
-    }
+constexpr std::size_t length_of_name() {
+    return sizeof(__PRETTY_FUNCTION__);
 }
-template <class P>
-using phase_of = typename decltype(find_phase<P>())::type;
+template <class T>
+inline constexpr std::size_t identity_of = length_of_name<T>();
 
-template <class A, class B>
-struct ordered_list;
-template <class... As, class... Bs>
-struct ordered_list<pass_list<As...>, pass_list<Bs...>> {
-    static constexpr std::array<order_id, sizeof...(As) + sizeof...(Bs)> ids{&identity_of<As>...,
-                                                                             &identity_of<Bs>...};
-    using type = pass_list<As..., Bs...>;
+template <class List>
+struct listed_ids;
+template <class... Ts>
+struct listed_ids<pass_list<Ts...>> {
+    static constexpr std::array<order_id, sizeof...(Ts)> value{&identity_of<Ts>...};
 };
 
 enum class order_list : std::uint8_t {
@@ -125,39 +75,21 @@ enum class order_list : std::uint8_t {
     ensures,
     invalidates
 };
-template <class P, order_list List>
-auto pick_list() {
-    using own = order_lists<P>;
-    using shared = order_lists<phase_of<P>>;
-    if constexpr (List == order_list::requires_before) {
-        return ordered_list<decltype(own::requires_before()), decltype(shared::requires_before())>{};
-    } else if constexpr (List == order_list::runs_after) {
-        return ordered_list<decltype(own::runs_after()), decltype(shared::runs_after())>{};
-    } else if constexpr (List == order_list::requires_after) {
-        return ordered_list<decltype(own::requires_after()), decltype(shared::requires_after())>{};
-    } else if constexpr (List == order_list::runs_before) {
-        return ordered_list<decltype(own::runs_before()), decltype(shared::runs_before())>{};
-    } else if constexpr (List == order_list::ensures) {
-        return ordered_list<decltype(own::ensures()), decltype(shared::ensures())>{};
-    } else {
-        return ordered_list<decltype(own::invalidates()), decltype(shared::invalidates())>{};
-    }
-}
-template <class P, order_list List>
-using order_list_of = decltype(pick_list<P, List>());
 
 }  // namespace detail
 
-/// What a pass says about its order, as data: its own lists and those of its phase.
+/// What a pass or a phase says about its order, as data.
 struct order_facts {
     using ids = std::span<const detail::order_id>;
     detail::order_id self = nullptr;
+    const order_facts* phase = nullptr;  ///< whose lists are the pass's, too
     ids requires_before{}, runs_after{}, requires_after{}, runs_before{}, ensures{}, invalidates{};
 
     /// False for a pass that may stand anywhere, as far as it and its phase say.
     [[nodiscard]] constexpr bool states_something() const {
         return !(requires_before.empty() && runs_after.empty() && requires_after.empty() &&
-                 runs_before.empty() && ensures.empty() && invalidates.empty());
+                 runs_before.empty() && ensures.empty() && invalidates.empty()) ||
+               (phase != nullptr && phase->states_something());
     }
     [[nodiscard]] constexpr const ids& list(detail::order_list l) const {
         const ids* const all[] = {&requires_before, &runs_after, &requires_after,
@@ -166,15 +98,77 @@ struct order_facts {
     }
 };
 
+namespace detail {
+
+template <class T>
+constexpr order_facts make_order_facts();
+template <class T>
+inline constexpr order_facts own_order_facts = make_order_facts<T>();
+
+template <class T>
+constexpr order_facts make_order_facts() {
+    order_facts f;
+    f.self = &identity_of<T>;
+    using facts = pass_facts<T>;
+    if constexpr (requires { typename facts::requires_before; })
+        f.requires_before = listed_ids<typename facts::requires_before>::value;
+    if constexpr (requires { typename facts::runs_after; })
+        f.runs_after = listed_ids<typename facts::runs_after>::value;
+    if constexpr (requires { typename facts::requires_after; })
+        f.requires_after = listed_ids<typename facts::requires_after>::value;
+    if constexpr (requires { typename facts::runs_before; })
+        f.runs_before = listed_ids<typename facts::runs_before>::value;
+    if constexpr (requires { typename facts::ensures; })
+        f.ensures = listed_ids<typename facts::ensures>::value;
+    if constexpr (requires { typename facts::invalidates; })
+        f.invalidates = listed_ids<typename facts::invalidates>::value;
+    if constexpr (requires { typename facts::phase; }) f.phase = &own_order_facts<typename facts::phase>;
+    return f;
+}
+
+// One of the lists that a pass or a phase has of its own, as a type: for diagnostics.
+template <class T, order_list List>
+auto pick_list() {
+    if constexpr (List == order_list::requires_before && requires { typename T::requires_before; }) {
+        return typename T::requires_before{};
+    } else if constexpr (List == order_list::runs_after && requires { typename T::runs_after; }) {
+        return typename T::runs_after{};
+    } else if constexpr (List == order_list::requires_after && requires { typename T::requires_after; }) {
+        return typename T::requires_after{};
+    } else if constexpr (List == order_list::runs_before && requires { typename T::runs_before; }) {
+        return typename T::runs_before{};
+    } else if constexpr (List == order_list::ensures && requires { typename T::ensures; }) {
+        return typename T::ensures{};
+    } else if constexpr (List == order_list::invalidates && requires { typename T::invalidates; }) {
+        return typename T::invalidates{};
+    } else {
+        return pass_list<>{};
+    }
+}
+struct no_phase {};
+template <class T>
+auto find_phase() {
+    if constexpr (requires { typename T::phase; }) {
+        return std::type_identity<typename T::phase>{};
+    } else {
+        return std::type_identity<no_phase>{};
+    }
+}
+template <class P>
+using phase_of = typename decltype(find_phase<pass_facts<P>>())::type;
+
+template <class... As, class... Bs>
+pass_list<As..., Bs...> operator+(pass_list<As...>, pass_list<Bs...>);
+/// What a pass lists, and what its phase does.
+template <class P, order_list List>
+using order_list_of = decltype(decltype(pick_list<pass_facts<P>, List>()){} +
+                               decltype(pick_list<phase_of<P>, List>()){});
+
+}  // namespace detail
+
 /// The facts of a pass.
 template <class P>
-inline constexpr order_facts order_facts_of{&detail::identity_of<P>,
-                                      detail::order_list_of<P, detail::order_list::requires_before>::ids,
-                                      detail::order_list_of<P, detail::order_list::runs_after>::ids,
-                                      detail::order_list_of<P, detail::order_list::requires_after>::ids,
-                                      detail::order_list_of<P, detail::order_list::runs_before>::ids,
-                                      detail::order_list_of<P, detail::order_list::ensures>::ids,
-                                      detail::order_list_of<P, detail::order_list::invalidates>::ids};
+inline constexpr const order_facts& order_facts_of = detail::own_order_facts<P>;
 
 namespace detail {
 
@@ -192,15 +186,17 @@ struct order_fault {
 inline constexpr order_list wanting_lists[] = {order_list::requires_before, order_list::runs_after,
                                                order_list::requires_after, order_list::runs_before};
 
-// Calls `f(id)` for what the passes say that they need. Neighbours of one phase share their lists.
+// Calls `f(id)` for what the passes say that they need. Neighbours of one phase share its lists.
 template <class F>
 constexpr void for_each_wanted(std::span<const order_facts* const> passes, F&& f) {
-    for (std::size_t i = 0; i != passes.size(); ++i) {
+    const order_facts* phase = nullptr;
+    for (const order_facts* p : passes) {
         for (const order_list l : wanting_lists) {
-            const order_facts::ids& ids = passes[i]->list(l);
-            if (i != 0 && ids.data() == passes[i - 1]->list(l).data()) continue;
-            for (const order_id id : ids) f(id);
+            for (const order_id id : p->list(l)) f(id);
+            if (p->phase == nullptr || p->phase == phase) continue;
+            for (const order_id id : p->phase->list(l)) f(id);
         }
+        phase = p->phase;
     }
 }
 /// A bound for the number of passes and properties that are named.
@@ -210,12 +206,44 @@ constexpr std::size_t count_wanted(std::span<const order_facts* const> passes) {
     return count;
 }
 
+/// Numbers identities in the order in which they are added. They are found by their names' lengths: to
+/// compare each with all others would be most of what the proof costs.
+template <std::size_t Capacity>
+class order_index {
+public:
+    [[nodiscard]] constexpr std::size_t size() const { return size_; }
+    /// The number of an identity, or size().
+    [[nodiscard]] constexpr std::size_t find(order_id id) const {
+        std::size_t k = buckets_[bucket_of(id)];
+        while (k != 0 && ids_[k - 1] != id) k = next_[k - 1];
+        return k == 0 ? size_ : k - 1;
+    }
+    /// False if it is there already.
+    constexpr bool add(order_id id) {
+        if (find(id) != size_) return false;
+        std::size_t& bucket = buckets_[bucket_of(id)];
+        ids_[size_] = id;
+        next_[size_] = bucket;
+        bucket = ++size_;
+        return true;
+    }
+
+private:
+    static constexpr std::size_t buckets = 64;
+    static constexpr std::size_t bucket_of(order_id id) { return *id % buckets; }
+
+    std::array<order_id, Capacity + 1> ids_{};
+    std::array<std::size_t, Capacity + 1> next_{};  ///< of the same bucket, counted from 1; 0 is none
+    std::array<std::size_t, buckets> buckets_{};
+    std::size_t size_ = 0;
+};
+
 /// Finds the first fault of an order: what is not there at all before what is in a wrong place.
 template <std::size_t Capacity>
 class order_check {
 public:
     constexpr explicit order_check(std::span<const order_facts* const> passes) : passes_(passes) {
-        for_each_wanted(passes, [&](order_id id) { add(id); });
+        for_each_wanted(passes, [&](order_id id) { wanted_.add(id); });
         for (std::size_t i = 0; i != passes.size(); ++i) {
             for_provided(*passes[i], [&](state& s) { s.last_provider = i + 1; });
         }
@@ -228,12 +256,12 @@ public:
             look_back(i, order_list::runs_after);
             look_ahead(i, order_list::requires_after);
             look_ahead(i, order_list::runs_before);
-            for (const order_id id : p.invalidates) {
-                if (const std::size_t k = find(id); k != count_ && states_[k].holds) {
+            for_each(p, order_list::invalidates, [&](order_id id, std::size_t) {
+                if (const std::size_t k = wanted_.find(id); k != wanted_.size() && states_[k].holds) {
                     states_[k].holds = false;
                     states_[k].invalidated_by = i + 1;
                 }
-            }
+            });
             for_provided(p, [&](state& s) { s.holds = true; });
         }
         return unmet_.kind != order_fault_kind::none ? unmet_ : misplaced_;
@@ -242,53 +270,49 @@ public:
 private:
     // Positions count from 1; 0 is none.
     struct state {
-        order_id id = nullptr;
         std::size_t last_provider = 0, invalidated_by = 0;
         bool holds = false;
     };
-
-    // An index, not a pointer: g++ 12 takes no pointer into a temporary for a constant.
-    [[nodiscard]] constexpr std::size_t find(order_id id) const {
-        std::size_t k = 0;
-        while (k != count_ && states_[k].id != id) ++k;
-        return k;
-    }
-    constexpr void add(order_id id) {
-        if (find(id) == count_) states_[count_++].id = id;
+    // Calls `f(id, entry)` for what a pass lists, and then its phase.
+    template <class F>
+    static constexpr void for_each(const order_facts& p, order_list l, F&& f) {
+        std::size_t entry = 0;
+        for (const order_id id : p.list(l)) f(id, entry++);
+        if (p.phase == nullptr) return;
+        for (const order_id id : p.phase->list(l)) f(id, entry++);
     }
     template <class F>
     constexpr void for_provided(const order_facts& p, F&& f) {
-        if (const std::size_t k = find(p.self); k != count_) f(states_[k]);
-        for (const order_id id : p.ensures) {
-            if (const std::size_t k = find(id); k != count_) f(states_[k]);
-        }
+        const auto provide = [&](order_id id, std::size_t) {
+            if (const std::size_t k = wanted_.find(id); k != wanted_.size()) f(states_[k]);
+        };
+        provide(p.self, 0);
+        for_each(p, order_list::ensures, provide);
     }
 
     constexpr void look_back(std::size_t i, order_list l) {
-        const order_facts::ids& ids = passes_[i]->list(l);
-        for (std::size_t k = 0; k != ids.size(); ++k) {
-            const state& s = states_[find(ids[k])];
-            if (s.holds) continue;
+        for_each(*passes_[i], l, [&](order_id id, std::size_t entry) {
+            const state& s = states_[wanted_.find(id)];
+            if (s.holds) return;
             if (s.last_provider == 0) {
-                if (l == order_list::requires_before) report(order_fault_kind::unmet, i, l, k, 0);
+                if (l == order_list::requires_before) report(order_fault_kind::unmet, i, l, entry, 0);
             } else if (s.invalidated_by != 0) {
-                report(order_fault_kind::invalidated, i, l, k, s.invalidated_by - 1);
+                report(order_fault_kind::invalidated, i, l, entry, s.invalidated_by - 1);
             } else {
-                report(order_fault_kind::misordered, i, l, k, 0);
+                report(order_fault_kind::misordered, i, l, entry, 0);
             }
-        }
+        });
     }
     constexpr void look_ahead(std::size_t i, order_list l) {
-        const order_facts::ids& ids = passes_[i]->list(l);
-        for (std::size_t k = 0; k != ids.size(); ++k) {
-            const state& s = states_[find(ids[k])];
-            if (s.last_provider > i + 1) continue;
+        for_each(*passes_[i], l, [&](order_id id, std::size_t entry) {
+            const state& s = states_[wanted_.find(id)];
+            if (s.last_provider > i + 1) return;
             if (s.last_provider != 0) {
-                report(order_fault_kind::misordered, i, l, k, 0);
+                report(order_fault_kind::misordered, i, l, entry, 0);
             } else if (l == order_list::requires_after) {
-                report(order_fault_kind::unmet, i, l, k, 0);
+                report(order_fault_kind::unmet, i, l, entry, 0);
             }
-        }
+        });
     }
     constexpr void report(order_fault_kind kind, std::size_t i, order_list l, std::size_t entry,
                           std::size_t by) {
@@ -297,8 +321,8 @@ private:
     }
 
     std::span<const order_facts* const> passes_;
-    std::array<state, Capacity + 1> states_{};
-    std::size_t count_ = 0;
+    order_index<Capacity> wanted_;
+    std::array<state, Capacity + 1> states_{};  ///< of what is wanted
     order_fault unmet_{}, misplaced_{};
 };
 

@@ -57,9 +57,34 @@ struct pass_list {
     static constexpr std::size_t size = sizeof...(Passes);
 };
 
+/// What is known of a pass whose definition is compiled elsewhere, as a pass without handlers: its lists, its
+/// flags, and `removes`, the ops that are gone after it. passes/declared_passes.hpp specializes it, derived
+/// from one of the bases below.
+template <class P>
+struct declared_pass {};
+
+/// Matches passes that are declared so. All that pipelines ask of them is read from the declaration, whether
+/// the definition is there or not: they may be incomplete types.
+template <class P>
+concept is_declared = requires { typename declared_pass<P>::removes; };
+
+namespace detail {
+
+// What is read of a pass: its declaration, if it has one.
+template <class P>
+using pass_facts = std::conditional_t<is_declared<P>, declared_pass<P>, P>;
+
+}  // namespace detail
+
 /// Matches passes: satisfied by a struct derived from headrace::pass.
 template <class T>
-concept pass_type = std::is_base_of_v<pass, T>;
+concept pass_type = std::is_base_of_v<pass, detail::pass_facts<T>>;
+
+/// Bases of declarations: of passes with handlers, and of passes over the whole graph.
+struct declared_rewrites : pass {};
+struct declared_graph_pass : pass {
+    result<std::size_t> operator()(graph& g, pass_context& context) const;  // never defined
+};
 
 namespace detail {
 
@@ -150,7 +175,7 @@ auto own_removes() {
 
 /// Matches passes over the whole graph.
 template <class P>
-concept graph_pass = pass_type<P> && requires(const P& p, graph& g, pass_context& c) {
+concept graph_pass = pass_type<P> && requires(const detail::pass_facts<P>& p, graph& g, pass_context& c) {
     { p(g, c) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -175,22 +200,26 @@ auto find_produces() {
 
 /// The ops that a pass may emit: what its expressions make, and what `produces` declares for its handlers.
 template <class P>
-using produces_of = decltype(detail::find_produces<P>());
+using produces_of = decltype(detail::find_produces<detail::pass_facts<P>>());
 
 /// The ops that are gone after a pass over the whole graph; of other passes, handlers' signatures say that.
 template <class P>
-using removes_of = decltype(detail::own_removes<P>());
+using removes_of = decltype(detail::own_removes<detail::pass_facts<P>>());
 
 namespace detail {
 
 // A pass over the whole graph that has targets must run for what it promises to remove, too.
 template <class P>
 auto find_targets() {
-    using listed = typename listed_targets<P>::type;
-    if constexpr (listed::size == 0 || removes_of<P>::size == 0 || !graph_pass<P>) {
-        return listed{};
+    if constexpr (is_declared<P>) {
+        return typename declared_pass<P>::targets{};
     } else {
-        return joined<listed, removes_of<P>>{};
+        using listed = typename listed_targets<P>::type;
+        if constexpr (listed::size == 0 || removes_of<P>::size == 0 || !graph_pass<P>) {
+            return listed{};
+        } else {
+            return joined<listed, removes_of<P>>{};
+        }
     }
 }
 
@@ -231,7 +260,7 @@ concept handles = detail::has_rule<P, Op> || detail::handles_args<P, Op> || deta
 /// Matches passes whose should_run takes the place of the generated skip test: satisfied by a member
 /// `bool should_run(const graph&, bool has_targets) const`, which is given what that test found.
 template <class P>
-concept replaces_skip_test = pass_type<P> && requires(const P& p, const graph& g) {
+concept replaces_skip_test = pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
     { p.should_run(g, true) } -> std::same_as<bool>;
 };
 
@@ -239,9 +268,10 @@ concept replaces_skip_test = pass_type<P> && requires(const P& p, const graph& g
 /// const`, which is asked if the graph has targets of the pass and so narrows the generated skip test, or by
 /// one that replaces it.
 template <class P>
-concept decides_itself = replaces_skip_test<P> || (pass_type<P> && requires(const P& p, const graph& g) {
-                             { p.should_run(g) } -> std::same_as<bool>;
-                         });
+concept decides_itself =
+    replaces_skip_test<P> || (pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
+        { p.should_run(g) } -> std::same_as<bool>;
+    });
 
 /// A pass whose handlers build on what those of earlier nodes made says `static constexpr bool
 /// in_execution_order = true`: its nodes are then visited in that order, not op by op.
@@ -350,9 +380,12 @@ constexpr void insert_all(Set& set, ops<Ops...>) {
     (set.template insert<Ops>(), ...);
 }
 
-// Whole-graph passes have no handlers to check.
 template <class P>
-using table_of = handler_table<P, std::conditional_t<graph_pass<P>, ops<>, targets_of<P>>>;
+inline constexpr bool always_runs = targets_of<P>::size == 0 || replaces_skip_test<P>;
+
+// Whole-graph passes have no handlers to check, and those of declared passes are checked elsewhere.
+template <class P>
+using table_of = handler_table<P, std::conditional_t<graph_pass<P> || is_declared<P>, ops<>, targets_of<P>>>;
 template <class P>
 using removable = std::conditional_t<graph_pass<P>, removes_of<P>, targets_of<P>>;
 
@@ -360,7 +393,9 @@ using removable = std::conditional_t<graph_pass<P>, removes_of<P>, targets_of<P>
 template <class P, class Set>
 constexpr Set removed_by() {
     Set set;
-    if constexpr (decides_itself<P>) {
+    if constexpr (is_declared<P>) {
+        insert_all(set, removes_of<P>{});
+    } else if constexpr (decides_itself<P>) {
         return set;
     } else if constexpr (graph_pass<P>) {
         insert_all(set, removes_of<P>{});
@@ -387,6 +422,7 @@ using set_type_of = typename set_type_of_list<List>::type;
 /// pipelines and apply_pass report them, where the message is short.
 template <pass_type P>
 struct effects_of {
+    using facts = detail::pass_facts<P>;
     using targets = targets_of<P>;
     /// no_fault, or what is wrong with the handlers.
     using missing_handler = decltype(detail::table_of<P>::diagnose_missing());
@@ -397,11 +433,11 @@ struct effects_of {
     static constexpr bool sound =
         std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault>;
     /// A pass without targets always runs, unless it declines; so does one that replaces the skip test.
-    static constexpr bool always_runs = targets::size == 0 || replaces_skip_test<P>;
+    static constexpr bool always_runs = detail::always_runs<P>;
 
     // Their types are spelled out: with `auto`, each pass would cost its sets even where nothing reads them.
     static constexpr detail::set_type_of<targets> target_set = set_of<targets>;
-    static constexpr auto produced_set = set_of<detail::declared_by<P>> | detail::made_by_rules<P>;
+    static constexpr auto produced_set = set_of<detail::declared_by<facts>> | detail::made_by_rules<facts>;
     static constexpr detail::set_type_of<detail::removable<P>> removed_set =
         detail::removed_by<P, detail::set_type_of<detail::removable<P>>>();
 };
@@ -409,10 +445,11 @@ struct effects_of {
 /// A pass's name: its `name` member, or the type's own.
 template <class P>
 constexpr std::string_view pass_name() {
+    using facts = detail::pass_facts<P>;
     if constexpr (requires {
-                      { P::name } -> std::convertible_to<std::string_view>;
+                      { facts::name } -> std::convertible_to<std::string_view>;
                   }) {
-        return P::name;
+        return facts::name;
     } else {
         return type_name<P>;
     }
@@ -422,10 +459,11 @@ constexpr std::string_view pass_name() {
 /// "silu(x) as x * sigmoid(x)". Empty for a pass that has none.
 template <class P>
 constexpr std::string_view pass_summary() {
+    using facts = detail::pass_facts<P>;
     if constexpr (requires {
-                      { P::summary } -> std::convertible_to<std::string_view>;
+                      { facts::summary } -> std::convertible_to<std::string_view>;
                   }) {
-        return P::summary;
+        return facts::summary;
     } else {
         return {};
     }

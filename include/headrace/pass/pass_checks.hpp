@@ -86,7 +86,9 @@ auto refine(no_handler<P, Op>) {
 
 template <class P>
 auto find_pass_fault() {
-    if constexpr (!pass_type<P>) {
+    if constexpr (is_declared<P>) {
+        return no_fault{};  // where it is compiled, its definition is checked
+    } else if constexpr (!pass_type<P>) {
         return not_a_pass<P>{};
     } else if constexpr (!std::is_same_v<typename effects_of<P>::missing_handler, no_fault>) {
         return detail::refine(typename effects_of<P>::missing_handler{});
@@ -100,7 +102,7 @@ auto find_pass_fault() {
 }
 template <class P>
 auto find_faulty_handler() {
-    if constexpr (pass_type<P>) {
+    if constexpr (!is_declared<P> && pass_type<P>) {
         return typename effects_of<P>::faulty_handler{};
     } else {
         return no_fault{};

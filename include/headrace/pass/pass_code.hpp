@@ -29,19 +29,33 @@ enum class driver_kind : std::uint8_t { in_place, retracing };
 template <class P>
 struct pass_code {
     static result<node_counts> run(const P& p, graph& g, pass_context& context, driver_kind driver);
+    /// Of a pass that pipelines make, without arguments; its type may be incomplete where it is called.
+    static result<node_counts> run_default(graph& g, pass_context& context, driver_kind driver);
+    /// What the pass's own should_run says, of a pass that has one; `has_targets` is what the generated skip
+    /// test found.
+    static bool should_run(const graph& g, bool has_targets);
 };
 
 }  // namespace headrace
 
-/// Stands behind each standard pass: a program that links headrace::compiled does not compile its code again.
-/// The library itself redefines it in compiled/pass_codes.hpp. Header-only it declares again what is
+/// Stands behind each pass that headrace::compiled holds: a program that links it does not compile its code
+/// again. The library itself redefines it in compiled/pass_codes.hpp. Header-only it declares again what is
 /// declared.
 #ifdef HEADRACE_COMPILED
-#define HEADRACE_COMPILED_PASS(P) extern template struct pass_code<P>
+#define HEADRACE_COMPILED_CODE(P) extern template struct pass_code<P>
 #else
-#define HEADRACE_COMPILED_PASS(P) \
+#define HEADRACE_COMPILED_CODE(P) \
     template <class>              \
     struct pass_code
+#endif
+
+/// The same of a standard pass, which passes/declared_passes.hpp declares for such a program.
+#ifdef HEADRACE_COMPILED
+#define HEADRACE_COMPILED_PASS(P) \
+    HEADRACE_COMPILED_CODE(P);    \
+    static_assert(is_declared<P>, "pass: it is not declared; run tests/checks/declared_passes.py")
+#else
+#define HEADRACE_COMPILED_PASS(P) HEADRACE_COMPILED_CODE(P)
 #endif
 
 #endif

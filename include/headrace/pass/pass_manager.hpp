@@ -125,11 +125,9 @@ inline constexpr pass_info info_of_pass = [] {
         graph_pass<P>,
         detail::has_no_state<P>,
         detail::target_masks<P, std::remove_const_t<decltype(effects_of<P>::target_set)>>::value,
-        detail::names_of_passes<
-            typename detail::order_list_of<P, detail::order_list::requires_before>::type>::value,
-        detail::names_of_passes<
-            typename detail::order_list_of<P, detail::order_list::requires_after>::type>::value,
-        detail::names_of_passes<typename detail::order_list_of<P, detail::order_list::ensures>::type>::value,
+        detail::names_of_passes<detail::order_list_of<P, detail::order_list::requires_before>>::value,
+        detail::names_of_passes<detail::order_list_of<P, detail::order_list::requires_after>>::value,
+        detail::names_of_passes<detail::order_list_of<P, detail::order_list::ensures>>::value,
         &detail::run_erased<P>,
         detail::should_run_or_null<P>()};
 }();

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -16,8 +16,8 @@
 #include <headrace/pass/pass.hpp>
 #include <headrace/pass/pass_code.hpp>
 #include <headrace/pass/pipeline_checks.hpp>
+#include <headrace/pass/pipeline_step.hpp>
 #include <headrace/pass/run_pass.hpp>
-#include <headrace/pass/statistics.hpp>
 
 namespace headrace {
 
@@ -28,16 +28,6 @@ template <class... Items>
 struct from {};
 template <class... Items>
 struct to {};
-
-/// What a run is told. `clock` returns nanoseconds; `after_pass` is called after each pass that ran and may
-/// stop the run.
-struct run_options {
-    driver_kind driver = driver_kind::in_place;
-    std::uint64_t (*clock)() = nullptr;
-    void* observer = nullptr;
-    result<void> (*after_pass)(void* observer, const pass_record& record, graph& g) = nullptr;
-    bool skip = true;  ///< false: run every pass, for measurements; pass_context::force_passes does so, too
-};
 
 namespace detail {
 
@@ -85,15 +75,21 @@ constexpr Set all_but(const Allowed& allowed) {
 // The ops that the properties in a list do not allow: once for each list, not for each pass that has it.
 template <class Set, class List>
 inline constexpr Set excluded_by{};
+template <class Set, class T>
+    requires requires { T::only; }
+inline constexpr Set excluded_by<Set, pass_list<T>> = all_but<Set>(T::only | every_op<builtin::dialect>);
 template <class Set, class... Ts>
-inline constexpr Set excluded_by<Set, pass_list<Ts...>> = [] {
-    Set excluded;
-    [[maybe_unused]] const auto exclude = [&]<class T>() {
-        if constexpr (requires { T::only; }) excluded |= all_but<Set>(T::only | every_op<builtin::dialect>);
-    };
-    (exclude.template operator()<Ts>(), ...);
-    return excluded;
-}();
+    requires(sizeof...(Ts) > 1)
+inline constexpr Set excluded_by<Set, pass_list<Ts...>> = (Set() | ... | excluded_by<Set, pass_list<Ts>>);
+
+template <class Set, class T>
+constexpr Set excluded_before() {
+    if constexpr (requires { typename T::runs_after; }) {
+        return excluded_by<Set, typename T::runs_after>;
+    } else {
+        return Set();
+    }
+}
 
 // The first property in a list that does not allow an op.
 template <class Set, std::size_t Position, std::size_t Index, class... Ts>
@@ -127,15 +123,15 @@ constexpr std::pair<std::size_t, std::size_t> nth_op(Set set, std::size_t n) {
 template <class Set, class P>
 constexpr effect_sets<Set> effects_over() {
     effect_sets<Set> sets;
-    if constexpr (!sound_pass<P>) {
+    if constexpr (!is_declared<P> && !sound_pass<P>) {
         sets.targets_nothing = false;  // it never runs, so that no second error follows
     } else {
         insert_all(sets.targets, targets_of<P>{});
-        insert_all(sets.produced, declared_by<P>{});
-        sets.produced |= made_by_rules<P>.over(typename Set::dialect_list{});
+        insert_all(sets.produced, declared_by<pass_facts<P>>{});
+        sets.produced |= made_by_rules<pass_facts<P>>.over(typename Set::dialect_list{});
         sets.removed = removed_by<P, Set>();
-        sets.gone_before = excluded_by<Set, typename order_list_of<P, order_list::runs_after>::type>;
-        sets.targets_nothing = effects_of<P>::always_runs;
+        sets.gone_before = excluded_before<Set, pass_facts<P>>() | excluded_before<Set, phase_of<P>>();
+        sets.targets_nothing = always_runs<P>;
     }
     return sets;
 }
@@ -155,8 +151,8 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
     f.ops[0] = source;
     for (std::size_t i = 0; i != N; ++i) {
         const effect_sets<Set>& p = passes[i];
-        f.fires[i] = p.targets_nothing || !(p.targets & f.ops[i]).empty();
-        f.ops[i + 1] = f.fires[i] ? (f.ops[i] - p.removed) | p.produced : f.ops[i];
+        f.fires[i] = p.targets_nothing || p.targets.meets(f.ops[i]);
+        f.ops[i + 1] = f.fires[i] ? f.ops[i].replaced(p.removed, p.produced) : f.ops[i];
     }
     // Backward: what may stand before pass i, in any mixture, and still end up legal. If what the pass emits
     // cannot, then nothing that makes it run can: for a pass without targets, nothing at all.
@@ -166,7 +162,7 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
         if (p.produced <= f.supported) {
             f.supported |= p.removed;
         } else {
-            f.supported = p.targets_nothing ? Set{} : f.supported - p.targets;
+            f.supported -= p.targets_nothing ? f.supported : p.targets;
         }
     }
     f.supported &= source;
@@ -178,9 +174,9 @@ template <class Set, std::size_t N>
 constexpr std::size_t find_too_early(const std::array<effect_sets<Set>, N>& passes, const flow<Set, N>& f) {
     for (std::size_t i = 0; i != N; ++i) {
         const Set& excluded = passes[i].gone_before;
-        if (excluded.empty() || (f.ops[i] & excluded).empty()) continue;
+        if (!f.ops[i].meets(excluded)) continue;
         for (std::size_t k = i + 1; k != N + 1; ++k) {
-            if ((f.ops[k] & excluded).empty()) return i;
+            if (!f.ops[k].meets(excluded)) return i;
         }
     }
     return N;
@@ -210,10 +206,13 @@ private:
     using source_set_type = std::remove_const_t<decltype(detail::boundary<From>::set)>;
     using legal_set_type = std::remove_const_t<decltype(detail::boundary<To>::set)>;
     // One union per list of sets, not one per pass: the dialects of all passes' ops together.
-    using universe = typename detail::universe_of<
-        typename source_set_type::dialect_list, typename legal_set_type::dialect_list, targets_of<Passes>...,
-        detail::declared_by<Passes>...,
-        typename detail::list_facts<detail::rules_of<Passes>>::dialect_list...>::type;
+    using universe = detail::with_dialects_of<
+        detail::with_dialects_of<
+            detail::with_dialects_of<
+                detail::with_dialects_of<typename source_set_type::dialect_list, targets_of<Passes>...>,
+                detail::declared_by<detail::pass_facts<Passes>>...>,
+            typename detail::list_facts<detail::rules_of<detail::pass_facts<Passes>>>::dialect_list...>,
+        typename legal_set_type::dialect_list>;
     using set_type = typename detail::set_over<universe>::type;
 
     static constexpr std::array<detail::effect_sets<set_type>, size> effects_{
@@ -261,7 +260,7 @@ private:
         } else {
             using culprit = typename detail::pass_at<at, Passes...>::type;
             constexpr auto op = (flow_.ops[at] & effects_[at].gone_before).first();
-            using needs = typename detail::order_list_of<culprit, detail::order_list::runs_after>::type;
+            using needs = detail::order_list_of<culprit, detail::order_list::runs_after>;
             return too_early<culprit, detail::property_without<set_type, op.first, op.second, needs>,
                              typename op_at<set_type, op.first, op.second>::type>{};
         }
@@ -328,9 +327,10 @@ public:
     /// run could not go on. Whoever runs it asks `for_each_illegal` afterwards.
     [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
                                                     const run_options& options = {}) {
-        run_statistics statistics(size);
-        return run_all(g, context, options, statistics, std::make_index_sequence<size>{});
+        return steps().run(g, context, options);
     }
+    /// The same as data, for other ways to run them.
+    [[nodiscard]] static constexpr pipeline_steps steps() { return {steps_, infos_}; }
 
     /// Calls `f(node&)` for each node whose op may not leave the pipeline.
     template <class F>
@@ -343,95 +343,36 @@ public:
         });
     }
 
-    /// The generated skip test: does the graph, nested regions included, have a target of pass `I`?
-    template <std::size_t I>
-    [[nodiscard]] static bool has_targets(const graph& g) {
-        return meets<I>(g, universe{});
-    }
-    /// Does pass `P`, the one of that index, run? It is asked in its turn, as passes before it may make its
-    /// targets.
-    template <std::size_t I, class P>
-    [[nodiscard]] static pass_status decide(const graph& g, const pass_context& context,
-                                            const run_options& options) {
-        if (!options.skip || context.forces_passes()) return pass_status::ran;
-        if constexpr (replaces_skip_test<P>) {
-            const bool present = targets_of<P>::size == 0 || has_targets<I>(g);
-            return P{}.should_run(g, present) ? pass_status::ran : pass_status::declined;
-        } else {
-            if constexpr (!effects_of<P>::always_runs) {
-                if (!has_targets<I>(g)) return pass_status::no_target;
-            }
-            if constexpr (decides_itself<P>) {
-                if (!P{}.should_run(g)) return pass_status::declined;
-            }
-            return pass_status::ran;
-        }
-    }
-
 private:
-    template <std::size_t I, class... Ds>
-    static bool meets(const graph& g, dialects<Ds...>) {
-        return (meets_in<I, Ds>(g) || ...);
-    }
-    template <std::size_t I, class D>
-    static bool meets_in(const graph& g) {
-        constexpr std::size_t first = set_type::first_word(set_type::template position_of<D>());
-        constexpr std::size_t words = detail::words_for(D::size);
-        constexpr bool any = [] {
-            for (std::size_t w = 0; w != words; ++w) {
-                if (effects_[I].targets.words()[first + w] != 0) return true;
-            }
-            return false;
-        }();
-        if constexpr (any) {
-            const auto present = g.census().present(info_of_dialect<D>);
-            if (present.empty()) return false;
-            static constexpr auto mask = [] {
-                std::array<std::uint64_t, words> m{};
-                for (std::size_t w = 0; w != words; ++w) m[w] = effects_[I].targets.words()[first + w];
-                return m;
-            }();
-            return masks_meet(mask, present, std::make_index_sequence<words>{});
-        } else {
-            return false;
+    // A pass that can never fire has no code.
+    template <std::size_t I, class P>
+    static constexpr pipeline_step step_of() {
+        pipeline_step step;
+        step.name = pass_names[I];
+        if constexpr (flow_.fires[I]) {
+            if (targets_of<P>::size != 0) step.targets = targets_[I];
+            step.replaces_skip_test = replaces_skip_test<P>;
+            if constexpr (decides_itself<P>) step.should_run = &pass_code<P>::should_run;
+            step.run = &pass_code<P>::run_default;
         }
+        return step;
     }
-    // Words without a target cost nothing: their mask is a constant 0.
-    template <std::size_t N, std::size_t... W>
-    static bool masks_meet(const std::array<std::uint64_t, N>& mask, std::span<const std::uint64_t> present,
-                           std::index_sequence<W...>) {
-        return (((mask[W] & present[W]) != 0) || ...);
-    }
-
     template <std::size_t... I>
-    static result<run_statistics> run_all(graph& g, pass_context& context, const run_options& options,
-                                          run_statistics& statistics, std::index_sequence<I...>) {
-        result<void> status = boost::outcome_v2::success();
-        [[maybe_unused]] const auto step = [&]<std::size_t K, class P>() {
-            pass_record& record = statistics[K];
-            record.name = pass_names[K];
-            if constexpr (flow_.fires[K]) {
-                record.status = decide<K, P>(g, context, options);
-                if (record.status == pass_status::ran) status = run_pass<P>(g, context, options, record);
-            }
-            return status.has_value();
-        };
-        static_cast<void>((step.template operator()<I, Passes>() && ...));
-        if (!status) return std::move(status).error();
-        return std::move(statistics);
+    static constexpr std::array<pipeline_step, size> steps_of(std::index_sequence<I...>) {
+        return {step_of<I, Passes>()...};
     }
-
-    template <class P>
-    static result<void> run_pass(graph& g, pass_context& context, const run_options& options,
-                                 pass_record& record) {
-        const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
-        result<node_counts> counts = pass_code<P>::run(P{}, g, context, options.driver);
-        if (!counts) return std::move(counts).error();
-        record.nodes = counts.value();
-        if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
-        if (options.after_pass == nullptr) return boost::outcome_v2::success();
-        return options.after_pass(options.observer, record, g);
+    template <class... Ds>
+    static constexpr std::array<const dialect_info*, sizeof...(Ds)> infos_of(dialects<Ds...>) {
+        return {&info_of_dialect<Ds>...};
     }
+    using words_type = std::remove_cvref_t<decltype(std::declval<set_type>().words())>;
+    static constexpr std::array<words_type, size> targets_ = [] {
+        std::array<words_type, size> words{};
+        for (std::size_t i = 0; i != size; ++i) words[i] = effects_[i].targets.words();
+        return words;
+    }();
+    static constexpr std::array<pipeline_step, size> steps_ = steps_of(std::make_index_sequence<size>{});
+    static constexpr std::array<const dialect_info*, universe::size> infos_ = infos_of(universe{});
 };
 
 /// Runs one pass over a graph, without a pipeline, if it is due (see is_due); else it only makes its checks.

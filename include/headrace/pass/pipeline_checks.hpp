@@ -63,17 +63,18 @@ struct set_over<dialects<Ds...>> {
     using type = op_set<Ds...>;
 };
 
-// The dialects of two lists and of any number of further lists, of dialects or of ops.
-template <class A, class B, class... OpLists>
-struct universe_of;
-template <class A, class B>
-struct universe_of<A, B> : merge_dialects<A, B> {};
-template <class A, class B, class... Ops, class... Rest>
-struct universe_of<A, B, ops<Ops...>, Rest...>
-    : universe_of<typename merge_dialects<A, dialects_of<Ops...>>::type, B, Rest...> {};
-template <class A, class B, class... Ds, class... Rest>
-struct universe_of<A, B, dialects<Ds...>, Rest...>
-    : universe_of<typename merge_dialects<A, dialects<Ds...>>::type, B, Rest...> {};
+// The dialects of lists, of dialects or of ops, in order of first appearance. Passes have few kinds of lists
+// of dialects, so that a fold costs few templates.
+template <class List, class... Ds>
+auto operator+(collected<List>, dialects<Ds...>)
+    -> collected<typename merge_dialects<List, dialects<Ds...>>::type>;
+template <class... Ds>
+auto dialects_in(dialects<Ds...>) -> dialects<Ds...>;
+template <class... Ops>
+auto dialects_in(ops<Ops...>) -> dialects_of<Ops...>;
+template <class Dialects, class... Lists>
+using with_dialects_of =
+    typename decltype((collected<Dialects>{} + ... + decltype(dialects_in(Lists{})){}))::type;
 
 template <std::size_t I, class... Ps>
 struct pass_at {
@@ -98,8 +99,8 @@ constexpr std::size_t last_targeting() {
 template <class P>
 inline constexpr bool is_repeatable = false;
 template <class P>
-    requires requires { P::repeatable; }
-inline constexpr bool is_repeatable<P> = P::repeatable;
+    requires requires { pass_facts<P>::repeatable; }
+inline constexpr bool is_repeatable<P> = pass_facts<P>::repeatable;
 
 // The first of some diagnoses that is a fault. Types are taken apart only if there is one.
 template <class... Diagnoses>
@@ -126,8 +127,6 @@ auto property_or_none() {
         return pass_list<>{};
     }
 }
-template <class... As, class... Bs>
-pass_list<As..., Bs...> operator+(pass_list<As...>, pass_list<Bs...>);
 template <class Boundary>
 struct properties_in;
 template <template <class...> class Boundary, class... Items>
@@ -175,13 +174,10 @@ struct pipeline_checks {
         constexpr std::size_t at = [] {
             constexpr order_id ids[] = {&identity_of<Ps>..., nullptr};
             constexpr bool repeatable[] = {is_repeatable<Ps>..., true};
-            for (std::size_t i = 0; i != size; ++i) {
-                if (repeatable[i]) continue;
-                for (std::size_t k = i + 1; k != size; ++k) {
-                    if (ids[i] == ids[k]) return i;
-                }
-            }
-            return size;
+            order_index<size> listed;
+            std::size_t i = 0;
+            while (i != size && (listed.add(ids[i]) || repeatable[i])) ++i;
+            return i;
         }();
         if constexpr (at == size) {
             return no_fault{};
@@ -210,7 +206,7 @@ struct order_checks {
             return no_fault{};
         } else {
             using culprit = typename pass_at<fault.pass, Ps...>::type;
-            using wanted = decltype(entry_of(typename order_list_of<culprit, fault.list>::type{}));
+            using wanted = decltype(entry_of(order_list_of<culprit, fault.list>{}));
             if constexpr (fault.kind == order_fault_kind::unmet) {
                 return unmet<pass_named<fault.pass>, wanted>{};
             } else if constexpr (fault.kind == order_fault_kind::misordered) {

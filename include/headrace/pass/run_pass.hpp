@@ -42,6 +42,18 @@ result<node_counts> pass_code<P>::run(const P& p, graph& g, pass_context& contex
         return detail::run_checked(p, g, [&] { return detail::run_unchecked(p, g, context, driver); });
     }
 }
+template <class P>
+result<node_counts> pass_code<P>::run_default(graph& g, pass_context& context, driver_kind driver) {
+    return run(P{}, g, context, driver);
+}
+template <class P>
+bool pass_code<P>::should_run(const graph& g, bool has_targets) {
+    if constexpr (replaces_skip_test<P>) {
+        return P{}.should_run(g, has_targets);
+    } else {
+        return has_targets && P{}.should_run(g);
+    }
+}
 
 }  // namespace headrace
 

@@ -16,10 +16,12 @@
 #include <headrace/passes/executorch/scans_to_loops.hpp>
 #include <headrace/passes/executorch/select_kernels.hpp>
 #include <headrace/passes/executorch/spell_kernel_ops.hpp>
-#include <headrace/passes/finish/sort_topologically.hpp>
 #include <headrace/passes/fold/fold.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 #include <headrace/passes/properties.hpp>
+#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
+#include <headrace/passes/finish/sort_topologically.hpp>
+#endif
 
 namespace headrace {
 

@@ -7,9 +7,11 @@
 #include <headrace/passes/decompose/decompose.hpp>
 #include <headrace/passes/fold/fold.hpp>
 #include <headrace/passes/layout/layout.hpp>
-#include <headrace/passes/layout/remaining_transposes.hpp>
 #include <headrace/passes/legalize/legalize.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 #include <headrace/passes/standard_lowering.hpp>
+#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
+#include <headrace/passes/layout/remaining_transposes.hpp>
+#endif
 
 #endif

@@ -108,7 +108,7 @@ private:
         std::pmr::vector<std::vector<tensor>> results_;
     };
 };
-HEADRACE_COMPILED_PASS(fold_weights);
+HEADRACE_COMPILED_CODE(fold_weights);
 
 }  // namespace headrace
 

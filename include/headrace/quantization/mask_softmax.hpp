@@ -80,7 +80,7 @@ private:
                              [&](std::size_t i) { return scalar((*numbers)[i] == 0); });
     }
 };
-HEADRACE_COMPILED_PASS(mask_softmax);
+HEADRACE_COMPILED_CODE(mask_softmax);
 
 }  // namespace headrace
 

@@ -2,6 +2,7 @@
 // The standard pipeline with a pass of one's own, its proof and what runs it.
 #include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/pass/algebra.hpp>
+#include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/passes.hpp>
 
 using namespace headrace;

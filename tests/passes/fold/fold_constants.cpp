@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests folding: what depends on constants alone is computed, and what is equal is kept once.
+#define HEADRACE_DEFINE_PASSES
 #include <set>
 
 #include <catch2/catch.hpp>

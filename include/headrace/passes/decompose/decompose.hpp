@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_HPP
 
+#include <headrace/passes/properties.hpp>
+#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
 #include <headrace/passes/decompose/decompose_adaptive_pooling.hpp>
 #include <headrace/passes/decompose/decompose_as_strided.hpp>
 #include <headrace/passes/decompose/decompose_attention.hpp>
@@ -49,6 +51,7 @@
 #include <headrace/passes/decompose/decompose_volumes.hpp>
 #include <headrace/passes/decompose/decompose_windows.hpp>
 #include <headrace/passes/npu/join_groups.hpp>
+#endif
 
 namespace headrace {
 

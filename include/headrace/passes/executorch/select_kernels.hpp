@@ -111,7 +111,7 @@ protected:
         return true;
     }
 };
-HEADRACE_COMPILED_PASS(select_kernels);
+HEADRACE_COMPILED_CODE(select_kernels);
 
 /// The same at the end: a node of an op that has a kernel, but not for these types, is refused.
 struct require_kernels : select_kernels {
@@ -129,7 +129,7 @@ struct require_kernels : select_kernels {
         return count;
     }
 };
-HEADRACE_COMPILED_PASS(require_kernels);
+HEADRACE_COMPILED_CODE(require_kernels);
 
 }  // namespace headrace
 

@@ -272,7 +272,7 @@ private:
         return e.make<aten::squeeze_dim>({.self = upsampled(e, a, image, size, scales), .dim = 2});
     }
 };
-HEADRACE_COMPILED_PASS(spell_kernel_ops);
+HEADRACE_COMPILED_CODE(spell_kernel_ops);
 
 }  // namespace headrace
 

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
 
+#include <headrace/passes/properties.hpp>
+#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
 #include <headrace/passes/finish/ensure_distinct_outputs.hpp>
 #include <headrace/passes/finish/sort_topologically.hpp>
 #include <headrace/passes/fold/fold_constants.hpp>
@@ -19,6 +21,7 @@
 #include <headrace/passes/npu/read_blocks.hpp>
 #include <headrace/passes/npu/select_by_convolution.hpp>
 #include <headrace/passes/npu/split_convolutions.hpp>
+#endif
 
 namespace headrace {
 

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_HPP
 
+#include <headrace/passes/properties.hpp>
+#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
 #include <headrace/passes/legalize/legalize_any_all.hpp>
 #include <headrace/passes/legalize/legalize_argmax.hpp>
 #include <headrace/passes/legalize/legalize_binary.hpp>
@@ -36,6 +38,7 @@
 #include <headrace/passes/legalize/legalize_unary.hpp>
 #include <headrace/passes/legalize/legalize_views.hpp>
 #include <headrace/passes/legalize/legalize_where.hpp>
+#endif
 
 namespace headrace {
 

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
 #define HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
 
+#include <headrace/passes/properties.hpp>
+#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
 #include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/normalize/canonicalize_arithmetic.hpp>
 #include <headrace/passes/normalize/canonicalize_casts.hpp>
@@ -16,6 +18,7 @@
 #include <headrace/passes/normalize/move_constants_into_regions.hpp>
 #include <headrace/passes/normalize/remove_noop.hpp>
 #include <headrace/passes/normalize/scalars_to_tensors.hpp>
+#endif
 
 namespace headrace {
 

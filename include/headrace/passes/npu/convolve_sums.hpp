@@ -11,6 +11,7 @@
 #include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/widening.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 

@@ -8,6 +8,7 @@
 
 #include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/support/permuting.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_NPU_NPU_HPP
 #define HEADRACE_PASSES_NPU_NPU_HPP
 
+#include <headrace/passes/properties.hpp>
+#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
 #include <headrace/passes/npu/add_at_unit_scale.hpp>
 #include <headrace/passes/npu/convolve_sums.hpp>
 #include <headrace/passes/npu/copy_before_planes.hpp>
@@ -15,6 +17,7 @@
 #include <headrace/passes/npu/remove_whole_clamps.hpp>
 #include <headrace/passes/npu/stage_image.hpp>
 #include <headrace/passes/npu/transpose_before_matmul.hpp>
+#endif
 
 namespace headrace {
 

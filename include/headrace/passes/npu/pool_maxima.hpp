@@ -10,6 +10,7 @@
 
 #include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/support/permuting.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 

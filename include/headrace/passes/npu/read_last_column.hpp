@@ -8,6 +8,7 @@
 #include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/slicing.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 

@@ -8,6 +8,7 @@
 #include <headrace/passes/npu/halve_windows.hpp>
 #include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/support/build.hpp>
+#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 

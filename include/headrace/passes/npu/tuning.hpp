@@ -4,7 +4,6 @@
 #define HEADRACE_PASSES_NPU_TUNING_HPP
 
 #include <headrace/passes/tosa_only.hpp>
-#include <headrace/target/preferences.hpp>
 
 namespace headrace {
 

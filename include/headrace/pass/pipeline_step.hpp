@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::pipeline_step, a pass of a pipeline as data, and how a list of them runs.
+#ifndef HEADRACE_PASS_PIPELINE_STEP_HPP
+#define HEADRACE_PASS_PIPELINE_STEP_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <headrace/ir/graph.hpp>
+#include <headrace/pass/pass_code.hpp>
+#include <headrace/pass/pass_context.hpp>
+#include <headrace/pass/statistics.hpp>
+
+namespace headrace {
+
+/// What a run is told. `clock` returns nanoseconds; `after_pass` is called after each pass that ran and may
+/// stop the run.
+struct run_options {
+    driver_kind driver = driver_kind::in_place;
+    std::uint64_t (*clock)() = nullptr;
+    void* observer = nullptr;
+    result<void> (*after_pass)(void* observer, const pass_record& record, graph& g) = nullptr;
+    bool skip = true;  ///< false: run every pass, for measurements; pass_context::force_passes does so, too
+};
+
+/// A pass of a pipeline: what a run asks and calls.
+struct pipeline_step {
+    std::string_view name;
+    std::span<const std::uint64_t> targets;  ///< by the pipeline's dialects; empty: it has none
+    bool replaces_skip_test = false;         ///< should_run is asked even if there are no targets
+    bool (*should_run)(const graph& g, bool has_targets) = nullptr;  ///< null: it has targets, so it runs
+    /// Null of a pass that can never fire.
+    result<node_counts> (*run)(graph& g, pass_context& context, driver_kind driver) = nullptr;
+};
+
+/// The passes of a pipeline, and the dialects of their targets.
+struct pipeline_steps {
+    std::span<const pipeline_step> steps;
+    std::span<const dialect_info* const> dialects;
+
+    /// The generated skip test: does the graph, nested regions included, have a target of a pass?
+    [[nodiscard]] bool has_targets(const pipeline_step& step, const graph& g) const {
+        std::span<const std::uint64_t> words = step.targets;
+        for (const dialect_info* d : dialects) {
+            if (words.empty()) break;
+            const std::size_t count = detail::words_for(d->op_count);
+            std::uint64_t wanted = 0;
+            for (const std::uint64_t w : words.first(count)) wanted |= w;
+            if (wanted != 0) {
+                const std::span<const std::uint64_t> present = g.census().present(*d);
+                for (std::size_t w = 0; w != present.size(); ++w) {
+                    if ((words[w] & present[w]) != 0) return true;
+                }
+            }
+            words = words.subspan(count);
+        }
+        return false;
+    }
+    /// Does a pass run? It is asked in its turn, as passes before it may make its targets.
+    [[nodiscard]] pass_status decide(const pipeline_step& step, const graph& g, const pass_context& context,
+                                     const run_options& options) const {
+        if (!options.skip || context.forces_passes()) return pass_status::ran;
+        const bool present = step.targets.empty() || has_targets(step, g);
+        if (!present && !step.replaces_skip_test) return pass_status::no_target;
+        if (step.should_run == nullptr || step.should_run(g, present)) return pass_status::ran;
+        return pass_status::declined;
+    }
+
+    [[nodiscard]] result<run_statistics> run(graph& g, pass_context& context,
+                                             const run_options& options) const {
+        run_statistics statistics(steps.size());
+        for (std::size_t i = 0; i != steps.size(); ++i) {
+            pass_record& record = statistics[i];
+            record.name = steps[i].name;
+            if (steps[i].run == nullptr) continue;
+            record.status = decide(steps[i], g, context, options);
+            if (record.status != pass_status::ran) continue;
+            BOOST_OUTCOME_TRYV(run_pass(steps[i], g, context, options, record));
+        }
+        return statistics;
+    }
+
+private:
+    static result<void> run_pass(const pipeline_step& step, graph& g, pass_context& context,
+                                 const run_options& options, pass_record& record) {
+        const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
+        BOOST_OUTCOME_TRY(counts, step.run(g, context, options.driver));
+        record.nodes = counts;
+        if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
+        if (options.after_pass == nullptr) return boost::outcome_v2::success();
+        return options.after_pass(options.observer, record, g);
+    }
+};
+
+}  // namespace headrace
+
+#endif

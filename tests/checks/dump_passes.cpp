@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Prints what the definitions of the standard passes say of them, for declared_passes.py to write
+// passes/declared_passes.hpp. Tab-separated, one line per fact: pass, member, values.
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <headrace/passes/standard_lowering.hpp>
+
+using namespace headrace;
+
+namespace {
+
+struct some_evaluator;  // never defined: nothing is run here
+
+template <class P>
+void print_fact(std::string_view member, std::string_view values) {
+    std::printf("%.*s\t%.*s\t%.*s\n", static_cast<int>(type_name<P>.size()), type_name<P>.data(),
+                static_cast<int>(member.size()), member.data(), static_cast<int>(values.size()), values.data());
+}
+template <class P, template <class...> class List, class... Ts>
+void print_types(std::string_view member, List<Ts...>) {
+    std::string names;
+    ((names += std::string(names.empty() ? "" : " ") + std::string(detail::qualified_type_name<Ts>())), ...);
+    print_fact<P>(member, names);
+}
+template <class P, template <class...> class List, class... Ts>
+void print_if_any(std::string_view member, List<Ts...> list) {
+    if constexpr (sizeof...(Ts) != 0) print_types<P>(member, list);
+}
+
+template <class P>
+void print_order() {
+    using own = detail::order_lists<P>;
+    using phase = detail::phase_of<P>;
+    if constexpr (!std::is_same_v<phase, detail::no_phase>) print_types<P>("phase", std::tuple<phase>{});
+    print_if_any<P>("requires_before", own::requires_before());
+    print_if_any<P>("requires_after", own::requires_after());
+    print_if_any<P>("runs_after", own::runs_after());
+    print_if_any<P>("runs_before", own::runs_before());
+    print_if_any<P>("ensures", own::ensures());
+    print_if_any<P>("invalidates", own::invalidates());
+}
+
+template <class P>
+void print_pass() {
+    static_assert(sound_pass<P>);
+    static constexpr auto removed = effects_of<P>::removed_set;
+    static constexpr auto produced = effects_of<P>::produced_set;
+    print_fact<P>("base", graph_pass<P> ? "declared_graph_pass" : "declared_rewrites");
+    if constexpr (requires { P::name; }) print_fact<P>("name", P::name);
+    print_fact<P>("summary", pass_summary<P>());
+    if constexpr (detail::is_repeatable<P>) print_fact<P>("repeatable", "true");
+    print_order<P>();
+    print_types<P>("targets", targets_of<P>{});
+    print_types<P>("removes", list_of_set<removed>{});
+    print_types<P>("produces", list_of_set<produced>{});
+    if constexpr (replaces_skip_test<P>) {
+        print_fact<P>("should_run", "const graph& g, bool has_targets");
+    } else if constexpr (decides_itself<P>) {
+        print_fact<P>("should_run", "const graph& g");
+    }
+}
+template <class... Passes>
+void print_passes(pass_list<Passes...>) {
+    (print_pass<Passes>(), ...);
+}
+
+}  // namespace
+
+int main() {
+    print_passes(standard_lowering<some_evaluator>::passes{});
+}
