@@ -32,15 +32,15 @@ void print_if_any(std::string_view member, List<Ts...> list) {
 
 template <class P>
 void print_order() {
-    using own = detail::order_lists<P>;
+    using detail::order_list;
     using phase = detail::phase_of<P>;
     if constexpr (!std::is_same_v<phase, detail::no_phase>) print_types<P>("phase", std::tuple<phase>{});
-    print_if_any<P>("requires_before", own::requires_before());
-    print_if_any<P>("requires_after", own::requires_after());
-    print_if_any<P>("runs_after", own::runs_after());
-    print_if_any<P>("runs_before", own::runs_before());
-    print_if_any<P>("ensures", own::ensures());
-    print_if_any<P>("invalidates", own::invalidates());
+    print_if_any<P>("requires_before", detail::pick_list<P, order_list::requires_before>());
+    print_if_any<P>("requires_after", detail::pick_list<P, order_list::requires_after>());
+    print_if_any<P>("runs_after", detail::pick_list<P, order_list::runs_after>());
+    print_if_any<P>("runs_before", detail::pick_list<P, order_list::runs_before>());
+    print_if_any<P>("ensures", detail::pick_list<P, order_list::ensures>());
+    print_if_any<P>("invalidates", detail::pick_list<P, order_list::invalidates>());
 }
 
 template <class P>

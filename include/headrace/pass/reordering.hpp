@@ -80,7 +80,7 @@ private:
         return flow.ops[size] <= legal_ ? reordering_fault::none : reordering_fault::survives;
     }
 
-    static constexpr order_facts nothing_{};  // of a pass that is left out
+    static constexpr order_facts nothing_{&detail::identity_of<no_pass>};  // of a pass that is left out
     static constexpr set_type legal_ =
         detail::boundary<typename Pipeline::legal>::set.over(typename set_type::dialect_list{});
 
