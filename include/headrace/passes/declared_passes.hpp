@@ -346,10 +346,10 @@ struct declared_pass<remove_noop> : declared_rewrites {
     using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
     using ensures = pass_list<noops_removed>;
     using targets =
-        ops<aten::alias, aten::detach, aten::contiguous, aten::lift_fresh, aten::clone,
-            dim_order_ops::_clone_dim_order, aten::expand, aten::expand_as, aten::broadcast_to,
-            aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
-            aten::sym_constrain_range, aten::sym_constrain_range_for_size, aten::dropout, aten::_to_copy>;
+        ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
+            aten::sym_constrain_range, aten::sym_constrain_range_for_size, aten::alias, aten::detach,
+            aten::clone, aten::contiguous, aten::lift_fresh, dim_order_ops::_clone_dim_order, aten::expand,
+            aten::expand_as, aten::broadcast_to, aten::_to_copy, aten::dropout>;
     using removes =
         ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::dropout, aten::lift_fresh,
             aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
@@ -412,10 +412,13 @@ struct declared_pass<canonicalize_convolutions> : declared_rewrites {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_convolutions>;
     using targets =
-        ops<aten::conv1d, aten::conv2d, aten::conv3d, aten::conv1d_padding, aten::conv2d_padding,
+        ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
+            aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
+            aten::conv_transpose3d_input, aten::convolution>;
+    using removes =
+        ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
             aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
             aten::conv_transpose3d_input>;
-    using removes = targets;
     using produces = ops<aten::convolution, aten::squeeze_dim, aten::unsqueeze, aten::constant_pad_nd>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_convolutions);
@@ -446,10 +449,10 @@ struct declared_pass<canonicalize_quantization> : declared_rewrites {
     using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
     using ensures = pass_list<canonical_quantization>;
     using targets =
-        ops<quantized_decomposed::dequantize_per_tensor_tensor,
-            quantized_decomposed::dequantize_per_tensor_tensor2,
-            quantized_decomposed::quantize_per_tensor_tensor,
-            quantized_decomposed::quantize_per_tensor_tensor2, quantized_decomposed::quantize_per_tensor,
+        ops<quantized_decomposed::quantize_per_tensor_tensor,
+            quantized_decomposed::quantize_per_tensor_tensor2,
+            quantized_decomposed::dequantize_per_tensor_tensor,
+            quantized_decomposed::dequantize_per_tensor_tensor2, quantized_decomposed::quantize_per_tensor,
             quantized_decomposed::dequantize_per_tensor>;
     using removes =
         ops<quantized_decomposed::quantize_per_tensor_tensor,
@@ -540,7 +543,7 @@ struct declared_pass<decompose_recurrent> : declared_rewrites {
         "lstm, gru, rnn as linear layers and gates, unrolled over time";
     using phase = decomposition;
     using targets =
-        ops<aten::gru_input, aten::rnn_tanh_input, aten::rnn_relu_input, aten::lstm_input, aten::lstm_cell,
+        ops<aten::gru_input, aten::lstm_input, aten::rnn_relu_input, aten::rnn_tanh_input, aten::lstm_cell,
             aten::gru_cell, aten::rnn_tanh_cell, aten::rnn_relu_cell>;
     using removes = targets;
     using produces =
@@ -1687,7 +1690,7 @@ struct declared_pass<remove_noop_layout> : declared_rewrites {
     using runs_after = pass_list<tosa_only>;
     using runs_before = pass_list<layouts_chosen>;
     using invalidates = pass_list<distinct_outputs>;
-    using targets = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
+    using targets = ops<tosa::concat, tosa::slice, tosa::tile, tosa::cast, tosa::pad, tosa::reverse>;
     using removes = ops<>;
     using produces = ops<>;
 };
