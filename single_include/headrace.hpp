@@ -783,46 +783,72 @@ enum class trait : std::uint64_t {
     binary = 1ULL << 1,   ///< from one element of each of the first two, which broadcast
     ternary = 1ULL << 2,  ///< from one element of each of the first three
     elementwise = unary | binary | ternary,
-    commutative = 1ULL << 3,   ///< the first two operands may be exchanged
-    int_to_float = 1ULL << 4,  ///< elementwise: integers become floats, as PyTorch promotes them
-    predicate = 1ULL << 5,     ///< elementwise: the result is boolean
-    like_self = 1ULL << 6,     ///< the result has the shape and the dtype of `self`
-    reduction = 1ULL << 7,     ///< many elements along an axis, or along several, become one
-    convolving = 1ULL << 8,    ///< sums of products of a window and a weight, with a bias
-    casting = 1ULL << 9,       ///< the same elements as another dtype
-    gives_zeros = 1ULL << 10,  ///< all elements are 0, or may be anything
-    gives_ones = 1ULL << 11,   ///< all elements are 1
-    host_number = 1ULL << 12,  ///< the result is a number of the host program, not a tensor
-    on_floats = 1ULL << 34,    ///< takes floating-point numbers alone
-    on_numbers = 1ULL << 35,   ///< takes no booleans
-    on_bits = 1ULL << 36,      ///< takes integers and booleans alone
+    commutative = 1ULL << 3,         ///< the first two operands may be exchanged
+    int_to_float = 1ULL << 4,        ///< elementwise: integers become floats, as PyTorch promotes them
+    predicate = 1ULL << 5,           ///< elementwise: the result is boolean
+    like_self = 1ULL << 6,           ///< the result has the shape and the dtype of `self`
+    reduction = 1ULL << 7,           ///< many elements along an axis, or along several, become one
+    locating = 1ULL << 8,            ///< indices of its operand's elements along an axis
+    comparing = 1ULL << 9,           ///< predicate: how two numbers compare
+    matrix_product = 1ULL << 10,     ///< sums of products of rows and columns
+    convolving = 1ULL << 11,         ///< sums of products of a window and a weight, with a bias
+    transposed = 1ULL << 12,         ///< convolving: from each element of the operand to a window
+    pooling = 1ULL << 13,            ///< one element of each window
+    recurrent_cell = 1ULL << 14,     ///< one step of a recurrent network
+    recurrent_network = 1ULL << 15,  ///< all steps, in all layers
+    recurrent = recurrent_cell | recurrent_network,
+    attention = 1ULL << 16,     ///< the third operand, weighted by the softmax of products of the others
+    casting = 1ULL << 17,       ///< the same elements as another dtype
+    quantizing = 1ULL << 18,    ///< integers that stand for the operand's real numbers
+    dequantizing = 1ULL << 19,  ///< the real numbers that integers stand for
+    gives_zeros = 1ULL << 20,   ///< all elements are 0, or may be anything
+    gives_ones = 1ULL << 21,    ///< all elements are 1
+    gives_number = 1ULL << 22,  ///< all elements are one number among its arguments
+    host_number = 1ULL << 23,   ///< the result is a number of the host program, not a tensor
+    on_floats = 1ULL << 24,     ///< takes floating-point numbers alone
+    on_numbers = 1ULL << 25,    ///< takes no booleans
+    on_bits = 1ULL << 26,       ///< takes integers and booleans alone
+    on_reals = 1ULL << 55,      ///< takes no complex numbers, as for what compares or orders
+
+    // Over how many of the last axes it works, if it is made for so many alone.
+    spatial_1d = 1ULL << 27,
+    spatial_2d = 1ULL << 28,
+    spatial_3d = 1ULL << 29,
+    spatial = spatial_1d | spatial_2d | spatial_3d,
 
     // Which of its operand's elements the result has, and where.
-    forwarding = 1ULL << 13,    ///< all of them: the operand as it is
-    reshaping = 1ULL << 14,     ///< all of them, in the same order, in another shape
-    permuting = 1ULL << 15,     ///< all of them, with the axes in another order
-    broadcasting = 1ULL << 16,  ///< all of them, repeated along axes of size 1
-    slicing = 1ULL << 17,       ///< those at some indices of an axis
-    splitting = 1ULL << 18,     ///< all of them, in several results
-    joining = 1ULL << 19,       ///< those of several operands
-    repeating = 1ULL << 20,     ///< all of them, several times
-    reversing = 1ULL << 21,     ///< all of them, backwards along axes
-    padding = 1ULL << 22,       ///< all of them, and others around them
+    forwarding = 1ULL << 30,    ///< all of them: the operand as it is
+    reshaping = 1ULL << 31,     ///< all of them, in the same order, in another shape
+    permuting = 1ULL << 32,     ///< all of them, with the axes in another order
+    broadcasting = 1ULL << 33,  ///< all of them, repeated along axes of size 1
+    slicing = 1ULL << 34,       ///< those at some indices of an axis
+    splitting = 1ULL << 35,     ///< all of them, in several results
+    joining = 1ULL << 36,       ///< those of several operands
+    repeating = 1ULL << 37,     ///< all of them, several times
+    reversing = 1ULL << 38,     ///< all of them, backwards along axes
+    padding = 1ULL << 39,       ///< all of them, and others around them
+    gathering = 1ULL << 40,     ///< those at the indices that another operand holds
+    resampling = 1ULL << 41,    ///< those around the places that a grid of another size has in it
+    nearest = 1ULL << 42,       ///< resampling: the one that is nearest to each place
+    /// Moves the elements of one operand to one result.
+    rearranging = forwarding | reshaping | permuting | broadcasting | slicing | repeating | reversing,
+    moving = rearranging | splitting | joining | padding,
 
     // What it does to memory and to the world.
-    aliasing = 1ULL << 23,    ///< the result may share its first operand's memory: PyTorch's views
-    may_copy = 1ULL << 24,    ///< aliasing, but only where the operand's elements lie in one piece
-    impure = 1ULL << 25,      ///< more than its operands decides on the result, or it must stand where it is
-    per_reader = 1ULL << 26,  ///< targets fuse it with the op that reads it, so that each reader has its own
-    has_out = 1ULL << 27,     ///< a variant of it writes its results into given buffers; see out_named
-    writes_out = 1ULL << 28,  ///< its last argument is the buffers that it writes its results into
+    aliasing = 1ULL << 43,    ///< the result may share its first operand's memory: PyTorch's views
+    may_copy = 1ULL << 44,    ///< aliasing, but only where the operand's elements lie in one piece
+    copying = 1ULL << 45,     ///< the operand as it is, in memory of its own
+    impure = 1ULL << 46,      ///< more than its operands decides on the result, or it must stand where it is
+    per_reader = 1ULL << 47,  ///< targets fuse it with the op that reads it, so that each reader has its own
+    has_out = 1ULL << 48,     ///< a variant of it writes its results into given buffers; see out_named
+    writes_out = 1ULL << 49,  ///< its last argument is the buffers that it writes its results into
 
     // Set by the relations below, and by the number of results.
-    in_place = 1ULL << 29,
-    copied_view = 1ULL << 30,
-    synonym = 1ULL << 31,
-    variant = 1ULL << 32,  ///< of another op: base_of
-    no_results = 1ULL << 33,
+    in_place = 1ULL << 50,
+    copied_view = 1ULL << 51,
+    synonym = 1ULL << 52,
+    variant = 1ULL << 53,  ///< of another op: base_of
+    no_results = 1ULL << 54,
 };
 
 [[nodiscard]] constexpr trait operator|(trait a, trait b) {
@@ -832,6 +858,13 @@ enum class trait : std::uint64_t {
 /// Are any of these traits among those that `bits` holds?
 [[nodiscard]] constexpr bool has_any(std::uint64_t bits, trait any_of) {
     return (bits & static_cast<std::uint64_t>(any_of)) != 0;
+}
+
+/// See headrace::spatial_rank.
+[[nodiscard]] constexpr std::size_t spatial_rank_in(std::uint64_t bits) {
+    if (has_any(bits, trait::spatial_1d)) return 1;
+    if (has_any(bits, trait::spatial_2d)) return 2;
+    return has_any(bits, trait::spatial_3d) ? 3 : 0;
 }
 
 /// States that an op is a variant of another one, which computes the same from the same arguments.
@@ -1008,6 +1041,10 @@ template <op_tag Op>
 [[nodiscard]] constexpr bool has_trait(trait any_of) {
     return has_any(Op::trait_bits, any_of);
 }
+
+/// Over how many axes the op works, if it is made for so many alone: 2 for aten::conv2d; 0 for others.
+template <op_tag Op>
+inline constexpr std::size_t spatial_rank = spatial_rank_in(Op::trait_bits);
 
 /// The op that `Op` is a variant of: aten::relu of aten::relu_inplace. Void if it is none.
 template <op_tag Op>
@@ -1543,13 +1580,13 @@ using enum trait;
 
 // Tensor operators (spec section 2.2).
 
-struct argmax : op<dialect, "tosa.ARGMAX", "input, axis, nan_mode", reduction, has_out> {
+struct argmax : op<dialect, "tosa.ARGMAX", "input, axis, nan_mode", reduction, locating, has_out> {
     struct args {
         value input; std::int64_t axis; headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
     };
 };
 struct avg_pool2d : op<dialect, "tosa.AVG_POOL2D",
-         "input, input_zp, output_zp, kernel, stride, pad, acc_type", has_out> {
+         "input, input_zp, output_zp, kernel, stride, pad, acc_type", pooling, has_out> {
     struct args { value input, input_zp, output_zp; int_list kernel, stride, pad; headrace::dtype acc_type; };
 };
 struct conv2d : op<dialect, "tosa.CONV2D",
@@ -1579,10 +1616,10 @@ struct depthwise_conv2d : op<dialect, "tosa.DEPTHWISE_CONV2D",
 struct fft2d : op<dialect, "tosa.FFT2D", "input_real, input_imag, inverse, local_bound", 2, has_out> {
     struct args { value input_real, input_imag; bool inverse = false, local_bound = false; };
 };
-struct matmul : op<dialect, "tosa.MATMUL", "a, b, a_zp, b_zp, output_type", has_out> {
+struct matmul : op<dialect, "tosa.MATMUL", "a, b, a_zp, b_zp, output_type", matrix_product, has_out> {
     struct args { value a, b, a_zp, b_zp; headrace::dtype output_type; };
 };
-struct max_pool2d : op<dialect, "tosa.MAX_POOL2D", "input, kernel, stride, pad, nan_mode", has_out> {
+struct max_pool2d : op<dialect, "tosa.MAX_POOL2D", "input, kernel, stride, pad, nan_mode", pooling, has_out> {
     struct args {
         value input; int_list kernel, stride, pad;
         headrace::nan_mode nan_mode = headrace::nan_mode::propagate;
@@ -1592,8 +1629,8 @@ struct rfft2d : op<dialect, "tosa.RFFT2D", "input_real, local_bound", 2, has_out
     struct args { value input_real; bool local_bound = false; };
 };
 struct transpose_conv2d : op<dialect, "tosa.TRANSPOSE_CONV2D",
-         "input, weight, bias, input_zp, weight_zp, out_pad, stride, local_bound, acc_type", convolving,
-         has_out> {
+         "input, weight, bias, input_zp, weight_zp, out_pad, stride, local_bound, acc_type",
+         convolving, transposed, has_out> {
     struct args {
         value input, weight, bias, input_zp, weight_zp; int_list out_pad, stride; bool local_bound = false;
         headrace::dtype acc_type;
@@ -1698,13 +1735,15 @@ struct sin : op<dialect, "tosa.SIN", "input1", unary, has_out> { struct args { v
 struct select : op<dialect, "tosa.SELECT", "input1, input2, input3", ternary, has_out> {
     struct args { value input1, input2, input3; };
 };
-struct equal : op<dialect, "tosa.EQUAL", "input1, input2", binary, predicate, commutative, has_out> {
+struct equal : op<dialect, "tosa.EQUAL",
+         "input1, input2", comparing, binary, predicate, commutative, has_out> {
     struct args { value input1, input2; };
 };
-struct greater : op<dialect, "tosa.GREATER", "input1, input2", binary, predicate, has_out> {
+struct greater : op<dialect, "tosa.GREATER", "input1, input2", comparing, binary, predicate, has_out> {
     struct args { value input1, input2; };
 };
-struct greater_equal : op<dialect, "tosa.GREATER_EQUAL", "input1, input2", binary, predicate, has_out> {
+struct greater_equal : op<dialect, "tosa.GREATER_EQUAL",
+         "input1, input2", comparing, binary, predicate, has_out> {
     struct args { value input1, input2; };
 };
 
@@ -1759,13 +1798,13 @@ struct transpose : op<dialect, "tosa.TRANSPOSE", "input1, perms", permuting, has
 
 // Scatter, gather and image operators (2.10, 2.11).
 
-struct gather : op<dialect, "tosa.GATHER", "values, indices", has_out> {
+struct gather : op<dialect, "tosa.GATHER", "values, indices", gathering, has_out> {
     struct args { value values, indices; };
 };
 struct scatter : op<dialect, "tosa.SCATTER", "values_in, indices, input", has_out> {
     struct args { value values_in, indices, input; };
 };
-struct resize : op<dialect, "tosa.RESIZE", "input, scale, offset, border, mode", has_out> {
+struct resize : op<dialect, "tosa.RESIZE", "input, scale, offset, border, mode", resampling, has_out> {
     struct args { value input, scale, offset, border; resize_mode mode; };
 };
 
@@ -2462,7 +2501,7 @@ constexpr u55_limit violated_by_types(const op_facts& f) {
         if (is_floating(f.tensors[i]->dtype)) return u55_limit::floats;
     }
     if (is_convolution(*f.op)) return detail::violated_by_convolution(f);
-    if (f.is<tosa::avg_pool2d, tosa::max_pool2d>()) return detail::violated_by_pooling(f);
+    if (f.op->has(trait::pooling)) return detail::violated_by_pooling(f);
     if (f.is<tosa::argmax>()) return detail::violated_by_argmax(f);
     if (f.is<tosa::matmul>()) return detail::violated_by_matmul(f);
     if (f.is<tosa::resize>()) return detail::violated_by_resize(f);
@@ -3128,40 +3167,46 @@ using enum trait;
 
 // Convolution.
 
-struct conv1d : op<dialect, "aten.conv1d.default", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv1d : op<dialect, "aten.conv1d.default",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_1d> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1}, padding{0}, dilation{1};
         std::int64_t groups = 1;
     };
 };
 struct conv1d_padding
-    : op<dialect, "aten.conv1d.padding", "input, weight, bias, stride, padding, dilation, groups"> {
+    : op<dialect, "aten.conv1d.padding",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_1d> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1};
         std::string_view padding = "valid"; int_list dilation{1}; std::int64_t groups = 1;
     };
 };
-struct conv2d : op<dialect, "aten.conv2d.default", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv2d : op<dialect, "aten.conv2d.default",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_2d> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1}, padding{0, 0}, dilation{1, 1}; std::int64_t groups = 1;
     };
 };
 struct conv2d_padding
-    : op<dialect, "aten.conv2d.padding", "input, weight, bias, stride, padding, dilation, groups"> {
+    : op<dialect, "aten.conv2d.padding",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_2d> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1, 1};
         std::string_view padding = "valid"; int_list dilation{1, 1}; std::int64_t groups = 1;
     };
 };
-struct conv3d : op<dialect, "aten.conv3d.default", "input, weight, bias, stride, padding, dilation, groups"> {
+struct conv3d : op<dialect, "aten.conv3d.default",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_3d> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1, 1}, padding{0, 0, 0}, dilation{1, 1, 1}; std::int64_t groups = 1;
     };
 };
 struct conv3d_padding
-    : op<dialect, "aten.conv3d.padding", "input, weight, bias, stride, padding, dilation, groups"> {
+    : op<dialect, "aten.conv3d.padding",
+         "input, weight, bias, stride, padding, dilation, groups", convolving, spatial_3d> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1, 1, 1};
         std::string_view padding = "valid"; int_list dilation{1, 1, 1}; std::int64_t groups = 1;
@@ -3169,7 +3214,8 @@ struct conv3d_padding
 };
 struct conv_transpose1d
     : op<dialect, "aten.conv_transpose1d.default",
-         "input, weight, bias, stride, padding, output_padding, groups, dilation"> {
+         "input, weight, bias, stride, padding, output_padding, groups, dilation",
+         convolving, transposed, spatial_1d> {
     struct args {
         value input, weight; std::optional<value> bias{}; int_list stride{1}, padding{0}, output_padding{0};
         std::int64_t groups = 1; int_list dilation{1};
@@ -3177,7 +3223,8 @@ struct conv_transpose1d
 };
 struct conv_transpose2d_input
     : op<dialect, "aten.conv_transpose2d.input",
-         "input, weight, bias, stride, padding, output_padding, groups, dilation"> {
+         "input, weight, bias, stride, padding, output_padding, groups, dilation",
+         convolving, transposed, spatial_2d> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1}, padding{0, 0}, output_padding{0, 0}; std::int64_t groups = 1;
@@ -3186,7 +3233,8 @@ struct conv_transpose2d_input
 };
 struct conv_transpose3d_input
     : op<dialect, "aten.conv_transpose3d.input",
-         "input, weight, bias, stride, padding, output_padding, groups, dilation"> {
+         "input, weight, bias, stride, padding, output_padding, groups, dilation",
+         convolving, transposed, spatial_3d> {
     struct args {
         value input, weight; std::optional<value> bias{};
         int_list stride{1, 1, 1}, padding{0, 0, 0}, output_padding{0, 0, 0}; std::int64_t groups = 1;
@@ -3194,7 +3242,8 @@ struct conv_transpose3d_input
     };
 };
 struct convolution : op<dialect, "aten.convolution.default",
-         "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups", has_out> {
+         "input, weight, bias, stride, padding, dilation, transposed, output_padding, groups",
+         convolving, has_out> {
     struct args {
         value input, weight; std::optional<value> bias; int_list stride, padding, dilation; bool transposed;
         int_list output_padding; std::int64_t groups;
@@ -3204,76 +3253,85 @@ struct convolution : op<dialect, "aten.convolution.default",
 // Pooling.
 
 struct adaptive_avg_pool1d : op<dialect, "aten.adaptive_avg_pool1d.default",
-         "self, output_size", on_floats, has_out> {
+         "self, output_size", pooling, spatial_1d, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct _adaptive_avg_pool2d : op<dialect, "aten._adaptive_avg_pool2d.default",
-         "self, output_size", on_floats, has_out> {
+         "self, output_size", pooling, spatial_2d, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_avg_pool2d : op<dialect, "aten.adaptive_avg_pool2d.default",
-         "self, output_size", on_floats, has_out> {
+         "self, output_size", pooling, spatial_2d, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct _adaptive_avg_pool3d : op<dialect, "aten._adaptive_avg_pool3d.default",
-         "self, output_size", on_floats, has_out> {
+         "self, output_size", pooling, spatial_3d, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_avg_pool3d : op<dialect, "aten.adaptive_avg_pool3d.default",
-         "self, output_size", on_floats, has_out> {
+         "self, output_size", pooling, spatial_3d, on_floats, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default", "self, output_size", 2> {
+struct adaptive_max_pool1d : op<dialect, "aten.adaptive_max_pool1d.default",
+         "self, output_size", 2, pooling, spatial_1d, on_reals> {
     struct args { value self; int_list output_size; };
 };
 struct adaptive_max_pool2d : op<dialect, "aten.adaptive_max_pool2d.default",
-         "self, output_size", 2, has_out> {
+         "self, output_size", 2, pooling, spatial_2d, on_reals, has_out> {
     struct args { value self; int_list output_size; };
 };
-struct adaptive_max_pool3d : op<dialect, "aten.adaptive_max_pool3d.default", "self, output_size", 2> {
+struct adaptive_max_pool3d : op<dialect, "aten.adaptive_max_pool3d.default",
+         "self, output_size", 2, pooling, spatial_3d, on_reals> {
     struct args { value self; int_list output_size; };
 };
 struct avg_pool1d : op<dialect, "aten.avg_pool1d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad", has_out> {
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad",
+         pooling, spatial_1d, on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0};
         bool ceil_mode = false, count_include_pad = true;
     };
 };
 struct avg_pool2d : op<dialect, "aten.avg_pool2d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override", has_out> {
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override",
+         pooling, spatial_2d, on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0};
         bool ceil_mode = false, count_include_pad = true; std::optional<std::int64_t> divisor_override{};
     };
 };
 struct avg_pool3d : op<dialect, "aten.avg_pool3d.default",
-         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override", has_out> {
+         "self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override",
+         pooling, spatial_3d, on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0};
         bool ceil_mode = false, count_include_pad = true; std::optional<std::int64_t> divisor_override{};
     };
 };
 struct max_pool1d
-    : op<dialect, "aten.max_pool1d.default", "self, kernel_size, stride, padding, dilation, ceil_mode"> {
+    : op<dialect, "aten.max_pool1d.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_1d, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0}, dilation{1}; bool ceil_mode = false;
     };
 };
 struct max_pool2d
-    : op<dialect, "aten.max_pool2d.default", "self, kernel_size, stride, padding, dilation, ceil_mode"> {
+    : op<dialect, "aten.max_pool2d.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_2d, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
 };
 struct max_pool2d_with_indices : op<dialect, "aten.max_pool2d_with_indices.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, has_out> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2,
+         pooling, spatial_2d, on_reals, has_out> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0}, dilation{1, 1}; bool ceil_mode = false;
     };
 };
 struct max_pool3d
-    : op<dialect, "aten.max_pool3d.default", "self, kernel_size, stride, padding, dilation, ceil_mode"> {
+    : op<dialect, "aten.max_pool3d.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_3d, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
         bool ceil_mode = false;
@@ -3281,7 +3339,7 @@ struct max_pool3d
 };
 struct max_pool3d_with_indices
     : op<dialect, "aten.max_pool3d_with_indices.default",
-         "self, kernel_size, stride, padding, dilation, ceil_mode", 2> {
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, pooling, spatial_3d, on_reals> {
     struct args {
         value self; int_list kernel_size, stride{}, padding{0, 0, 0}, dilation{1, 1, 1};
         bool ceil_mode = false;
@@ -3290,72 +3348,83 @@ struct max_pool3d_with_indices
 
 // Matrix products.
 
-struct addmm : op<dialect, "aten.addmm.default", "self, mat1, mat2, beta, alpha", has_out> {
+struct addmm : op<dialect, "aten.addmm.default", "self, mat1, mat2, beta, alpha", matrix_product, has_out> {
     struct args { value self, mat1, mat2; scalar beta = 1, alpha = 1; };
 };
-struct baddbmm : op<dialect, "aten.baddbmm.default", "self, batch1, batch2, beta, alpha", has_out> {
+struct baddbmm : op<dialect, "aten.baddbmm.default",
+         "self, batch1, batch2, beta, alpha", matrix_product, has_out> {
     struct args { value self, batch1, batch2; scalar beta = 1, alpha = 1; };
 };
-struct bmm : op<dialect, "aten.bmm.default", "self, mat2", has_out> { struct args { value self, mat2; }; };
-struct dot : op<dialect, "aten.dot.default", "self, tensor", has_out> {
+struct bmm : op<dialect, "aten.bmm.default",
+         "self, mat2", matrix_product, has_out> { struct args { value self, mat2; }; };
+struct dot : op<dialect, "aten.dot.default", "self, tensor", matrix_product, has_out> {
     struct args { value self, tensor; };
 };
 struct einsum : op<dialect, "aten.einsum.default", "equation, tensors, path"> {
     struct args { std::string_view equation; list<value> tensors; std::optional<int_list> path{}; };
 };
-struct linear : op<dialect, "aten.linear.default", "input, weight, bias", has_out> {
+struct linear : op<dialect, "aten.linear.default", "input, weight, bias", matrix_product, has_out> {
     struct args { value input, weight; std::optional<value> bias{}; };
 };
-struct matmul : op<dialect, "aten.matmul.default", "self, other", has_out> {
+struct matmul : op<dialect, "aten.matmul.default", "self, other", matrix_product, has_out> {
     struct args { value self, other; };
 };
-struct mm : op<dialect, "aten.mm.default", "self, mat2", has_out> { struct args { value self, mat2; }; };
-struct mv : op<dialect, "aten.mv.default", "self, vec", has_out> { struct args { value self, vec; }; };
+struct mm : op<dialect, "aten.mm.default",
+         "self, mat2", matrix_product, has_out> { struct args { value self, mat2; }; };
+struct mv : op<dialect, "aten.mv.default",
+         "self, vec", matrix_product, has_out> { struct args { value self, vec; }; };
 struct outer : op<dialect, "aten.outer.default", "self, vec2", has_out> {
     struct args { value self, vec2; };
 };
 
 // Recurrent networks.
 
-struct gru_cell : op<dialect, "aten.gru_cell.default", "input, hx, w_ih, w_hh, b_ih, b_hh"> {
+struct gru_cell : op<dialect, "aten.gru_cell.default", "input, hx, w_ih, w_hh, b_ih, b_hh", recurrent_cell> {
     struct args { value input, hx, w_ih, w_hh; std::optional<value> b_ih{}, b_hh{}; };
 };
 struct gru_input
     : op<dialect, "aten.gru.input",
-         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first", 2> {
+         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first",
+         2, recurrent_network> {
     struct args {
         value input, hx; list<value> params; bool has_biases; std::int64_t num_layers; double dropout;
         bool train, bidirectional, batch_first;
     };
 };
-struct lstm_cell : op<dialect, "aten.lstm_cell.default", "input, hx, w_ih, w_hh, b_ih, b_hh", 2> {
+struct lstm_cell : op<dialect, "aten.lstm_cell.default",
+         "input, hx, w_ih, w_hh, b_ih, b_hh", 2, recurrent_cell> {
     struct args { value input; list<value> hx; value w_ih, w_hh; std::optional<value> b_ih{}, b_hh{}; };
 };
 struct lstm_input
     : op<dialect, "aten.lstm.input",
-         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first", 3> {
+         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first",
+         3, recurrent_network> {
     struct args {
         value input; list<value> hx, params; bool has_biases; std::int64_t num_layers; double dropout;
         bool train, bidirectional, batch_first;
     };
 };
-struct rnn_relu_cell : op<dialect, "aten.rnn_relu_cell.default", "input, hx, w_ih, w_hh, b_ih, b_hh"> {
+struct rnn_relu_cell : op<dialect, "aten.rnn_relu_cell.default",
+         "input, hx, w_ih, w_hh, b_ih, b_hh", recurrent_cell> {
     struct args { value input, hx, w_ih, w_hh; std::optional<value> b_ih{}, b_hh{}; };
 };
 struct rnn_relu_input
     : op<dialect, "aten.rnn_relu.input",
-         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first", 2> {
+         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first",
+         2, recurrent_network> {
     struct args {
         value input, hx; list<value> params; bool has_biases; std::int64_t num_layers; double dropout;
         bool train, bidirectional, batch_first;
     };
 };
-struct rnn_tanh_cell : op<dialect, "aten.rnn_tanh_cell.default", "input, hx, w_ih, w_hh, b_ih, b_hh"> {
+struct rnn_tanh_cell : op<dialect, "aten.rnn_tanh_cell.default",
+         "input, hx, w_ih, w_hh, b_ih, b_hh", recurrent_cell> {
     struct args { value input, hx, w_ih, w_hh; std::optional<value> b_ih{}, b_hh{}; };
 };
 struct rnn_tanh_input
     : op<dialect, "aten.rnn_tanh.input",
-         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first", 2> {
+         "input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first",
+         2, recurrent_network> {
     struct args {
         value input, hx; list<value> params; bool has_biases; std::int64_t num_layers; double dropout;
         bool train, bidirectional, batch_first;
@@ -3364,18 +3433,19 @@ struct rnn_tanh_input
 
 // Attention and softmax.
 
-struct _log_softmax : op<dialect, "aten._log_softmax.default", "self, dim, half_to_float", has_out> {
+struct _log_softmax : op<dialect, "aten._log_softmax.default",
+         "self, dim, half_to_float", on_reals, has_out> {
     struct args { value self; std::int64_t dim; bool half_to_float; };
 };
-struct log_softmax_int : op<dialect, "aten.log_softmax.int", "self, dim, dtype", has_out> {
+struct log_softmax_int : op<dialect, "aten.log_softmax.int", "self, dim, dtype", on_reals, has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
-struct _safe_softmax : op<dialect, "aten._safe_softmax.default", "self, dim, dtype"> {
+struct _safe_softmax : op<dialect, "aten._safe_softmax.default", "self, dim, dtype", on_reals> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
 struct scaled_dot_product_attention
     : op<dialect, "aten.scaled_dot_product_attention.default",
-         "query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa"> {
+         "query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa", attention> {
     struct args {
         headrace::value query, key, value; std::optional<headrace::value> attn_mask{}; double dropout_p = 0.0;
         bool is_causal = false; std::optional<double> scale{}; bool enable_gqa = false;
@@ -3383,16 +3453,16 @@ struct scaled_dot_product_attention
 };
 struct _scaled_dot_product_flash_attention_for_cpu
     : op<dialect, "aten._scaled_dot_product_flash_attention_for_cpu.default",
-         "query, key, value, dropout_p, is_causal, attn_mask, scale", 2> {
+         "query, key, value, dropout_p, is_causal, attn_mask, scale", 2, attention> {
     struct args {
         headrace::value query, key, value; double dropout_p = 0.0; bool is_causal = false;
         std::optional<headrace::value> attn_mask{}; std::optional<double> scale{};
     };
 };
-struct _softmax : op<dialect, "aten._softmax.default", "self, dim, half_to_float", has_out> {
+struct _softmax : op<dialect, "aten._softmax.default", "self, dim, half_to_float", on_reals, has_out> {
     struct args { value self; std::int64_t dim; bool half_to_float; };
 };
-struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype", has_out> {
+struct softmax_int : op<dialect, "aten.softmax.int", "self, dim, dtype", on_reals, has_out> {
     struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
 };
 
@@ -3492,45 +3562,50 @@ struct rms_norm : op<dialect, "aten.rms_norm.default", "input, normalized_shape,
 
 // Activations.
 
-struct celu : op<dialect, "aten.celu.default", "self, alpha", on_floats, unary, like_self, has_out> {
+struct celu : op<dialect, "aten.celu.default",
+         "self, alpha", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar alpha = 1.0; };
 };
 struct celu_inplace : op<dialect, "aten.celu_.default", "self, alpha", in_place_of<celu>> {
     struct args { value self; scalar alpha = 1.0; };
 };
 struct elu : op<dialect, "aten.elu.default",
-         "self, alpha, scale, input_scale", on_floats, unary, like_self, has_out> {
+         "self, alpha, scale, input_scale", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
 struct elu_inplace : op<dialect, "aten.elu_.default", "self, alpha, scale, input_scale", in_place_of<elu>> {
     struct args { value self; scalar alpha = 1, scale = 1, input_scale = 1; };
 };
-struct gelu : op<dialect, "aten.gelu.default", "self, approximate", on_floats, unary, like_self, has_out> {
+struct gelu : op<dialect, "aten.gelu.default",
+         "self, approximate", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; std::string_view approximate = "none"; };
 };
 struct gelu_inplace : op<dialect, "aten.gelu_.default", "self, approximate", in_place_of<gelu>> {
     struct args { value self; std::string_view approximate = "none"; };
 };
-struct glu : op<dialect, "aten.glu.default", "self, dim", on_floats, has_out> {
+struct glu : op<dialect, "aten.glu.default", "self, dim", on_floats, on_reals, has_out> {
     struct args { value self; std::int64_t dim = -1; };
 };
-struct hardshrink : op<dialect, "aten.hardshrink.default", "self, lambd", on_floats, unary, like_self> {
+struct hardshrink : op<dialect, "aten.hardshrink.default",
+         "self, lambd", on_floats, unary, like_self, on_reals> {
     struct args { value self; scalar lambd = 0.5; };
 };
-struct hardsigmoid : op<dialect, "aten.hardsigmoid.default", "self", on_floats, unary, like_self, has_out> {
+struct hardsigmoid : op<dialect, "aten.hardsigmoid.default",
+         "self", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct hardsigmoid_inplace : op<dialect, "aten.hardsigmoid_.default", "self", in_place_of<hardsigmoid>> {
     struct args { value self; };
 };
-struct hardswish : op<dialect, "aten.hardswish.default", "self", on_floats, unary, like_self, has_out> {
+struct hardswish : op<dialect, "aten.hardswish.default",
+         "self", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct hardswish_inplace : op<dialect, "aten.hardswish_.default", "self", in_place_of<hardswish>> {
     struct args { value self; };
 };
 struct hardtanh : op<dialect, "aten.hardtanh.default",
-         "self, min_val, max_val", on_numbers, unary, like_self, has_out> {
+         "self, min_val, max_val", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar min_val = -1, max_val = 1; };
 };
 struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default",
@@ -3538,39 +3613,41 @@ struct hardtanh_inplace : op<dialect, "aten.hardtanh_.default",
     struct args { value self; scalar min_val = -1, max_val = 1; };
 };
 struct leaky_relu : op<dialect, "aten.leaky_relu.default",
-         "self, negative_slope", on_floats, unary, like_self, has_out> {
+         "self, negative_slope", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar negative_slope = 0.01; };
 };
 struct leaky_relu_inplace : op<dialect, "aten.leaky_relu_.default",
          "self, negative_slope", in_place_of<leaky_relu>> {
     struct args { value self; scalar negative_slope = 0.01; };
 };
-struct log_sigmoid : op<dialect, "aten.log_sigmoid.default", "self", on_floats, unary, like_self, has_out> {
+struct log_sigmoid : op<dialect, "aten.log_sigmoid.default",
+         "self", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct log_sigmoid_forward : op<dialect, "aten.log_sigmoid_forward.default",
          "self", on_floats, 2, out_named<"aten.log_sigmoid_forward.output">> {
     struct args { value self; };
 };
-struct logit : op<dialect, "aten.logit.default", "self, eps", unary, int_to_float, has_out> {
+struct logit : op<dialect, "aten.logit.default", "self, eps", unary, int_to_float, on_reals, has_out> {
     struct args { value self; std::optional<double> eps{}; };
 };
-struct mish : op<dialect, "aten.mish.default", "self", on_floats, unary, like_self, has_out> {
+struct mish : op<dialect, "aten.mish.default", "self", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct mish_inplace : op<dialect, "aten.mish_.default", "self", in_place_of<mish>> {
     struct args { value self; };
 };
-struct prelu : op<dialect, "aten.prelu.default", "self, weight", on_floats, like_self> {
+struct prelu : op<dialect, "aten.prelu.default", "self, weight", on_floats, like_self, on_reals> {
     struct args { value self, weight; };
 };
-struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default", "self, weight", on_floats, like_self> {
+struct _prelu_kernel : op<dialect, "aten._prelu_kernel.default",
+         "self, weight", on_floats, like_self, on_reals> {
     struct args { value self, weight; };
 };
-struct relu : op<dialect, "aten.relu.default", "self", on_numbers, unary, like_self, has_out> {
+struct relu : op<dialect, "aten.relu.default", "self", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
-struct relu6 : op<dialect, "aten.relu6.default", "self", on_numbers, unary, like_self> {
+struct relu6 : op<dialect, "aten.relu6.default", "self", on_numbers, unary, like_self, on_reals> {
     struct args { value self; };
 };
 struct relu6_inplace : op<dialect, "aten.relu6_.default", "self", in_place_of<relu6>> {
@@ -3579,7 +3656,7 @@ struct relu6_inplace : op<dialect, "aten.relu6_.default", "self", in_place_of<re
 struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> {
     struct args { value self; };
 };
-struct selu : op<dialect, "aten.selu.default", "self", on_floats, unary, like_self> {
+struct selu : op<dialect, "aten.selu.default", "self", on_floats, unary, like_self, on_reals> {
     struct args { value self; };
 };
 struct selu_inplace : op<dialect, "aten.selu_.default", "self", in_place_of<selu>> {
@@ -3598,11 +3675,11 @@ struct silu_inplace : op<dialect, "aten.silu_.default", "self", in_place_of<silu
     struct args { value self; };
 };
 struct softplus : op<dialect, "aten.softplus.default",
-         "self, beta, threshold", on_floats, unary, like_self, has_out> {
+         "self, beta, threshold", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar beta = 1, threshold = 20; };
 };
 struct softshrink : op<dialect, "aten.softshrink.default",
-         "self, lambd", on_floats, unary, like_self, has_out> {
+         "self, lambd", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; scalar lambd = 0.5; };
 };
 struct tanh : op<dialect, "aten.tanh.default", "self", unary, int_to_float, has_out> {
@@ -3612,7 +3689,7 @@ struct tanh_inplace : op<dialect, "aten.tanh_.default", "self", in_place_of<tanh
     struct args { value self; };
 };
 struct threshold : op<dialect, "aten.threshold.default",
-         "self, threshold, value", on_numbers, unary, like_self, has_out> {
+         "self, threshold, value", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { headrace::value self; scalar threshold, value; };
 };
 struct threshold_inplace : op<dialect, "aten.threshold_.default",
@@ -3646,7 +3723,7 @@ struct atan : op<dialect, "aten.atan.default", "self", unary, int_to_float, has_
 struct atanh : op<dialect, "aten.atanh.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct ceil : op<dialect, "aten.ceil.default", "self", on_numbers, unary, like_self, has_out> {
+struct ceil : op<dialect, "aten.ceil.default", "self", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct ceil_inplace : op<dialect, "aten.ceil_.default", "self", in_place_of<ceil>> {
@@ -3658,16 +3735,16 @@ struct cos : op<dialect, "aten.cos.default", "self", unary, int_to_float, has_ou
 struct cosh : op<dialect, "aten.cosh.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct deg2rad : op<dialect, "aten.deg2rad.default", "self", unary, int_to_float> {
+struct deg2rad : op<dialect, "aten.deg2rad.default", "self", unary, int_to_float, on_reals> {
     struct args { value self; };
 };
-struct erf : op<dialect, "aten.erf.default", "self", unary, int_to_float, has_out> {
+struct erf : op<dialect, "aten.erf.default", "self", unary, int_to_float, on_reals, has_out> {
     struct args { value self; };
 };
-struct erfc : op<dialect, "aten.erfc.default", "self", unary, int_to_float, has_out> {
+struct erfc : op<dialect, "aten.erfc.default", "self", unary, int_to_float, on_reals, has_out> {
     struct args { value self; };
 };
-struct erfinv : op<dialect, "aten.erfinv.default", "self", unary, int_to_float, has_out> {
+struct erfinv : op<dialect, "aten.erfinv.default", "self", unary, int_to_float, on_reals, has_out> {
     struct args { value self; };
 };
 struct exp : op<dialect, "aten.exp.default", "self", unary, int_to_float, has_out> {
@@ -3682,13 +3759,13 @@ struct exp_inplace : op<dialect, "aten.exp_.default", "self", in_place_of<exp>> 
 struct expm1 : op<dialect, "aten.expm1.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct floor : op<dialect, "aten.floor.default", "self", on_numbers, unary, like_self, has_out> {
+struct floor : op<dialect, "aten.floor.default", "self", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct floor_inplace : op<dialect, "aten.floor_.default", "self", in_place_of<floor>> {
     struct args { value self; };
 };
-struct frac : op<dialect, "aten.frac.default", "self", on_floats, unary, like_self, has_out> {
+struct frac : op<dialect, "aten.frac.default", "self", on_floats, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 struct isfinite : op<dialect, "aten.isfinite.default", "self", unary, predicate> {
@@ -3725,7 +3802,7 @@ struct neg : op<dialect, "aten.neg.default", "self", on_numbers, unary, like_sel
 struct neg_inplace : op<dialect, "aten.neg_.default", "self", in_place_of<neg>> {
     struct args { value self; };
 };
-struct rad2deg : op<dialect, "aten.rad2deg.default", "self", unary, int_to_float> {
+struct rad2deg : op<dialect, "aten.rad2deg.default", "self", unary, int_to_float, on_reals> {
     struct args { value self; };
 };
 struct reciprocal : op<dialect, "aten.reciprocal.default", "self", unary, int_to_float, has_out> {
@@ -3734,10 +3811,11 @@ struct reciprocal : op<dialect, "aten.reciprocal.default", "self", unary, int_to
 struct reciprocal_inplace : op<dialect, "aten.reciprocal_.default", "self", in_place_of<reciprocal>> {
     struct args { value self; };
 };
-struct round : op<dialect, "aten.round.default", "self", on_numbers, unary, like_self, has_out> {
+struct round : op<dialect, "aten.round.default", "self", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
-struct round_decimals : op<dialect, "aten.round.decimals", "self, decimals", unary, like_self, has_out> {
+struct round_decimals : op<dialect, "aten.round.decimals",
+         "self, decimals", unary, like_self, on_reals, has_out> {
     struct args { value self; std::int64_t decimals; };
 };
 struct round_inplace : op<dialect, "aten.round_.default", "self", in_place_of<round>> {
@@ -3752,10 +3830,10 @@ struct rsqrt_inplace : op<dialect, "aten.rsqrt_.default", "self", in_place_of<rs
 struct sgn : op<dialect, "aten.sgn.default", "self", unary, like_self, has_out> {
     struct args { value self; };
 };
-struct sign : op<dialect, "aten.sign.default", "self", unary, like_self, has_out> {
+struct sign : op<dialect, "aten.sign.default", "self", unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
-struct signbit : op<dialect, "aten.signbit.default", "self", unary, predicate> {
+struct signbit : op<dialect, "aten.signbit.default", "self", unary, predicate, on_reals> {
     struct args { value self; };
 };
 struct sin : op<dialect, "aten.sin.default", "self", unary, int_to_float, has_out> {
@@ -3777,7 +3855,7 @@ struct square_inplace : op<dialect, "aten.square_.default", "self", in_place_of<
 struct tan : op<dialect, "aten.tan.default", "self", unary, int_to_float, has_out> {
     struct args { value self; };
 };
-struct trunc : op<dialect, "aten.trunc.default", "self", on_numbers, unary, like_self, has_out> {
+struct trunc : op<dialect, "aten.trunc.default", "self", on_numbers, unary, like_self, on_reals, has_out> {
     struct args { value self; };
 };
 
@@ -3803,10 +3881,10 @@ struct addcdiv : op<dialect, "aten.addcdiv.default",
 struct addcmul : op<dialect, "aten.addcmul.default", "self, tensor1, tensor2, value", ternary, has_out> {
     struct args { headrace::value self, tensor1, tensor2; scalar value = 1; };
 };
-struct atan2 : op<dialect, "aten.atan2.default", "self, other", binary, int_to_float, has_out> {
+struct atan2 : op<dialect, "aten.atan2.default", "self, other", binary, int_to_float, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct copysign_tensor : op<dialect, "aten.copysign.Tensor", "self, other", binary, int_to_float> {
+struct copysign_tensor : op<dialect, "aten.copysign.Tensor", "self, other", binary, int_to_float, on_reals> {
     struct args { value self, other; };
 };
 struct div_scalar : op<dialect, "aten.div.Scalar", "self, other", unary, int_to_float, has_out> {
@@ -3833,26 +3911,27 @@ struct divide_tensor : op<dialect, "aten.divide.Tensor",
          "self, other", synonym_of<div_tensor>, out_named<"aten.divide.out">> {
     struct args { value self, other; };
 };
-struct floor_divide : op<dialect, "aten.floor_divide.default", "self, other", on_numbers, binary, has_out> {
+struct floor_divide : op<dialect, "aten.floor_divide.default",
+         "self, other", on_numbers, binary, on_reals, has_out> {
     struct args { value self, other; };
 };
 struct floor_divide_scalar : op<dialect, "aten.floor_divide.Scalar",
-         "self, other", on_numbers, unary, has_out> {
+         "self, other", on_numbers, unary, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct fmax : op<dialect, "aten.fmax.default", "self, other", binary, commutative> {
+struct fmax : op<dialect, "aten.fmax.default", "self, other", binary, commutative, on_reals> {
     struct args { value self, other; };
 };
-struct fmin : op<dialect, "aten.fmin.default", "self, other", binary, commutative> {
+struct fmin : op<dialect, "aten.fmin.default", "self, other", binary, commutative, on_reals> {
     struct args { value self, other; };
 };
-struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other", on_numbers, unary, has_out> {
+struct fmod_scalar : op<dialect, "aten.fmod.Scalar", "self, other", on_numbers, unary, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other", on_numbers, binary, has_out> {
+struct fmod_tensor : op<dialect, "aten.fmod.Tensor", "self, other", on_numbers, binary, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct hypot : op<dialect, "aten.hypot.default", "self, other", on_floats, binary, commutative> {
+struct hypot : op<dialect, "aten.hypot.default", "self, other", on_floats, binary, commutative, on_reals> {
     struct args { value self, other; };
 };
 struct lerp_scalar : op<dialect, "aten.lerp.Scalar", "self, end, weight", on_floats, binary, has_out> {
@@ -3864,14 +3943,14 @@ struct lerp_tensor : op<dialect, "aten.lerp.Tensor", "self, end, weight", on_flo
 struct logaddexp : op<dialect, "aten.logaddexp.default", "self, other", on_floats, binary, commutative> {
     struct args { value self, other; };
 };
-struct maximum : op<dialect, "aten.maximum.default", "self, other", binary, commutative, has_out> {
+struct maximum : op<dialect, "aten.maximum.default", "self, other", binary, commutative, on_reals, has_out> {
     struct args { value self, other; };
 };
 struct max_other : op<dialect, "aten.max.other",
          "self, other", synonym_of<maximum>, out_named<"aten.max.out">> {
     struct args { value self, other; };
 };
-struct minimum : op<dialect, "aten.minimum.default", "self, other", binary, commutative, has_out> {
+struct minimum : op<dialect, "aten.minimum.default", "self, other", binary, commutative, on_reals, has_out> {
     struct args { value self, other; };
 };
 struct min_other : op<dialect, "aten.min.other",
@@ -3912,14 +3991,16 @@ struct pow_inplace_tensor : op<dialect, "aten.pow_.Tensor",
          "self, exponent", in_place_of<pow_tensor_tensor>> {
     struct args { value self, exponent; };
 };
-struct remainder_scalar : op<dialect, "aten.remainder.Scalar", "self, other", on_numbers, unary, has_out> {
+struct remainder_scalar : op<dialect, "aten.remainder.Scalar",
+         "self, other", on_numbers, unary, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
 struct remainder_scalar_tensor : op<dialect, "aten.remainder.Scalar_Tensor",
-         "self, other", on_numbers, unary, has_out> {
+         "self, other", on_numbers, unary, on_reals, has_out> {
     struct args { scalar self; value other; };
 };
-struct remainder_tensor : op<dialect, "aten.remainder.Tensor", "self, other", on_numbers, binary, has_out> {
+struct remainder_tensor : op<dialect, "aten.remainder.Tensor",
+         "self, other", on_numbers, binary, on_reals, has_out> {
     struct args { value self, other; };
 };
 struct rsub_scalar : op<dialect, "aten.rsub.Scalar", "self, other, alpha", on_numbers, unary, has_out> {
@@ -3949,37 +4030,40 @@ struct true_divide_tensor : op<dialect, "aten.true_divide.Tensor",
          "self, other", synonym_of<div_tensor>, out_named<"aten.true_divide.out">> {
     struct args { value self, other; };
 };
-struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other", binary, int_to_float> {
+struct xlogy_tensor : op<dialect, "aten.xlogy.Tensor", "self, other", binary, int_to_float, on_reals> {
     struct args { value self, other; };
 };
 
 // Limits.
 
-struct clamp : op<dialect, "aten.clamp.default", "self, min, max", on_numbers, unary, has_out> {
+struct clamp : op<dialect, "aten.clamp.default", "self, min, max", on_numbers, unary, on_reals, has_out> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
 struct clamp_inplace : op<dialect, "aten.clamp_.default", "self, min, max", in_place_of<clamp>> {
     struct args { value self; std::optional<scalar> min{}, max{}; };
 };
-struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max", on_numbers, unary, has_out> {
+struct clamp_max : op<dialect, "aten.clamp_max.default", "self, max", on_numbers, unary, on_reals, has_out> {
     struct args { value self; scalar max; };
 };
 struct clamp_max_inplace : op<dialect, "aten.clamp_max_.default", "self, max", in_place_of<clamp_max>> {
     struct args { value self; scalar max; };
 };
-struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor", "self, max", on_numbers, binary, has_out> {
+struct clamp_max_tensor : op<dialect, "aten.clamp_max.Tensor",
+         "self, max", on_numbers, binary, on_reals, has_out> {
     struct args { value self, max; };
 };
-struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min", on_numbers, unary, has_out> {
+struct clamp_min : op<dialect, "aten.clamp_min.default", "self, min", on_numbers, unary, on_reals, has_out> {
     struct args { value self; scalar min; };
 };
 struct clamp_min_inplace : op<dialect, "aten.clamp_min_.default", "self, min", in_place_of<clamp_min>> {
     struct args { value self; scalar min; };
 };
-struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor", "self, min", on_numbers, binary, has_out> {
+struct clamp_min_tensor : op<dialect, "aten.clamp_min.Tensor",
+         "self, min", on_numbers, binary, on_reals, has_out> {
     struct args { value self, min; };
 };
-struct clamp_tensor : op<dialect, "aten.clamp.Tensor", "self, min, max", on_numbers, ternary, has_out> {
+struct clamp_tensor : op<dialect, "aten.clamp.Tensor",
+         "self, min, max", on_numbers, ternary, on_reals, has_out> {
     struct args { value self; std::optional<value> min{}, max{}; };
 };
 struct clip : op<dialect, "aten.clip.default", "self, min, max", synonym_of<clamp>, has_out> {
@@ -3988,43 +4072,53 @@ struct clip : op<dialect, "aten.clip.default", "self, min, max", synonym_of<clam
 
 // Comparison.
 
-struct eq_scalar : op<dialect, "aten.eq.Scalar", "self, other", unary, predicate, has_out> {
+struct eq_scalar : op<dialect, "aten.eq.Scalar", "self, other", comparing, unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
-struct eq_tensor : op<dialect, "aten.eq.Tensor", "self, other", binary, predicate, commutative, has_out> {
+struct eq_tensor : op<dialect, "aten.eq.Tensor",
+         "self, other", comparing, binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
-struct ge_scalar : op<dialect, "aten.ge.Scalar", "self, other", unary, predicate, has_out> {
+struct ge_scalar : op<dialect, "aten.ge.Scalar",
+         "self, other", comparing, unary, predicate, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct ge_tensor : op<dialect, "aten.ge.Tensor", "self, other", binary, predicate, has_out> {
+struct ge_tensor : op<dialect, "aten.ge.Tensor",
+         "self, other", comparing, binary, predicate, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct gt_scalar : op<dialect, "aten.gt.Scalar", "self, other", unary, predicate, has_out> {
+struct gt_scalar : op<dialect, "aten.gt.Scalar",
+         "self, other", comparing, unary, predicate, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct gt_tensor : op<dialect, "aten.gt.Tensor", "self, other", binary, predicate, has_out> {
+struct gt_tensor : op<dialect, "aten.gt.Tensor",
+         "self, other", comparing, binary, predicate, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct le_scalar : op<dialect, "aten.le.Scalar", "self, other", unary, predicate, has_out> {
+struct le_scalar : op<dialect, "aten.le.Scalar",
+         "self, other", comparing, unary, predicate, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct le_tensor : op<dialect, "aten.le.Tensor", "self, other", binary, predicate, has_out> {
+struct le_tensor : op<dialect, "aten.le.Tensor",
+         "self, other", comparing, binary, predicate, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct lt_scalar : op<dialect, "aten.lt.Scalar", "self, other", unary, predicate, has_out> {
+struct lt_scalar : op<dialect, "aten.lt.Scalar",
+         "self, other", comparing, unary, predicate, on_reals, has_out> {
     struct args { value self; scalar other; };
 };
-struct lt_tensor : op<dialect, "aten.lt.Tensor", "self, other", binary, predicate, has_out> {
+struct lt_tensor : op<dialect, "aten.lt.Tensor",
+         "self, other", comparing, binary, predicate, on_reals, has_out> {
     struct args { value self, other; };
 };
-struct ne_scalar : op<dialect, "aten.ne.Scalar", "self, other", unary, predicate, has_out> {
+struct ne_scalar : op<dialect, "aten.ne.Scalar", "self, other", comparing, unary, predicate, has_out> {
     struct args { value self; scalar other; };
 };
 struct ne_inplace_scalar : op<dialect, "aten.ne_.Scalar", "self, other", in_place_of<ne_scalar>> {
     struct args { value self; scalar other; };
 };
-struct ne_tensor : op<dialect, "aten.ne.Tensor", "self, other", binary, predicate, commutative, has_out> {
+struct ne_tensor : op<dialect, "aten.ne.Tensor",
+         "self, other", comparing, binary, predicate, commutative, has_out> {
     struct args { value self, other; };
 };
 struct ne_inplace_tensor : op<dialect, "aten.ne_.Tensor", "self, other", in_place_of<ne_tensor>> {
@@ -4134,13 +4228,13 @@ struct all_dim : op<dialect, "aten.all.dim", "self, dim, keepdim", reduction, ou
 struct all_dims : op<dialect, "aten.all.dims", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<int_list> dim{}; bool keepdim = false; };
 };
-struct amax : op<dialect, "aten.amax.default", "self, dim, keepdim", reduction, has_out> {
+struct amax : op<dialect, "aten.amax.default", "self, dim, keepdim", reduction, on_reals, has_out> {
     struct args { value self; int_list dim{}; bool keepdim = false; };
 };
-struct amin : op<dialect, "aten.amin.default", "self, dim, keepdim", reduction, has_out> {
+struct amin : op<dialect, "aten.amin.default", "self, dim, keepdim", reduction, on_reals, has_out> {
     struct args { value self; int_list dim{}; bool keepdim = false; };
 };
-struct aminmax : op<dialect, "aten.aminmax.default", "self, dim, keepdim", 2, reduction, has_out> {
+struct aminmax : op<dialect, "aten.aminmax.default", "self, dim, keepdim", 2, reduction, on_reals, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
 struct any : op<dialect, "aten.any.default", "self", reduction, out_named<"aten.any.all_out">> {
@@ -4152,10 +4246,12 @@ struct any_dim : op<dialect, "aten.any.dim", "self, dim, keepdim", reduction, ou
 struct any_dims : op<dialect, "aten.any.dims", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; std::optional<int_list> dim{}; bool keepdim = false; };
 };
-struct argmax : op<dialect, "aten.argmax.default", "self, dim, keepdim", reduction, has_out> {
+struct argmax : op<dialect, "aten.argmax.default",
+         "self, dim, keepdim", reduction, locating, on_reals, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
-struct argmin : op<dialect, "aten.argmin.default", "self, dim, keepdim", reduction, has_out> {
+struct argmin : op<dialect, "aten.argmin.default",
+         "self, dim, keepdim", reduction, locating, on_reals, has_out> {
     struct args { value self; std::optional<std::int64_t> dim{}; bool keepdim = false; };
 };
 struct cumsum : op<dialect, "aten.cumsum.default", "self, dim, dtype", has_out> {
@@ -4190,7 +4286,7 @@ struct min_dim : op<dialect, "aten.min.dim",
          "self, dim, keepdim", 2, reduction, out_named<"aten.min.dim_min">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
-struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype", reduction> {
+struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype", reduction, on_reals> {
     struct args {
         value self; std::optional<int_list> dim{}; bool keepdim = false;
         std::optional<headrace::dtype> dtype{};
@@ -4205,17 +4301,18 @@ struct prod_dim_int : op<dialect, "aten.prod.dim_int",
         value self; std::int64_t dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
-struct argsort : op<dialect, "aten.argsort.default", "self, dim, descending"> {
+struct argsort : op<dialect, "aten.argsort.default", "self, dim, descending", locating, on_reals> {
     struct args { value self; std::int64_t dim = -1; bool descending = false; };
 };
-struct argsort_stable : op<dialect, "aten.argsort.stable", "self, stable, dim, descending"> {
+struct argsort_stable : op<dialect, "aten.argsort.stable",
+         "self, stable, dim, descending", locating, on_reals> {
     struct args { value self; bool stable; std::int64_t dim = -1; bool descending = false; };
 };
-struct msort : op<dialect, "aten.msort.default", "self"> { struct args { value self; }; };
-struct sort : op<dialect, "aten.sort.default", "self, dim, descending", 2> {
+struct msort : op<dialect, "aten.msort.default", "self", on_reals> { struct args { value self; }; };
+struct sort : op<dialect, "aten.sort.default", "self, dim, descending", 2, on_reals> {
     struct args { value self; std::int64_t dim = -1; bool descending = false; };
 };
-struct sort_stable : op<dialect, "aten.sort.stable", "self, stable, dim, descending", 2> {
+struct sort_stable : op<dialect, "aten.sort.stable", "self, stable, dim, descending", 2, on_reals> {
     struct args {
         value self; std::optional<bool> stable{}; std::int64_t dim = -1; bool descending = false;
     };
@@ -4585,34 +4682,40 @@ struct pad : op<dialect, "aten.pad.default", "self, pad, mode, value", padding> 
         headrace::value self; int_list pad; std::string_view mode = "constant"; std::optional<double> value{};
     };
 };
-struct reflection_pad1d : op<dialect, "aten.reflection_pad1d.default", "self, padding", padding, has_out> {
+struct reflection_pad1d : op<dialect, "aten.reflection_pad1d.default",
+         "self, padding", spatial_1d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct reflection_pad2d : op<dialect, "aten.reflection_pad2d.default", "self, padding", padding, has_out> {
+struct reflection_pad2d : op<dialect, "aten.reflection_pad2d.default",
+         "self, padding", spatial_2d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct reflection_pad3d : op<dialect, "aten.reflection_pad3d.default", "self, padding", padding, has_out> {
+struct reflection_pad3d : op<dialect, "aten.reflection_pad3d.default",
+         "self, padding", spatial_3d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad1d : op<dialect, "aten.replication_pad1d.default", "self, padding", padding, has_out> {
+struct replication_pad1d : op<dialect, "aten.replication_pad1d.default",
+         "self, padding", spatial_1d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad2d : op<dialect, "aten.replication_pad2d.default", "self, padding", padding, has_out> {
+struct replication_pad2d : op<dialect, "aten.replication_pad2d.default",
+         "self, padding", spatial_2d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
-struct replication_pad3d : op<dialect, "aten.replication_pad3d.default", "self, padding", padding, has_out> {
+struct replication_pad3d : op<dialect, "aten.replication_pad3d.default",
+         "self, padding", spatial_3d, padding, has_out> {
     struct args { value self; int_list padding; };
 };
 
 // Indexing.
 
 struct embedding : op<dialect, "aten.embedding.default",
-         "weight, indices, padding_idx, scale_grad_by_freq, sparse", has_out> {
+         "weight, indices, padding_idx, scale_grad_by_freq, sparse", gathering, has_out> {
     struct args {
         value weight, indices; std::int64_t padding_idx = -1; bool scale_grad_by_freq = false, sparse = false;
     };
 };
-struct gather : op<dialect, "aten.gather.default", "self, dim, index, sparse_grad", has_out> {
+struct gather : op<dialect, "aten.gather.default", "self, dim, index, sparse_grad", gathering, has_out> {
     struct args { value self; std::int64_t dim; value index; bool sparse_grad = false; };
 };
 struct index_add : op<dialect, "aten.index_add.default",
@@ -4638,10 +4741,10 @@ struct index_put_inplace : op<dialect, "aten.index_put_.default",
          "self, indices, values, accumulate", in_place_of<index_put>> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
 };
-struct index_select : op<dialect, "aten.index_select.default", "self, dim, index", has_out> {
+struct index_select : op<dialect, "aten.index_select.default", "self, dim, index", gathering, has_out> {
     struct args { value self; std::int64_t dim; value index; };
 };
-struct index_tensor : op<dialect, "aten.index.Tensor", "self, indices", has_out> {
+struct index_tensor : op<dialect, "aten.index.Tensor", "self, indices", gathering, has_out> {
     struct args { value self; list<std::optional<value>> indices; };
 };
 struct masked_fill_scalar : op<dialect, "aten.masked_fill.Scalar",
@@ -4686,7 +4789,7 @@ struct _unsafe_index_put : op<dialect, "aten._unsafe_index_put.default",
          "self, indices, values, accumulate", like_self> {
     struct args { value self; list<std::optional<value>> indices; value values; bool accumulate = false; };
 };
-struct _unsafe_index_tensor : op<dialect, "aten._unsafe_index.Tensor", "self, indices"> {
+struct _unsafe_index_tensor : op<dialect, "aten._unsafe_index.Tensor", "self, indices", gathering> {
     struct args { value self; list<std::optional<value>> indices; };
 };
 struct where_scalar : op<dialect, "aten.where.Scalar", "condition, self, other"> {
@@ -4714,103 +4817,110 @@ struct grid_sampler_2d : op<dialect, "aten.grid_sampler_2d.default",
     struct args { value input, grid; std::int64_t interpolation_mode, padding_mode; bool align_corners; };
 };
 struct upsample_bicubic2d : op<dialect, "aten.upsample_bicubic2d.default",
-         "self, output_size, align_corners, scales_h, scales_w", has_out> {
+         "self, output_size, align_corners, scales_h, scales_w", resampling, spatial_2d, has_out> {
     struct args {
         value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
     };
 };
 struct upsample_bicubic2d_vec
-    : op<dialect, "aten.upsample_bicubic2d.vec", "input, output_size, align_corners, scale_factors"> {
+    : op<dialect, "aten.upsample_bicubic2d.vec",
+         "input, output_size, align_corners, scale_factors", resampling, spatial_2d> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_bilinear2d : op<dialect, "aten.upsample_bilinear2d.default",
-         "self, output_size, align_corners, scales_h, scales_w", has_out> {
+         "self, output_size, align_corners, scales_h, scales_w", resampling, spatial_2d, has_out> {
     struct args {
         value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
     };
 };
 struct upsample_bilinear2d_vec : op<dialect, "aten.upsample_bilinear2d.vec",
-         "input, output_size, align_corners, scale_factors", has_out> {
+         "input, output_size, align_corners, scale_factors", resampling, spatial_2d, has_out> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_linear1d : op<dialect, "aten.upsample_linear1d.default",
-         "self, output_size, align_corners, scales", has_out> {
+         "self, output_size, align_corners, scales", resampling, spatial_1d, has_out> {
     struct args { value self; int_list output_size; bool align_corners; std::optional<double> scales{}; };
 };
 struct upsample_linear1d_vec
-    : op<dialect, "aten.upsample_linear1d.vec", "input, output_size, align_corners, scale_factors"> {
+    : op<dialect, "aten.upsample_linear1d.vec",
+         "input, output_size, align_corners, scale_factors", resampling, spatial_1d> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_nearest1d : op<dialect, "aten.upsample_nearest1d.default",
-         "self, output_size, scales", has_out> {
+         "self, output_size, scales", resampling, nearest, spatial_1d, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales{}; };
 };
 struct upsample_nearest1d_vec
-    : op<dialect, "aten.upsample_nearest1d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten.upsample_nearest1d.vec",
+         "input, output_size, scale_factors", resampling, nearest, spatial_1d> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_nearest2d : op<dialect, "aten.upsample_nearest2d.default",
-         "self, output_size, scales_h, scales_w", has_out> {
+         "self, output_size, scales_h, scales_w", resampling, nearest, spatial_2d, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales_h{}, scales_w{}; };
 };
 struct upsample_nearest2d_vec : op<dialect, "aten.upsample_nearest2d.vec",
-         "input, output_size, scale_factors", has_out> {
+         "input, output_size, scale_factors", resampling, nearest, spatial_2d, has_out> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_nearest3d : op<dialect, "aten.upsample_nearest3d.default",
-         "self, output_size, scales_d, scales_h, scales_w", has_out> {
+         "self, output_size, scales_d, scales_h, scales_w", resampling, nearest, spatial_3d, has_out> {
     struct args {
         value self; int_list output_size; std::optional<double> scales_d{}, scales_h{}, scales_w{};
     };
 };
 struct upsample_nearest3d_vec
-    : op<dialect, "aten.upsample_nearest3d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten.upsample_nearest3d.vec",
+         "input, output_size, scale_factors", resampling, nearest, spatial_3d> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct _upsample_nearest_exact1d : op<dialect, "aten._upsample_nearest_exact1d.default",
-         "self, output_size, scales", has_out> {
+         "self, output_size, scales", resampling, nearest, spatial_1d, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales{}; };
 };
 struct _upsample_nearest_exact1d_vec
-    : op<dialect, "aten._upsample_nearest_exact1d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten._upsample_nearest_exact1d.vec",
+         "input, output_size, scale_factors", resampling, nearest, spatial_1d> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct _upsample_nearest_exact2d : op<dialect, "aten._upsample_nearest_exact2d.default",
-         "self, output_size, scales_h, scales_w", has_out> {
+         "self, output_size, scales_h, scales_w", resampling, nearest, spatial_2d, has_out> {
     struct args { value self; int_list output_size; std::optional<double> scales_h{}, scales_w{}; };
 };
 struct _upsample_nearest_exact2d_vec
-    : op<dialect, "aten._upsample_nearest_exact2d.vec", "input, output_size, scale_factors"> {
+    : op<dialect, "aten._upsample_nearest_exact2d.vec",
+         "input, output_size, scale_factors", resampling, nearest, spatial_2d> {
     struct args {
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
 struct upsample_trilinear3d : op<dialect, "aten.upsample_trilinear3d.default",
-         "self, output_size, align_corners, scales_d, scales_h, scales_w", has_out> {
+         "self, output_size, align_corners, scales_d, scales_h, scales_w", resampling, spatial_3d, has_out> {
     struct args {
         value self; int_list output_size; bool align_corners;
         std::optional<double> scales_d{}, scales_h{}, scales_w{};
     };
 };
 struct upsample_trilinear3d_vec
-    : op<dialect, "aten.upsample_trilinear3d.vec", "input, output_size, align_corners, scale_factors"> {
+    : op<dialect, "aten.upsample_trilinear3d.vec",
+         "input, output_size, align_corners, scale_factors", resampling, spatial_3d> {
     struct args {
         value input; std::optional<int_list> output_size; bool align_corners;
         std::optional<list<double>> scale_factors;
@@ -4857,10 +4967,11 @@ struct eye : op<dialect, "aten.eye.default", "n, dtype", has_out> {
 struct eye_m : op<dialect, "aten.eye.m", "n, m, dtype", has_out> {
     struct args { std::int64_t n, m; std::optional<headrace::dtype> dtype{}; };
 };
-struct full : op<dialect, "aten.full.default", "size, fill_value, dtype", has_out> {
+struct full : op<dialect, "aten.full.default", "size, fill_value, dtype", gives_number, has_out> {
     struct args { int_list size; scalar fill_value; std::optional<headrace::dtype> dtype{}; };
 };
-struct full_like : op<dialect, "aten.full_like.default", "self, fill_value, dtype, memory_format", has_out> {
+struct full_like : op<dialect, "aten.full_like.default",
+         "self, fill_value, dtype, memory_format", gives_number, has_out> {
     struct args {
         value self; scalar fill_value; std::optional<headrace::dtype> dtype{};
         std::optional<headrace::memory_format> memory_format{};
@@ -4872,7 +4983,8 @@ struct linspace : op<dialect, "aten.linspace.default", "start, end, steps, dtype
 struct new_empty : op<dialect, "aten.new_empty.default", "self, size, dtype", gives_zeros, has_out> {
     struct args { value self; int_list size; std::optional<headrace::dtype> dtype{}; };
 };
-struct new_full : op<dialect, "aten.new_full.default", "self, size, fill_value, dtype", has_out> {
+struct new_full : op<dialect, "aten.new_full.default",
+         "self, size, fill_value, dtype", gives_number, has_out> {
     struct args { value self; int_list size; scalar fill_value; std::optional<headrace::dtype> dtype{}; };
 };
 struct new_ones : op<dialect, "aten.new_ones.default", "self, size, dtype", gives_ones, has_out> {
@@ -4890,7 +5002,7 @@ struct ones_like : op<dialect, "aten.ones_like.default", "self, dtype, memory_fo
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct scalar_tensor : op<dialect, "aten.scalar_tensor.default", "s, dtype", has_out> {
+struct scalar_tensor : op<dialect, "aten.scalar_tensor.default", "s, dtype", gives_number, has_out> {
     struct args { scalar s; std::optional<headrace::dtype> dtype{}; };
 };
 struct zeros : op<dialect, "aten.zeros.default", "size, dtype", gives_zeros, has_out> {
@@ -4906,7 +5018,7 @@ struct zeros_like : op<dialect, "aten.zeros_like.default",
 
 // Copies, casts and dropout.
 
-struct clone : op<dialect, "aten.clone.default", "self, memory_format", like_self, has_out> {
+struct clone : op<dialect, "aten.clone.default", "self, memory_format", copying, like_self, has_out> {
     struct args { value self; std::optional<headrace::memory_format> memory_format{}; };
 };
 struct contiguous : op<dialect, "aten.contiguous.default",
@@ -4925,7 +5037,7 @@ struct dropout : op<dialect, "aten.dropout.default", "input, p, train"> {
 struct dropout_inplace : op<dialect, "aten.dropout_.default", "self, p, train", in_place_of<dropout>> {
     struct args { value self; double p; bool train; };
 };
-struct fill_scalar : op<dialect, "aten.fill.Scalar", "self, value", like_self, has_out> {
+struct fill_scalar : op<dialect, "aten.fill.Scalar", "self, value", gives_number, like_self, has_out> {
     struct args { headrace::value self; scalar value; };
 };
 struct fill_inplace_scalar : op<dialect, "aten.fill_.Scalar", "self, value", in_place_of<fill_scalar>> {
@@ -5385,7 +5497,8 @@ struct _to_dim_order_copy
 };
 
 struct _clone_dim_order
-    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order", trait::has_out> {
+    : op<dialect, "dim_order_ops._clone_dim_order.default", "self, non_blocking, dim_order",
+         trait::copying, trait::has_out> {
     struct args {
         value self;
         bool non_blocking = false;
@@ -5501,37 +5614,37 @@ using enum trait;
 // Quantization.
 
 struct quantize_per_channel : op<dialect, "quantized_decomposed.quantize_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max, dtype", has_out> {
+         "input, scales, zero_points, axis, quant_min, quant_max, dtype", quantizing, has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t axis, quant_min, quant_max; headrace::dtype dtype;
     };
 };
 struct quantize_per_channel_group
     : op<dialect, "quantized_decomposed.quantize_per_channel_group.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, group_size"> {
+         "input, scales, zero_points, quant_min, quant_max, dtype, group_size", quantizing> {
     struct args {
         value input, scales, zero_points; std::int64_t quant_min, quant_max; headrace::dtype dtype;
         std::int64_t group_size;
     };
 };
 struct quantize_per_tensor : op<dialect, "quantized_decomposed.quantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype", has_out> {
+         "input, scale, zero_point, quant_min, quant_max, dtype", quantizing, has_out> {
     struct args {
         value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
     };
 };
 struct quantize_per_tensor_tensor : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor",
-         "input, scale, zero_point, quant_min, quant_max, dtype",
+         "input, scale, zero_point, quant_min, quant_max, dtype", quantizing,
          out_named<"quantized_decomposed.quantize_per_tensor.Tensor_out">> {
     struct args { value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype; };
 };
 struct quantize_per_tensor_tensor2
     : op<dialect, "quantized_decomposed.quantize_per_tensor.tensor2",
-         "input, scale, zero_point, quant_min, quant_max, dtype"> {
+         "input, scale, zero_point, quant_min, quant_max, dtype", quantizing> {
     struct args { value input, scale, zero_point, quant_min, quant_max; headrace::dtype dtype; };
 };
 struct quantize_per_token : op<dialect, "quantized_decomposed.quantize_per_token.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype", has_out> {
+         "input, scales, zero_points, quant_min, quant_max, dtype", quantizing, has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t quant_min, quant_max; headrace::dtype dtype;
     };
@@ -5540,7 +5653,7 @@ struct quantize_per_token : op<dialect, "quantized_decomposed.quantize_per_token
 // Dequantization.
 
 struct dequantize_per_channel : op<dialect, "quantized_decomposed.dequantize_per_channel.default",
-         "input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype", has_out> {
+         "input, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype", dequantizing, has_out> {
     struct args {
         value input, scales; std::optional<value> zero_points; std::int64_t axis, quant_min, quant_max;
         headrace::dtype dtype; std::optional<headrace::dtype> out_dtype{};
@@ -5548,21 +5661,21 @@ struct dequantize_per_channel : op<dialect, "quantized_decomposed.dequantize_per
 };
 struct dequantize_per_channel_group
     : op<dialect, "quantized_decomposed.dequantize_per_channel_group.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype"> {
+         "input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype", dequantizing> {
     struct args {
         value input, scales; std::optional<value> zero_points; std::int64_t quant_min, quant_max;
         headrace::dtype dtype; std::int64_t group_size; headrace::dtype output_dtype;
     };
 };
 struct dequantize_per_tensor : op<dialect, "quantized_decomposed.dequantize_per_tensor.default",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype", has_out> {
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype", dequantizing, has_out> {
     struct args {
         value input; double scale; std::int64_t zero_point, quant_min, quant_max; headrace::dtype dtype;
         std::optional<headrace::dtype> out_dtype{};
     };
 };
 struct dequantize_per_tensor_tensor : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype",
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype", dequantizing,
          out_named<"quantized_decomposed.dequantize_per_tensor.Tensor_out">> {
     struct args {
         value input, scale, zero_point; std::int64_t quant_min, quant_max; headrace::dtype dtype;
@@ -5571,14 +5684,14 @@ struct dequantize_per_tensor_tensor : op<dialect, "quantized_decomposed.dequanti
 };
 struct dequantize_per_tensor_tensor2
     : op<dialect, "quantized_decomposed.dequantize_per_tensor.tensor2",
-         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype"> {
+         "input, scale, zero_point, quant_min, quant_max, dtype, out_dtype", dequantizing> {
     struct args {
         value input, scale, zero_point, quant_min, quant_max; headrace::dtype dtype;
         std::optional<headrace::dtype> out_dtype{};
     };
 };
 struct dequantize_per_token : op<dialect, "quantized_decomposed.dequantize_per_token.default",
-         "input, scales, zero_points, quant_min, quant_max, dtype, output_dtype", has_out> {
+         "input, scales, zero_points, quant_min, quant_max, dtype, output_dtype", dequantizing, has_out> {
     struct args {
         value input, scales, zero_points; std::int64_t quant_min, quant_max;
         headrace::dtype dtype, output_dtype;
@@ -6488,6 +6601,9 @@ private:
     std::size_t wanted_ = 0;
 };
 
+/// The refusal of a rank that no shape_builder holds: such a tensor is sound, but has no lowering.
+[[nodiscard]] error rank_too_large();
+
 /// Adds a result to what a rule writes, unless no tensor can have that type or shape.
 [[nodiscard]] result<void> add_result(inference& out, dtype type, const shape_builder& shape);
 [[nodiscard]] result<void> add_result(inference& out, const tensor_meta& meta);
@@ -6588,16 +6704,21 @@ struct slice_range {
 
 namespace headrace {
 
+HEADRACE_INLINE error rank_too_large() {
+    return unsupported("rank is above " + number_text(shape_builder::capacity));
+}
+
 HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
     constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
-    if (shape.overflowed()) return invalid("rank is above " + number_text(shape_builder::capacity));
+    if (shape.overflowed()) return rank_too_large();
     if (type == dtype::unknown) return invalid("these dtypes do not promote to a common one");
+    if (type == dtype::shape) return invalid("no tensor has the type shape");
     std::int64_t count = 1;
     for (const std::int64_t size : shape) {
         if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");
         if (size != 0) count = saturating_mul(count, size);
     }
-    if (count > largest) return invalid("shape " + shape_text(shape) + " is too large");
+    if (count > largest) return unsupported("shape " + shape_text(shape) + " is too large");
     out.add(type, sizes(shape));
     return boost::outcome_v2::success();
 }
@@ -6678,17 +6799,13 @@ HEADRACE_INLINE result<shape_builder> viewed_shape(sizes from, sizes to) {
 }
 
 HEADRACE_INLINE result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
-    if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + number_text(shape_builder::capacity));
-    }
+    if (rank > shape_builder::capacity) return rank_too_large();
     if (const auto found = normalized_axis(axis, rank)) return *found;
     return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
 }
 
 HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty) {
-    if (rank > shape_builder::capacity) {
-        return invalid("rank is above " + number_text(shape_builder::capacity));
-    }
+    if (rank > shape_builder::capacity) return rank_too_large();
     if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
     axis_set set;
     for (const std::int64_t axis : axes) {
@@ -6768,12 +6885,17 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 
 /// Refuses an operand of another dtype.
 [[nodiscard]] result<void> require_dtype(std::string_view what, dtype given, dtype expected);
+/// The same of an operand that may be missing.
+[[nodiscard]] result<void> require_dtype(std::string_view what, const std::optional<value>& v,
+                                         dtype expected);
 /// Refuses anything that PyTorch does not index with.
 [[nodiscard]] result<void> require_indices(std::string_view what, const tensor_meta& t);
-/// Masks and conditions are booleans; PyTorch still takes uint8, which once stood for bool.
+/// Conditions and indices that select are booleans; PyTorch still takes uint8, which once stood for bool.
 [[nodiscard]] constexpr bool is_mask(dtype t) { return is_boolean(t) || t == dtype::uint8; }
 [[nodiscard]] result<void> require_mask(std::string_view what, const tensor_meta& t);
 [[nodiscard]] result<void> require_floating(std::string_view what, dtype given);
+/// Refuses complex numbers.
+[[nodiscard]] result<void> require_real(std::string_view what, dtype given);
 /// Refuses what has no bits to combine.
 [[nodiscard]] result<void> require_bits(std::string_view what, dtype given);
 
@@ -6797,6 +6919,9 @@ template <op_tag Op>
     }
     if constexpr (has_trait<Op>(trait::on_numbers)) {
         if (is_boolean(given)) return detail::other_dtype(what, given, "a type of numbers");
+    }
+    if constexpr (has_trait<Op>(trait::on_reals)) {
+        BOOST_OUTCOME_TRY(require_real(what, given));
     }
     return boost::outcome_v2::success();
 }
@@ -6894,6 +7019,12 @@ HEADRACE_INLINE result<void> require_dtype(std::string_view what, dtype given, d
     return detail::other_dtype(what, given, name_of(expected));
 }
 
+HEADRACE_INLINE result<void> require_dtype(std::string_view what, const std::optional<value>& v,
+                                           dtype expected) {
+    if (!v) return boost::outcome_v2::success();
+    return require_dtype(what, inference::of(*v).dtype, expected);
+}
+
 HEADRACE_INLINE result<void> require_indices(std::string_view what, const tensor_meta& t) {
     if (t.dtype == dtype::int64 || t.dtype == dtype::int32) return boost::outcome_v2::success();
     return detail::other_dtype(what, t.dtype, "int64 or int32");
@@ -6909,6 +7040,11 @@ HEADRACE_INLINE result<void> require_floating(std::string_view what, dtype given
         return boost::outcome_v2::success();
     }
     return detail::other_dtype(what, given, "a floating-point type");
+}
+
+HEADRACE_INLINE result<void> require_real(std::string_view what, dtype given) {
+    if (traits_of(given).category != dtype_category::complex) return boost::outcome_v2::success();
+    return detail::other_dtype(what, given, "a type of real numbers");
 }
 
 HEADRACE_INLINE result<void> require_bits(std::string_view what, dtype given) {
@@ -7104,13 +7240,6 @@ using adaptive_pool_ops = ops<adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptiv
 
 namespace detail {
 
-/// Number of dimensions that a convolution or pooling moves over, by its op.
-template <class Op>
-inline constexpr std::size_t spatial_rank = [] {
-    if (Op::name.find("1d") != std::string_view::npos) return std::size_t{1};
-    return Op::name.find("3d") != std::string_view::npos ? std::size_t{3} : std::size_t{2};
-}();
-
 /// What is asked of the operands of a convolution; how the weight's first two sizes are read depends on it.
 struct convolution_form {
     const tensor_meta& input;
@@ -7134,9 +7263,9 @@ struct weight_ranks {
     std::size_t most = 5;
 };
 template <class Op>
-inline constexpr weight_ranks weight_ranks_of =
-    std::is_same_v<Op, aten::convolution> ? weight_ranks{}
-                                          : weight_ranks{spatial_rank<Op> + 2, spatial_rank<Op> + 2};
+inline constexpr weight_ranks weight_ranks_of{spatial_rank<Op> + 2, spatial_rank<Op> + 2};
+template <>
+inline constexpr weight_ranks weight_ranks_of<aten::convolution>{};
 
 inline result<void> check_convolution(const convolution_form& form, weight_ranks ranks) {
     BOOST_OUTCOME_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));
@@ -7148,6 +7277,8 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
         return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
                        " and groups " + number_text(form.groups) + " do not match");
     }
+    BOOST_OUTCOME_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("bias", form.bias, form.input.dtype));
     return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }
 
@@ -7187,9 +7318,12 @@ inline result<void> infer_transposed_convolution(inference& out, const convoluti
     return add_result(out, form.input.dtype, shape);
 }
 
-/// The shape of a pooling over the last `count` axes; there are one or two before them.
-inline result<shape_builder> pooled_shape(sizes input, std::size_t count, const window_lists& lists,
-                                          bool ceil_mode) {
+/// The shape of a pooling over the last axes; there are one or two before them.
+template <class Op>
+result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& lists, bool ceil_mode) {
+    constexpr std::size_t count = spatial_rank<Op>;
+    const sizes input(self.shape);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
     BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count + 1)));
     BOOST_OUTCOME_TRY(windows, windows_of(lists, count));
@@ -7205,7 +7339,11 @@ inline result<shape_builder> pooled_shape(sizes input, std::size_t count, const 
     }
     return shape;
 }
-inline result<shape_builder> adaptive_shape(sizes input, std::size_t count, sizes output) {
+template <class Op>
+result<shape_builder> adaptive_shape(const tensor_meta& self, sizes output) {
+    constexpr std::size_t count = spatial_rank<Op>;
+    const sizes input(self.shape);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
     BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count)));
     BOOST_OUTCOME_TRY(given, list_for("output_size", output, count));
@@ -7253,7 +7391,12 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
                                         a.transposed};
     BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
     BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
-    BOOST_OUTCOME_TRY(list_for("output_padding", a.output_padding, form.spatial()));
+    // Only the ops of one number of dimensions take a single image.
+    BOOST_OUTCOME_TRY(require_rank("input", form.input.shape, form.weight.rank()));
+    BOOST_OUTCOME_TRY(extra, list_for("output_padding", a.output_padding, form.spatial()));
+    for (const std::int64_t count : extra) {
+        BOOST_OUTCOME_TRY(require_at_least("output_padding", count, 0));
+    }
     return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
                         : detail::infer_convolution(out, form, windows);
 }
@@ -7261,18 +7404,16 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::max_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
-                                           {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(
+        shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
-                                           {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(
+        shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
@@ -7283,24 +7424,22 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if constexpr (requires { a.divisor_override; }) {
         if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
     }
-    BOOST_OUTCOME_TRY(shape,
-                      detail::pooled_shape(self.shape, detail::spatial_rank<Op>,
-                                           {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode));
+    BOOST_OUTCOME_TRY(shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}},
+                                                      a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<aten::adaptive_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, detail::spatial_rank<Op>, a.output_size));
+    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::adaptive_max_pool1d, aten::adaptive_max_pool2d, aten::adaptive_max_pool3d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape(self.shape, detail::spatial_rank<Op>, a.output_size));
+    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
     BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
@@ -7569,6 +7708,350 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
+// ---- headrace/infer/aten_matrix.hpp ----
+
+namespace headrace {
+namespace aten {
+
+using rnn_ops = ops<gru_input, rnn_relu_input, rnn_tanh_input>;
+
+}  // namespace aten
+
+namespace detail {
+
+inline error cannot_multiply(sizes a, sizes b) {
+    return invalid("cannot multiply " + shape_text(a) + " by " + shape_text(b));
+}
+
+/// torch.matmul: a vector counts as a row on the left and a column on the right, and leading axes broadcast.
+inline result<shape_builder> matmul_shape(sizes a, sizes b) {
+    if (a.empty() || b.empty()) return cannot_multiply(a, b);
+    const std::int64_t inner = b.size() == 1 ? b[0] : b[b.size() - 2];
+    if (a.back() != inner) return cannot_multiply(a, b);
+    const sizes rows = a.size() == 1 ? sizes() : a.subspan(a.size() - 2, 1);
+    const sizes columns = b.size() == 1 ? sizes() : b.last(1);
+    BOOST_OUTCOME_TRY(
+        shape, broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2), b.first(b.size() < 2 ? 0 : b.size() - 2)));
+    shape.append(rows);
+    shape.append(columns);
+    return shape;
+}
+
+/// PyTorch multiplies matrices of one dtype, and none of booleans.
+inline result<void> require_factors(const tensor_meta& a, const tensor_meta& b) {
+    if (is_boolean(a.dtype)) return other_dtype("the first factor", a.dtype, "a type of numbers");
+    return require_dtype("the second factor", b.dtype, a.dtype);
+}
+
+/// A product of two tensors that have exactly those ranks.
+inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes b, std::size_t rank_of_b) {
+    if (a.size() != rank_of_a || b.size() != rank_of_b) return cannot_multiply(a, b);
+    if (rank_of_a == 3 && a[0] != b[0]) return cannot_multiply(a, b);
+    return matmul_shape(a, b);
+}
+inline result<void> infer_product(inference& out, const tensor_meta& a, std::size_t rank_of_a,
+                                  const tensor_meta& b, std::size_t rank_of_b) {
+    BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
+    BOOST_OUTCOME_TRY(require_factors(a, b));
+    return add_result(out, a.dtype, shape);
+}
+inline result<void> infer_added_product(inference& out, const tensor_meta& self, const tensor_meta& a,
+                                        const tensor_meta& b, std::size_t rank) {
+    BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
+    BOOST_OUTCOME_TRY(require_expandable("self", self.shape, shape));
+    BOOST_OUTCOME_TRY(require_factors(a, b));
+    BOOST_OUTCOME_TRY(require_dtype("self", self.dtype, a.dtype));
+    return add_result(out, a.dtype, shape);
+}
+
+/// Leading axes broadcast, except heads (the third axis from the end) if key and value share them: `grouped`.
+inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value, bool grouped) {
+    BOOST_OUTCOME_TRY(require_rank("query", query, grouped ? 3 : 2, shape_builder::capacity));
+    BOOST_OUTCOME_TRY(require_rank("key", key, query.size()));
+    BOOST_OUTCOME_TRY(require_rank("value", value, query.size()));
+    const std::size_t rank = query.size();
+    if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
+        return invalid("query " + shape_text(query) + ", key " + shape_text(key) + " and value " +
+                       shape_text(value) + " do not match");
+    }
+    const std::size_t lead = rank - (grouped ? 3 : 2);
+    if (grouped) {
+        for (const sizes shared : {key, value}) {
+            if (shared[lead] > 0 && query[lead] % shared[lead] == 0) continue;
+            return invalid("the heads of " + shape_text(shared) + " do not divide those of query " +
+                           shape_text(query));
+        }
+    }
+    BOOST_OUTCOME_TRY(batch, broadcast(query.first(lead), key.first(lead), value.first(lead)));
+    shape_builder shape(batch);
+    shape.append(query.subspan(lead));
+    shape.back() = value.back();
+    return shape;
+}
+
+struct attention_operands {
+    const tensor_meta& query;
+    const tensor_meta& key;
+    const tensor_meta& value;
+    const std::optional<headrace::value>& mask;
+    bool is_causal;
+    bool grouped;
+};
+inline result<shape_builder> infer_attention(inference& out, const attention_operands& a) {
+    BOOST_OUTCOME_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
+    BOOST_OUTCOME_TRY(require_floating("query", a.query.dtype));
+    BOOST_OUTCOME_TRY(require_real("query", a.query.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
+    if (a.mask) {
+        const tensor_meta& mask = inference::of(*a.mask);
+        if (a.is_causal) return invalid("attn_mask must not be given together with is_causal");
+        if (!is_boolean(mask.dtype) && mask.dtype != dtype::float32) {
+            BOOST_OUTCOME_TRY(require_dtype("attn_mask", mask.dtype, a.query.dtype));
+        }
+        shape_builder scores(shape);
+        scores.back() = a.key.shape[a.key.rank() - 2];
+        BOOST_OUTCOME_TRY(require_expandable("attn_mask", mask.shape, scores));
+    }
+    BOOST_OUTCOME_TRY(add_result(out, a.query.dtype, shape));
+    return shape;
+}
+
+// --- recurrent networks ----------------------------------------------------------------------------------
+
+/// How many rows of weights each element of the hidden state has.
+template <class Op>
+inline constexpr std::int64_t gates_of = 1;
+template <>
+inline constexpr std::int64_t gates_of<aten::gru_cell> = 3;
+template <>
+inline constexpr std::int64_t gates_of<aten::gru_input> = 3;
+template <>
+inline constexpr std::int64_t gates_of<aten::lstm_cell> = 4;
+template <>
+inline constexpr std::int64_t gates_of<aten::lstm_input> = 4;
+
+/// The weights of one cell: [gates * hidden, input] and [gates * hidden, hidden], with biases of as many
+/// rows.
+struct cell_sizes {
+    std::int64_t gates;
+    std::int64_t input;
+    std::int64_t hidden;
+    std::int64_t given_out;  ///< what the cell passes on: `hidden`, or less after a projection
+    dtype type;              ///< of all operands
+
+    [[nodiscard]] std::int64_t rows() const { return saturating_mul(gates, hidden); }
+    [[nodiscard]] result<void> check(const tensor_meta& w_ih, const tensor_meta& w_hh) const {
+        BOOST_OUTCOME_TRY(require_dtype("w_ih", w_ih.dtype, type));
+        BOOST_OUTCOME_TRY(require_dtype("w_hh", w_hh.dtype, type));
+        BOOST_OUTCOME_TRY(require_shape("w_ih", w_ih.shape, shape_builder{rows(), input}));
+        return require_shape("w_hh", w_hh.shape, shape_builder{rows(), given_out});
+    }
+    [[nodiscard]] result<void> check_bias(std::string_view what, const std::optional<value>& bias) const {
+        if (!bias) return boost::outcome_v2::success();
+        BOOST_OUTCOME_TRY(require_dtype(what, inference::of(*bias).dtype, type));
+        return require_shape(what, bias, shape_builder{rows()});
+    }
+};
+
+/// One step of a cell: [batch, input] and [batch, hidden].
+inline result<void> check_cell(const tensor_meta& input, const tensor_meta& hidden, const tensor_meta& w_hh) {
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("hx", hidden.dtype, input.dtype));
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
+    BOOST_OUTCOME_TRY(require_rank("w_hh", w_hh.shape, 2));
+    return require_shape("hx", hidden.shape, shape_builder{input.shape[0], w_hh.shape[1]});
+}
+
+/// The states that a cell starts from: one operand, or a list of two.
+inline list<value> states_of(const value& hx) { return {&hx, 1}; }
+inline list<value> states_of(const list<value>& hx) { return hx; }
+
+/// A network over a sequence, as its op has it.
+struct sequence_operands {
+    std::int64_t gates;
+    const tensor_meta& input;
+    const tensor_meta& hidden;
+    const tensor_meta& cell;  ///< of LSTM; of others the same as `hidden`
+    list<value> params;
+    bool has_biases;
+    std::int64_t layers;
+    bool bidirectional;
+    bool batch_first;
+
+    [[nodiscard]] std::int64_t directions() const { return bidirectional ? 2 : 1; }
+    [[nodiscard]] bool projects() const { return hidden.shape[2] != cell.shape[2]; }
+};
+
+/// Layer by layer and direction by direction: w_ih, w_hh, the biases, and what projects.
+inline result<void> check_params(const sequence_operands& s) {
+    const std::int64_t each = (s.has_biases ? 4 : 2) + (s.projects() ? 1 : 0);
+    const std::int64_t wanted = saturating_mul(saturating_mul(s.layers, s.directions()), each);
+    const auto given = static_cast<std::int64_t>(s.params.size());
+    BOOST_OUTCOME_TRY(require_equal("the number of params", given, wanted));
+    cell_sizes cell{s.gates, s.input.shape[2], s.cell.shape[2], s.hidden.shape[2], s.input.dtype};
+    for (std::int64_t k = 0; k != s.layers * s.directions(); ++k) {
+        const value* p = s.params.begin() + k * each;
+        if (k == s.directions()) cell.input = saturating_mul(s.hidden.shape[2], s.directions());
+        BOOST_OUTCOME_TRY(cell.check(inference::of(p[0]), inference::of(p[1])));
+        if (s.has_biases) {
+            BOOST_OUTCOME_TRY(cell.check_bias("b_ih", p[2]));
+            BOOST_OUTCOME_TRY(cell.check_bias("b_hh", p[3]));
+        }
+        if (s.projects()) {
+            BOOST_OUTCOME_TRY(require_dtype("w_hr", inference::of(p[each - 1]).dtype, s.input.dtype));
+            BOOST_OUTCOME_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
+                                            shape_builder{cell.given_out, cell.hidden}));
+        }
+    }
+    return boost::outcome_v2::success();
+}
+
+/// What a recurrent network gives for each step: the hidden state of its last layer, in both directions.
+inline result<void> infer_sequence(inference& out, const sequence_operands& s) {
+    BOOST_OUTCOME_TRY(require_floating("input", s.input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("hx", s.hidden.dtype, s.input.dtype));
+    BOOST_OUTCOME_TRY(require_dtype("the cell state", s.cell.dtype, s.input.dtype));
+    BOOST_OUTCOME_TRY(require_rank("input", s.input.shape, 3));
+    BOOST_OUTCOME_TRY(require_rank("hx", s.hidden.shape, 3));
+    BOOST_OUTCOME_TRY(require_rank("the cell state", s.cell.shape, 3));
+    BOOST_OUTCOME_TRY(require_at_least("num_layers", s.layers, 1));
+    const std::int64_t states = saturating_mul(s.layers, s.directions());
+    const std::int64_t batch = s.input.shape[s.batch_first ? 0 : 1];
+    BOOST_OUTCOME_TRY(require_shape("hx", s.hidden.shape, shape_builder{states, batch, s.hidden.shape[2]}));
+    BOOST_OUTCOME_TRY(
+        require_shape("the cell state", s.cell.shape, shape_builder{states, batch, s.cell.shape[2]}));
+    BOOST_OUTCOME_TRY(check_params(s));
+    const std::int64_t width = saturating_mul(s.hidden.shape[2], s.directions());
+    return add_result(out, s.input.dtype, {s.input.shape[0], s.input.shape[1], width});
+}
+
+}  // namespace detail
+
+template <one_of<ops<aten::mm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_product(out, inference::of(a.self), 2, inference::of(a.mat2), 2);
+}
+template <one_of<ops<aten::bmm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_product(out, inference::of(a.self), 3, inference::of(a.mat2), 3);
+}
+template <one_of<ops<aten::mv>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_product(out, inference::of(a.self), 2, inference::of(a.vec), 1);
+}
+template <one_of<ops<aten::dot>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_product(out, inference::of(a.self), 1, inference::of(a.tensor), 1);
+}
+template <one_of<ops<aten::matmul>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& other = inference::of(a.other);
+    BOOST_OUTCOME_TRY(shape, detail::matmul_shape(self.shape, other.shape));
+    BOOST_OUTCOME_TRY(detail::require_factors(self, other));
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<ops<aten::outer>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& other = inference::of(a.vec2);
+    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1));
+    BOOST_OUTCOME_TRY(require_rank("vec2", other.shape, 1));
+    return add_result(out, result_type(self, other), {self.shape[0], other.shape[0]});
+}
+template <one_of<ops<aten::addmm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_added_product(out, inference::of(a.self), inference::of(a.mat1),
+                                       inference::of(a.mat2), 2);
+}
+template <one_of<ops<aten::baddbmm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_added_product(out, inference::of(a.self), inference::of(a.batch1),
+                                       inference::of(a.batch2), 3);
+}
+template <one_of<ops<aten::linear>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    const tensor_meta& weight = inference::of(a.weight);
+    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
+    BOOST_OUTCOME_TRY(require_rank("weight", weight.shape, 1, 2));
+    if (input.shape.back() != weight.shape.back()) return detail::cannot_multiply(input.shape, weight.shape);
+    shape_builder shape(sizes(input.shape).first(input.rank() - 1));
+    if (weight.rank() == 2) shape.push_back(weight.shape[0]);
+    BOOST_OUTCOME_TRY(detail::require_factors(input, weight));
+    BOOST_OUTCOME_TRY(require_dtype("bias", a.bias, input.dtype));
+    if (a.bias) {
+        const sizes bias(inference::of(*a.bias).shape);
+        BOOST_OUTCOME_TRY(require_rank("bias", bias, weight.rank() - 1));
+        if (element_count(bias) != 1) {
+            BOOST_OUTCOME_TRY(require_shape("bias", bias, sizes(weight.shape).first(weight.rank() - 1)));
+        }
+    }
+    return add_result(out, input.dtype, shape);
+}
+
+template <one_of<ops<aten::scaled_dot_product_attention>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(
+        detail::infer_attention(out, {inference::of(a.query), inference::of(a.key), inference::of(a.value),
+                                      a.attn_mask, a.is_causal, a.enable_gqa}));
+    return boost::outcome_v2::success();
+}
+template <one_of<ops<aten::_scaled_dot_product_flash_attention_for_cpu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& query = inference::of(a.query);
+    BOOST_OUTCOME_TRY(require_rank("query", query.shape, 4));
+    BOOST_OUTCOME_TRY(
+        shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value), a.attn_mask,
+                                             a.is_causal, false}));
+    // Nothing broadcasts here: the sums are those of query's rows.
+    BOOST_OUTCOME_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
+    const dtype sums = query.dtype == dtype::float64 ? dtype::float64 : dtype::float32;
+    return add_result(out, sums, sizes(query.shape).first(3));
+}
+
+template <one_of<aten::rnn_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& hidden = inference::of(a.hx);
+    BOOST_OUTCOME_TRY(
+        detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, hidden, a.params,
+                                     a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
+    return add_result(out, hidden);
+}
+template <one_of<ops<aten::lstm_input>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    BOOST_OUTCOME_TRY(require_count("hx", a.hx.size(), 2));
+    const tensor_meta& hidden = inference::of(a.hx[0]);
+    const tensor_meta& cell = inference::of(a.hx[1]);
+    BOOST_OUTCOME_TRY(
+        detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, cell, a.params,
+                                     a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
+    BOOST_OUTCOME_TRY(add_result(out, hidden));
+    return add_result(out, cell);
+}
+template <one_of<ops<aten::gru_cell, aten::rnn_relu_cell, aten::rnn_tanh_cell, aten::lstm_cell>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    const tensor_meta& w_hh = inference::of(a.w_hh);
+    const list<value> states = detail::states_of(a.hx);
+    BOOST_OUTCOME_TRY(require_count("hx", states.size(), std::is_same_v<Op, aten::lstm_cell> ? 2 : 1));
+    for (const value state : states) {
+        BOOST_OUTCOME_TRY(detail::check_cell(input, inference::of(state), w_hh));
+    }
+    const std::int64_t hidden = w_hh.shape[1];
+    const detail::cell_sizes cell{detail::gates_of<Op>, input.shape[1], hidden, hidden, input.dtype};
+    BOOST_OUTCOME_TRY(cell.check(inference::of(a.w_ih), w_hh));
+    BOOST_OUTCOME_TRY(cell.check_bias("b_ih", a.b_ih));
+    BOOST_OUTCOME_TRY(cell.check_bias("b_hh", a.b_hh));
+    for (const value state : states) {
+        BOOST_OUTCOME_TRY(add_result(out, inference::of(state)));
+    }
+    return boost::outcome_v2::success();
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/aten_einsum.hpp ----
 
 namespace headrace {
@@ -7655,7 +8138,7 @@ public:
     [[nodiscard]] result<void> add(std::string_view labels, sizes shape) {
         const bool ellipsis = labels.find('.') != std::string_view::npos;
         const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
-        if (shape.size() > shape_builder::capacity) return invalid("rank is too large");
+        if (shape.size() > shape_builder::capacity) return rank_too_large();
         if (ellipsis ? shape.size() < named : shape.size() != named) {
             return invalid("einsum labels '" + std::pmr::string(labels) + "' do not match " +
                            shape_text(shape));
@@ -7715,11 +8198,16 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
                        counted_text(a.tensors.size(), "operand"));
     }
     einsum_sizes known;
+    const tensor_meta& first = inference::of(a.tensors[0]);
     for (std::size_t i = 0; i != a.tensors.size(); ++i) {
-        BOOST_OUTCOME_TRY(known.add(equation.operands[i], inference::of(a.tensors[i]).shape));
+        const tensor_meta& t = inference::of(a.tensors[i]);
+        if (i != 0) {
+            BOOST_OUTCOME_TRY(detail::require_factors(first, t));
+        }
+        BOOST_OUTCOME_TRY(known.add(equation.operands[i], t.shape));
     }
     BOOST_OUTCOME_TRY(shape, known.shape_of(equation.result));
-    return add_result(out, inference::of(a.tensors[0]).dtype, shape);
+    return add_result(out, first.dtype, shape);
 }
 
 }  // namespace headrace
@@ -7801,9 +8289,15 @@ result<void> infer_like_self(const tensor_meta& self, inference& out) {
     return add_result(out, self);
 }
 
-inline result<void> check_rounding_mode(const std::optional<std::string_view>& mode) {
-    if (!mode || *mode == "floor" || *mode == "trunc") return boost::outcome_v2::success();
-    return invalid("rounding_mode must be floor or trunc");
+/// The dtype of a quotient. One that is rounded keeps the common type of the operands.
+template <class Other>
+result<dtype> quotient_type(const tensor_meta& self, const Other& other,
+                            const std::optional<std::string_view>& rounding_mode) {
+    if (!rounding_mode) return as_floating(result_type(self, other));
+    if (*rounding_mode != "floor" && *rounding_mode != "trunc") {
+        return invalid("rounding_mode must be floor or trunc");
+    }
+    return promoted_for<aten::floor_divide>(self, other);  // both divide what it divides
 }
 }  // namespace detail
 
@@ -7863,6 +8357,7 @@ template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::pre
     requires(!aten::takes_other<Op>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     return add_result(out, has_trait<Op>(trait::predicate) ? dtype::boolean : as_floating(self.dtype),
                       self.shape);
 }
@@ -7899,17 +8394,15 @@ template <one_of<ops<aten::div_tensor_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
-    const dtype type = result_type(self, other);
-    BOOST_OUTCOME_TRY(detail::check_rounding_mode(a.rounding_mode));
-    return detail::infer_broadcast(out, a.rounding_mode ? type : as_floating(type), self, other);
+    BOOST_OUTCOME_TRY(type, detail::quotient_type(self, other, a.rounding_mode));
+    return detail::infer_broadcast(out, type, self, other);
 }
 
 template <one_of<ops<aten::div_scalar_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    const dtype type = result_type(self, a.other);
-    BOOST_OUTCOME_TRY(detail::check_rounding_mode(a.rounding_mode));
-    return add_result(out, a.rounding_mode ? type : as_floating(type), self.shape);
+    BOOST_OUTCOME_TRY(type, detail::quotient_type(self, a.other, a.rounding_mode));
+    return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::pow_scalar>> Op>
@@ -8379,15 +8872,19 @@ namespace headrace {
 
 namespace detail {
 
-/// What can be said of x[indices] without data: masks, and how many axes it has.
+/// What can be said of x[indices] without data: masks, how many axes it has, and how many of these, the last,
+/// are axes of x behind all indices.
 struct indexed_axes {
     bool has_masks = false;
     std::size_t rank = 0;
+    std::size_t behind = 0;
 };
 
-/// Refuses masks that are not of the size of the axes that they cover.
+/// Refuses masks that are not of the size of the axes that they cover, and other indices that do not
+/// broadcast.
 inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> indices) {
-    indexed_axes found{false, shape.size()};
+    indexed_axes found{false, shape.size(), 0};
+    shape_builder given;     // by all but the masks
     std::size_t widest = 0;  // of the indices, which broadcast; a mask counts as a list
     std::size_t axis = 0;
     for (const std::optional<value>& v : indices) {
@@ -8398,6 +8895,8 @@ inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> 
             BOOST_OUTCOME_TRY(require_shape("mask", mask->shape, shape.subspan(axis, covered)));
         } else if (v) {
             BOOST_OUTCOME_TRY(require_indices("index", inference::of(*v)));
+            BOOST_OUTCOME_TRY(both, broadcast(given, inference::of(*v).shape));
+            given = both;
         }
         found.has_masks = found.has_masks || mask != nullptr;
         if (v) {
@@ -8407,6 +8906,7 @@ inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> 
         axis += covered;
     }
     found.rank += widest;
+    found.behind = shape.size() - axis;
     return found;
 }
 
@@ -8472,7 +8972,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     BOOST_OUTCOME_TRY(require_dtype("values", values.dtype, self.dtype));
     BOOST_OUTCOME_TRY(selected, detail::check_masks(self.shape, a.indices));
     BOOST_OUTCOME_TRY(require_rank("values", values.shape, 0, selected.rank));
-    if (!selected.has_masks) {  // else what values must broadcast to depends on data
+    if (selected.has_masks) {  // all but the last axes of what values must broadcast to depends on data
+        const std::size_t behind = std::min(values.rank(), selected.behind);
+        BOOST_OUTCOME_TRY(require_expandable("the end of values", sizes(values.shape).last(behind),
+                                             sizes(self.shape).last(selected.behind)));
+    } else {
         BOOST_OUTCOME_TRY(indexed, indexed_shape(self.shape, a.indices));
         BOOST_OUTCOME_TRY(require_expandable("values", values.shape, indexed));
     }
@@ -8529,6 +9033,9 @@ template <one_of<ops<aten::index_add, aten::index_copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(detail::check_slices(self, a.dim, inference::of(a.index), inference::of(a.source)));
+    if constexpr (requires { a.alpha; }) {
+        BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, self.dtype));
+    }
     return add_result(out, self);
 }
 template <one_of<ops<aten::index_fill_int_scalar>> Op>
@@ -8567,7 +9074,7 @@ template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& mask = inference::of(a.mask);
-    BOOST_OUTCOME_TRY(require_mask("mask", mask));
+    BOOST_OUTCOME_TRY(require_dtype("mask", mask.dtype, dtype::boolean));
     if constexpr (std::is_same_v<Op, aten::masked_fill_tensor>) {
         BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
     }
@@ -8756,7 +9263,7 @@ inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes 
     if (pad.size() % 2 != 0 || pad.size() / 2 > self.rank()) {
         return invalid("padding " + shape_text(pad) + " does not fit " + shape_text(self.shape));
     }
-    if (self.rank() > shape_builder::capacity) return invalid("rank is too large");
+    if (self.rank() > shape_builder::capacity) return rank_too_large();
     shape_builder shape(self.shape);
     for (std::size_t i = 0; i != pad.size() / 2; ++i) {
         std::int64_t& size = shape[self.rank() - 1 - i];
@@ -8804,12 +9311,6 @@ inline result<void> infer_repeated(inference& out, const tensor_meta& self, size
         shape[i] = saturating_mul(shape[i], self.shape[i - lead]);
     return add_result(out, self.dtype, shape);
 }
-
-/// How many axes a padding is for, by its op's name.
-template <class Op>
-inline constexpr std::size_t padded_axes = Op::name.find("1d") != std::string_view::npos   ? 1
-                                           : Op::name.find("2d") != std::string_view::npos ? 2
-                                                                                           : 3;
 
 /// The factor by which two spatial axes shrink or grow, at the cost of channels.
 inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self, std::int64_t factor,
@@ -8967,6 +9468,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder repeats;
     for (std::size_t i = a.dims.size(); i < self.rank(); ++i) repeats.push_back(1);
     repeats.append(a.dims);
+    if (repeats.overflowed()) return rank_too_large();
     return detail::infer_repeated(out, self, repeats);
 }
 template <one_of<ops<aten::repeat_interleave_self_int>> Op>
@@ -9032,349 +9534,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<aten::replication_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * detail::padded_axes<Op>));
+    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
     return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::edge);
 }
 template <one_of<aten::reflection_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * detail::padded_axes<Op>));
+    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
     return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::reflection);
-}
-
-}  // namespace headrace
-
-// ---- headrace/infer/aten_matrix.hpp ----
-
-namespace headrace {
-namespace aten {
-
-using rnn_ops = ops<gru_input, rnn_relu_input, rnn_tanh_input>;
-
-}  // namespace aten
-
-namespace detail {
-
-inline error cannot_multiply(sizes a, sizes b) {
-    return invalid("cannot multiply " + shape_text(a) + " by " + shape_text(b));
-}
-
-/// torch.matmul: a vector counts as a row on the left and a column on the right, and leading axes broadcast.
-inline result<shape_builder> matmul_shape(sizes a, sizes b) {
-    if (a.empty() || b.empty()) return cannot_multiply(a, b);
-    const std::int64_t inner = b.size() == 1 ? b[0] : b[b.size() - 2];
-    if (a.back() != inner) return cannot_multiply(a, b);
-    const sizes rows = a.size() == 1 ? sizes() : a.subspan(a.size() - 2, 1);
-    const sizes columns = b.size() == 1 ? sizes() : b.last(1);
-    BOOST_OUTCOME_TRY(
-        shape, broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2), b.first(b.size() < 2 ? 0 : b.size() - 2)));
-    shape.append(rows);
-    shape.append(columns);
-    return shape;
-}
-
-/// PyTorch multiplies matrices of one dtype, and none of booleans.
-inline result<void> require_factors(const tensor_meta& a, const tensor_meta& b) {
-    if (is_boolean(a.dtype)) return other_dtype("the first factor", a.dtype, "a type of numbers");
-    return require_dtype("the second factor", b.dtype, a.dtype);
-}
-
-/// A product of two tensors that have exactly those ranks.
-inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes b, std::size_t rank_of_b) {
-    if (a.size() != rank_of_a || b.size() != rank_of_b) return cannot_multiply(a, b);
-    if (rank_of_a == 3 && a[0] != b[0]) return cannot_multiply(a, b);
-    return matmul_shape(a, b);
-}
-inline result<void> infer_product(inference& out, const tensor_meta& a, std::size_t rank_of_a,
-                                  const tensor_meta& b, std::size_t rank_of_b) {
-    BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
-    BOOST_OUTCOME_TRY(require_factors(a, b));
-    return add_result(out, a.dtype, shape);
-}
-inline result<void> infer_added_product(inference& out, const tensor_meta& self, const tensor_meta& a,
-                                        const tensor_meta& b, std::size_t rank) {
-    BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
-    BOOST_OUTCOME_TRY(require_expandable("self", self.shape, shape));
-    BOOST_OUTCOME_TRY(require_factors(a, b));
-    BOOST_OUTCOME_TRY(require_dtype("self", self.dtype, a.dtype));
-    return add_result(out, a.dtype, shape);
-}
-
-/// Leading axes broadcast, except heads (the third axis from the end) if key and value share them: `grouped`.
-inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value, bool grouped) {
-    BOOST_OUTCOME_TRY(require_rank("query", query, grouped ? 3 : 2, shape_builder::capacity));
-    BOOST_OUTCOME_TRY(require_rank("key", key, query.size()));
-    BOOST_OUTCOME_TRY(require_rank("value", value, query.size()));
-    const std::size_t rank = query.size();
-    if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
-        return invalid("query " + shape_text(query) + ", key " + shape_text(key) + " and value " +
-                       shape_text(value) + " do not match");
-    }
-    const std::size_t lead = rank - (grouped ? 3 : 2);
-    if (grouped) {
-        for (const sizes shared : {key, value}) {
-            if (shared[lead] > 0 && query[lead] % shared[lead] == 0) continue;
-            return invalid("the heads of " + shape_text(shared) + " do not divide those of query " +
-                           shape_text(query));
-        }
-    }
-    BOOST_OUTCOME_TRY(batch, broadcast(query.first(lead), key.first(lead), value.first(lead)));
-    shape_builder shape(batch);
-    shape.append(query.subspan(lead));
-    shape.back() = value.back();
-    return shape;
-}
-
-struct attention_operands {
-    const tensor_meta& query;
-    const tensor_meta& key;
-    const tensor_meta& value;
-    const std::optional<headrace::value>& mask;
-    bool is_causal;
-    bool grouped;
-};
-inline result<shape_builder> infer_attention(inference& out, const attention_operands& a) {
-    BOOST_OUTCOME_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
-    BOOST_OUTCOME_TRY(require_floating("query", a.query.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
-    if (a.mask) {
-        const tensor_meta& mask = inference::of(*a.mask);
-        if (a.is_causal) return invalid("attn_mask must not be given together with is_causal");
-        if (!is_boolean(mask.dtype)) {
-            BOOST_OUTCOME_TRY(require_floating("attn_mask", mask.dtype));
-        }
-        shape_builder scores(shape);
-        scores.back() = a.key.shape[a.key.rank() - 2];
-        BOOST_OUTCOME_TRY(require_expandable("attn_mask", mask.shape, scores));
-    }
-    BOOST_OUTCOME_TRY(add_result(out, a.query.dtype, shape));
-    return shape;
-}
-
-// --- recurrent networks ----------------------------------------------------------------------------------
-
-/// How many rows of weights each element of the hidden state has.
-template <class Op>
-inline constexpr std::int64_t gates_of = Op::name.find("gru") != std::string_view::npos    ? 3
-                                         : Op::name.find("lstm") != std::string_view::npos ? 4
-                                                                                           : 1;
-
-/// The weights of one cell: [gates * hidden, input] and [gates * hidden, hidden], with biases of as many
-/// rows.
-struct cell_sizes {
-    std::int64_t gates;
-    std::int64_t input;
-    std::int64_t hidden;
-    std::int64_t given_out;  ///< what the cell passes on: `hidden`, or less after a projection
-    dtype type;              ///< of all operands
-
-    [[nodiscard]] std::int64_t rows() const { return saturating_mul(gates, hidden); }
-    [[nodiscard]] result<void> check(const tensor_meta& w_ih, const tensor_meta& w_hh) const {
-        BOOST_OUTCOME_TRY(require_dtype("w_ih", w_ih.dtype, type));
-        BOOST_OUTCOME_TRY(require_dtype("w_hh", w_hh.dtype, type));
-        BOOST_OUTCOME_TRY(require_shape("w_ih", w_ih.shape, shape_builder{rows(), input}));
-        return require_shape("w_hh", w_hh.shape, shape_builder{rows(), given_out});
-    }
-    [[nodiscard]] result<void> check_bias(std::string_view what, const std::optional<value>& bias) const {
-        if (!bias) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(require_dtype(what, inference::of(*bias).dtype, type));
-        return require_shape(what, bias, shape_builder{rows()});
-    }
-};
-
-/// One step of a cell: [batch, input] and [batch, hidden].
-inline result<void> check_cell(const tensor_meta& input, const tensor_meta& hidden, const tensor_meta& w_hh) {
-    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("hx", hidden.dtype, input.dtype));
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
-    BOOST_OUTCOME_TRY(require_rank("w_hh", w_hh.shape, 2));
-    return require_shape("hx", hidden.shape, shape_builder{input.shape[0], w_hh.shape[1]});
-}
-
-/// The states that a cell starts from: one operand, or a list of two.
-inline list<value> states_of(const value& hx) { return {&hx, 1}; }
-inline list<value> states_of(const list<value>& hx) { return hx; }
-
-/// A network over a sequence, as its op has it.
-struct sequence_operands {
-    std::int64_t gates;
-    const tensor_meta& input;
-    const tensor_meta& hidden;
-    const tensor_meta& cell;  ///< of LSTM; of others the same as `hidden`
-    list<value> params;
-    bool has_biases;
-    std::int64_t layers;
-    bool bidirectional;
-    bool batch_first;
-
-    [[nodiscard]] std::int64_t directions() const { return bidirectional ? 2 : 1; }
-    [[nodiscard]] bool projects() const { return hidden.shape[2] != cell.shape[2]; }
-};
-
-/// Layer by layer and direction by direction: w_ih, w_hh, the biases, and what projects.
-inline result<void> check_params(const sequence_operands& s) {
-    const std::int64_t each = (s.has_biases ? 4 : 2) + (s.projects() ? 1 : 0);
-    const std::int64_t wanted = saturating_mul(saturating_mul(s.layers, s.directions()), each);
-    const auto given = static_cast<std::int64_t>(s.params.size());
-    BOOST_OUTCOME_TRY(require_equal("the number of params", given, wanted));
-    cell_sizes cell{s.gates, s.input.shape[2], s.cell.shape[2], s.hidden.shape[2], s.input.dtype};
-    for (std::int64_t k = 0; k != s.layers * s.directions(); ++k) {
-        const value* p = s.params.begin() + k * each;
-        if (k == s.directions()) cell.input = saturating_mul(s.hidden.shape[2], s.directions());
-        BOOST_OUTCOME_TRY(cell.check(inference::of(p[0]), inference::of(p[1])));
-        if (s.has_biases) {
-            BOOST_OUTCOME_TRY(cell.check_bias("b_ih", p[2]));
-            BOOST_OUTCOME_TRY(cell.check_bias("b_hh", p[3]));
-        }
-        if (s.projects()) {
-            BOOST_OUTCOME_TRY(require_dtype("w_hr", inference::of(p[each - 1]).dtype, s.input.dtype));
-            BOOST_OUTCOME_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
-                                            shape_builder{cell.given_out, cell.hidden}));
-        }
-    }
-    return boost::outcome_v2::success();
-}
-
-/// What a recurrent network gives for each step: the hidden state of its last layer, in both directions.
-inline result<void> infer_sequence(inference& out, const sequence_operands& s) {
-    BOOST_OUTCOME_TRY(require_floating("input", s.input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("hx", s.hidden.dtype, s.input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("the cell state", s.cell.dtype, s.input.dtype));
-    BOOST_OUTCOME_TRY(require_rank("input", s.input.shape, 3));
-    BOOST_OUTCOME_TRY(require_rank("hx", s.hidden.shape, 3));
-    BOOST_OUTCOME_TRY(require_rank("the cell state", s.cell.shape, 3));
-    BOOST_OUTCOME_TRY(require_at_least("num_layers", s.layers, 1));
-    const std::int64_t states = saturating_mul(s.layers, s.directions());
-    const std::int64_t batch = s.input.shape[s.batch_first ? 0 : 1];
-    BOOST_OUTCOME_TRY(require_shape("hx", s.hidden.shape, shape_builder{states, batch, s.hidden.shape[2]}));
-    BOOST_OUTCOME_TRY(
-        require_shape("the cell state", s.cell.shape, shape_builder{states, batch, s.cell.shape[2]}));
-    BOOST_OUTCOME_TRY(check_params(s));
-    const std::int64_t width = saturating_mul(s.hidden.shape[2], s.directions());
-    return add_result(out, s.input.dtype, {s.input.shape[0], s.input.shape[1], width});
-}
-
-}  // namespace detail
-
-template <one_of<ops<aten::mm>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_product(out, inference::of(a.self), 2, inference::of(a.mat2), 2);
-}
-template <one_of<ops<aten::bmm>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_product(out, inference::of(a.self), 3, inference::of(a.mat2), 3);
-}
-template <one_of<ops<aten::mv>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_product(out, inference::of(a.self), 2, inference::of(a.vec), 1);
-}
-template <one_of<ops<aten::dot>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_product(out, inference::of(a.self), 1, inference::of(a.tensor), 1);
-}
-template <one_of<ops<aten::matmul>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(shape, detail::matmul_shape(self.shape, other.shape));
-    BOOST_OUTCOME_TRY(detail::require_factors(self, other));
-    return add_result(out, self.dtype, shape);
-}
-template <one_of<ops<aten::outer>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const tensor_meta& other = inference::of(a.vec2);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1));
-    BOOST_OUTCOME_TRY(require_rank("vec2", other.shape, 1));
-    return add_result(out, result_type(self, other), {self.shape[0], other.shape[0]});
-}
-template <one_of<ops<aten::addmm>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_added_product(out, inference::of(a.self), inference::of(a.mat1),
-                                       inference::of(a.mat2), 2);
-}
-template <one_of<ops<aten::baddbmm>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_added_product(out, inference::of(a.self), inference::of(a.batch1),
-                                       inference::of(a.batch2), 3);
-}
-template <one_of<ops<aten::linear>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& input = inference::of(a.input);
-    const tensor_meta& weight = inference::of(a.weight);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight.shape, 1, 2));
-    if (input.shape.back() != weight.shape.back()) return detail::cannot_multiply(input.shape, weight.shape);
-    shape_builder shape(sizes(input.shape).first(input.rank() - 1));
-    if (weight.rank() == 2) shape.push_back(weight.shape[0]);
-    BOOST_OUTCOME_TRY(detail::require_factors(input, weight));
-    if (a.bias) {
-        const sizes bias(inference::of(*a.bias).shape);
-        BOOST_OUTCOME_TRY(require_rank("bias", bias, weight.rank() - 1));
-        if (element_count(bias) != 1) {
-            BOOST_OUTCOME_TRY(require_shape("bias", bias, sizes(weight.shape).first(weight.rank() - 1)));
-        }
-    }
-    return add_result(out, input.dtype, shape);
-}
-
-template <one_of<ops<aten::scaled_dot_product_attention>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(
-        detail::infer_attention(out, {inference::of(a.query), inference::of(a.key), inference::of(a.value),
-                                      a.attn_mask, a.is_causal, a.enable_gqa}));
-    return boost::outcome_v2::success();
-}
-template <one_of<ops<aten::_scaled_dot_product_flash_attention_for_cpu>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& query = inference::of(a.query);
-    BOOST_OUTCOME_TRY(require_rank("query", query.shape, 4));
-    BOOST_OUTCOME_TRY(
-        shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value), a.attn_mask,
-                                             a.is_causal, false}));
-    // Nothing broadcasts here: the sums are those of query's rows.
-    BOOST_OUTCOME_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
-    const dtype sums = query.dtype == dtype::float64 ? dtype::float64 : dtype::float32;
-    return add_result(out, sums, sizes(query.shape).first(3));
-}
-
-template <one_of<aten::rnn_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& hidden = inference::of(a.hx);
-    BOOST_OUTCOME_TRY(
-        detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, hidden, a.params,
-                                     a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
-    return add_result(out, hidden);
-}
-template <one_of<ops<aten::lstm_input>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("hx", a.hx.size(), 2));
-    const tensor_meta& hidden = inference::of(a.hx[0]);
-    const tensor_meta& cell = inference::of(a.hx[1]);
-    BOOST_OUTCOME_TRY(
-        detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, cell, a.params,
-                                     a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
-    BOOST_OUTCOME_TRY(add_result(out, hidden));
-    return add_result(out, cell);
-}
-template <one_of<ops<aten::gru_cell, aten::rnn_relu_cell, aten::rnn_tanh_cell, aten::lstm_cell>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& input = inference::of(a.input);
-    const tensor_meta& w_hh = inference::of(a.w_hh);
-    const list<value> states = detail::states_of(a.hx);
-    BOOST_OUTCOME_TRY(require_count("hx", states.size(), std::is_same_v<Op, aten::lstm_cell> ? 2 : 1));
-    for (const value state : states) {
-        BOOST_OUTCOME_TRY(detail::check_cell(input, inference::of(state), w_hh));
-    }
-    const std::int64_t hidden = w_hh.shape[1];
-    const detail::cell_sizes cell{detail::gates_of<Op>, input.shape[1], hidden, hidden, input.dtype};
-    BOOST_OUTCOME_TRY(cell.check(inference::of(a.w_ih), w_hh));
-    BOOST_OUTCOME_TRY(cell.check_bias("b_ih", a.b_ih));
-    BOOST_OUTCOME_TRY(cell.check_bias("b_hh", a.b_hh));
-    for (const value state : states) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(state)));
-    }
-    return boost::outcome_v2::success();
 }
 
 }  // namespace headrace
@@ -9393,10 +9559,27 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     return invalid("normalized_shape " + shape_text(normalized) + " is not the end of " + shape_text(input));
 }
 
+/// Refuses a parameter that may be missing unless it is of the input's type, or in float32 beside shorter
+/// floats.
+inline result<void> require_parameter(std::string_view what, const std::optional<value>& v, dtype input) {
+    const bool is_short = input == dtype::float16 || input == dtype::bfloat16;
+    if (is_short && v && inference::of(*v).dtype == dtype::float32) return boost::outcome_v2::success();
+    return require_dtype(what, v, input);
+}
+
+/// Refuses an input that has no mean and no deviation, and parameters of other types.
+inline result<void> check_types(const tensor_meta& input, const std::optional<value>& weight,
+                                const std::optional<value>& bias) {
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(require_real("input", input.dtype));
+    BOOST_OUTCOME_TRY(require_parameter("weight", weight, input.dtype));
+    return require_parameter("bias", bias, input.dtype);
+}
+
 /// Refuses weight and bias that are not of the shape that is normalized.
 inline result<void> check_normalized(const tensor_meta& input, sizes normalized,
                                      const std::optional<value>& weight, const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(check_types(input, weight, bias));
     BOOST_OUTCOME_TRY(check_normalized_shape(input.shape, normalized));
     BOOST_OUTCOME_TRY(require_shape("weight", weight, normalized));
     return require_shape("bias", bias, normalized);
@@ -9404,17 +9587,19 @@ inline result<void> check_normalized(const tensor_meta& input, sizes normalized,
 /// Refuses weight and bias that have not one element for each channel, the second axis.
 inline result<void> check_channels(const tensor_meta& input, const std::optional<value>& weight,
                                    const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(check_types(input, weight, bias));
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2, SIZE_MAX));
     BOOST_OUTCOME_TRY(require_elements("weight", weight, input.shape[1]));
     return require_elements("bias", bias, input.shape[1]);
 }
 /// The same of running statistics, which must be there to normalize by them.
-inline result<void> check_statistics(sizes input, const std::optional<value>& mean,
+inline result<void> check_statistics(const tensor_meta& input, const std::optional<value>& mean,
                                      const std::optional<value>& variance, bool used) {
     if (used && (!mean || !variance)) return invalid("running_mean and running_var must be given");
-    BOOST_OUTCOME_TRY(require_elements("running_mean", mean, input[1]));
-    return require_elements("running_var", variance, input[1]);
+    BOOST_OUTCOME_TRY(require_parameter("running_mean", mean, input.dtype));
+    BOOST_OUTCOME_TRY(require_parameter("running_var", variance, input.dtype));
+    BOOST_OUTCOME_TRY(require_elements("running_mean", mean, input.shape[1]));
+    return require_elements("running_var", variance, input.shape[1]);
 }
 /// Refuses groups of channels that are not equally large.
 inline result<void> check_groups(std::int64_t channels, std::int64_t groups) {
@@ -9444,7 +9629,7 @@ template <one_of<ops<aten::batch_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.training));
     return add_result(out, input);
 }
 template <one_of<ops<aten::instance_norm>> Op>
@@ -9452,8 +9637,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, 3, SIZE_MAX));
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(
-        detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.use_input_stats));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.use_input_stats));
     // PyTorch repeats them once for each image, which it can do to vectors alone.
     for (const std::optional<value>& v : {a.weight, a.bias, a.running_mean, a.running_var}) {
         if (v && inference::of(*v).rank() != 1)
@@ -9478,8 +9662,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::rms_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, std::nullopt));
-    return add_result(out, input);
+    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
+    BOOST_OUTCOME_TRY(detail::check_normalized_shape(input.shape, a.normalized_shape));
+    BOOST_OUTCOME_TRY(require_shape("weight", a.weight, a.normalized_shape));
+    const bool promotes = !a.weight || result_type(input, inference::of(*a.weight)) != dtype::unknown;
+    return promotes ? add_result(out, input) : add_result(out, dtype::unknown, input.shape);
 }
 
 /// PyTorch takes a `g` that has the size of `dim`, or one element, however its axes of size 1 are written.
@@ -9529,7 +9716,7 @@ template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit>> O
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, !a.training));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.training));
     return detail::infer_batch_norm(out, input, a.training);
 }
 template <one_of<ops<aten::_native_batch_norm_legit_no_stats>> Op>
@@ -9543,7 +9730,7 @@ template <one_of<ops<aten::_native_batch_norm_legit_no_training>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input.shape, a.running_mean, a.running_var, true));
+    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, true));
     return detail::infer_batch_norm(out, input, false);
 }
 
@@ -9588,7 +9775,7 @@ inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::
 }
 
 /// Extrema of nothing are not defined: refuses empty axes among those that are reduced.
-inline result<void> check_extrema(sizes shape, sizes axes) {
+inline result<void> check_reduced_sizes(sizes shape, sizes axes) {
     BOOST_OUTCOME_TRY(reduced, axes_of(axes, shape.size()));
     for (std::size_t i = 0; i != shape.size(); ++i) {
         if (reduced.contains(i) && shape[i] == 0) {
@@ -9597,8 +9784,14 @@ inline result<void> check_extrema(sizes shape, sizes axes) {
     }
     return boost::outcome_v2::success();
 }
-inline result<void> check_extrema(sizes shape, std::optional<std::int64_t> axis) {
-    return check_extrema(shape, axis ? sizes(&*axis, 1) : sizes());
+template <class Op>
+result<void> check_extrema(const tensor_meta& self, sizes axes) {
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    return check_reduced_sizes(self.shape, axes);
+}
+template <class Op>
+result<void> check_extrema(const tensor_meta& self, std::optional<std::int64_t> axis) {
+    return check_extrema<Op>(self, axis ? sizes(&*axis, 1) : sizes());
 }
 /// The accumulating dtype of means and spreads, which integers do not have.
 inline result<dtype> real_type(dtype self, std::optional<dtype> given = std::nullopt) {
@@ -9620,6 +9813,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_reduced(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim,
                                  a.keepdim);
 }
@@ -9647,7 +9841,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::amax, aten::amin>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
@@ -9669,7 +9863,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::max, aten::min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, sizes()));
+    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, sizes()));
     return add_result(out, self.dtype, {});
 }
 
@@ -9682,7 +9876,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
@@ -9703,7 +9897,8 @@ template <one_of<aten::sort_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     constexpr bool gives_positions = !std::is_same_v<Op, aten::msort>;
-    constexpr bool gives_elements = !one_of<Op, ops<aten::argsort, aten::argsort_stable>>;
+    constexpr bool gives_elements = !has_trait<Op>(trait::locating);
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     if constexpr (gives_positions) {
         BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
     }
@@ -9719,7 +9914,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::aminmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
     BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
@@ -9737,7 +9932,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::argmax, aten::argmin>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema(self.shape, a.dim));
+    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
@@ -9766,14 +9961,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::softmax_int, aten::log_softmax_int, aten::_safe_softmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
+    const dtype type = a.dtype.value_or(as_floating(self.dtype));
+    BOOST_OUTCOME_TRY(require_floating("dtype", type));
+    BOOST_OUTCOME_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
     BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, a.dtype.value_or(as_floating(self.dtype)), self.shape);
+    return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     BOOST_OUTCOME_TRY(require_floating("self", self.dtype));
+    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
     BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self.shape);
 }
@@ -9808,8 +10007,10 @@ inline result<void> infer_resized(inference& out, const tensor_meta& input, std:
     return add_result(out, input.dtype, shape);
 }
 
+}  // namespace detail
+
 /// Sizes times factors, toward zero as in PyTorch.
-inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
+[[nodiscard]] inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
     BOOST_OUTCOME_TRY(require_count("scale_factors", factors.size(), spatial.size()));
     shape_builder scaled;
     for (std::size_t i = 0; i != spatial.size(); ++i) {
@@ -9818,22 +10019,20 @@ inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
     return scaled;
 }
 
-}  // namespace detail
-
 template <one_of<aten::resize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_resized(out, inference::of(a.self), detail::spatial_rank<Op>, a.output_size);
+    return detail::infer_resized(out, inference::of(a.self), spatial_rank<Op>, a.output_size);
 }
 
 template <one_of<aten::resize_vec_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    constexpr std::size_t count = detail::spatial_rank<Op>;
+    constexpr std::size_t count = spatial_rank<Op>;
     const tensor_meta& input = inference::of(a.input);
     BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
     if (a.output_size && a.scale_factors) return invalid("both output_size and scale_factors are given");
     if (a.output_size) return detail::infer_resized(out, input, count, *a.output_size);
     if (!a.scale_factors) return invalid("neither output_size nor scale_factors is given");
-    BOOST_OUTCOME_TRY(scaled, detail::scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
+    BOOST_OUTCOME_TRY(scaled, scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
     return detail::infer_resized(out, input, count, scaled);
 }
 
@@ -10250,6 +10449,12 @@ public:
     using dialect_list = dialects<Dialects...>;
     static constexpr std::size_t word_count = (detail::words_for(Dialects::size) + ... + 0);
 
+    // Written word by word: g++ 12 drops zeros that nobody wrote from the name of a template argument, and
+    // takes sets with the same words in other places for one.
+    constexpr op_set() {
+        for (std::uint64_t& w : words_) w = 0;
+    }
+
     /// First word of the dialect at `position`.
     [[nodiscard]] static constexpr std::size_t first_word(std::size_t position) {
         constexpr std::size_t words[] = {detail::words_for(Dialects::size)..., 0};
@@ -10266,6 +10471,12 @@ public:
         return position;
     }
 
+    template <class Dialect>
+    static constexpr std::size_t first_bit_of = first_word(position_of<Dialect>()) * detail::word_bits;
+    /// The bit of an op, counted from the first word's; the op must be in its dialect's list.
+    template <op_tag Op>
+    static constexpr std::size_t bit_of = first_bit_of<typename Op::dialect_type> + found_in_its_dialect<Op>;
+
     constexpr void insert_at(std::size_t first, std::size_t index) {
         words_[first + index / detail::word_bits] |= std::uint64_t{1} << (index % detail::word_bits);
     }
@@ -10275,17 +10486,15 @@ public:
     template <op_tag Op>
     constexpr void insert() {
         // An op that its dialect does not list is in no set; using it is an error elsewhere.
-        if constexpr (listed_in_its_dialect<Op>)
-            insert_at(first_word(position_of<typename Op::dialect_type>()), index_of<Op>);
+        if constexpr (listed_in_its_dialect<Op>) insert_at(0, bit_of<Op>);
     }
     template <op_tag Op>
     [[nodiscard]] constexpr bool contains() const {
-        constexpr std::size_t position = position_of<typename Op::dialect_type>();
-        if constexpr (position == sizeof...(Dialects) || !listed_in_its_dialect<Op>) {
+        if constexpr (position_of<typename Op::dialect_type>() == sizeof...(Dialects) ||
+                      !listed_in_its_dialect<Op>) {
             return false;
         } else {
-            constexpr std::size_t word = first_word(position) + index_of<Op> / detail::word_bits;
-            return (words_[word] >> (index_of<Op> % detail::word_bits) & 1) != 0;
+            return (words_[bit_of<Op> / detail::word_bits] >> (bit_of<Op> % detail::word_bits) & 1) != 0;
         }
     }
     /// For ops that are known only at run time.
@@ -10309,7 +10518,12 @@ public:
         for (const std::uint64_t w : words_) count += static_cast<std::size_t>(std::popcount(w));
         return count;
     }
-    [[nodiscard]] constexpr bool empty() const { return size() == 0; }
+    [[nodiscard]] constexpr bool empty() const {
+        for (const std::uint64_t w : words_) {
+            if (w != 0) return false;
+        }
+        return true;
+    }
     [[nodiscard]] constexpr const auto& words() const { return words_; }
 
     /// The same set over more dialects.
@@ -10357,31 +10571,47 @@ public:
         return {sizeof...(Dialects), 0};
     }
 
+    // Loops, not one function of a callable: compilers evaluate ten thousand of them for a pipeline.
     constexpr op_set& operator|=(const op_set& other) {
-        return combine(other, [](auto a, auto b) { return a | b; });
+        for (std::size_t i = 0; i != word_count; ++i) words_[i] |= other.words_[i];
+        return *this;
     }
     constexpr op_set& operator&=(const op_set& other) {
-        return combine(other, [](auto a, auto b) { return a & b; });
+        for (std::size_t i = 0; i != word_count; ++i) words_[i] &= other.words_[i];
+        return *this;
     }
     constexpr op_set& operator-=(const op_set& other) {
-        return combine(other, [](auto a, auto b) { return a & ~b; });
+        for (std::size_t i = 0; i != word_count; ++i) words_[i] &= ~other.words_[i];
+        return *this;
+    }
+    /// Without the ops of one set, and then with those of another.
+    [[nodiscard]] constexpr op_set replaced(const op_set& removed, const op_set& added) const {
+        op_set set = *this;
+        for (std::size_t i = 0; i != word_count; ++i)
+            set.words_[i] = (words_[i] & ~removed.words_[i]) | added.words_[i];
+        return set;
     }
     friend constexpr op_set operator|(op_set a, const op_set& b) { return a |= b; }
     friend constexpr op_set operator&(op_set a, const op_set& b) { return a &= b; }
     friend constexpr op_set operator-(op_set a, const op_set& b) { return a -= b; }
     friend constexpr bool operator==(const op_set&, const op_set&) = default;
     /// Inclusion.
-    friend constexpr bool operator<=(const op_set& a, const op_set& b) { return (a - b).empty(); }
+    friend constexpr bool operator<=(const op_set& a, const op_set& b) {
+        for (std::size_t i = 0; i != word_count; ++i) {
+            if ((a.words_[i] & ~b.words_[i]) != 0) return false;
+        }
+        return true;
+    }
+    /// Have they an op in common?
+    [[nodiscard]] constexpr bool meets(const op_set& other) const {
+        for (std::size_t i = 0; i != word_count; ++i) {
+            if ((words_[i] & other.words_[i]) != 0) return true;
+        }
+        return false;
+    }
 
     /// Not private, so that a set can be a template argument.
     std::array<std::uint64_t, word_count == 0 ? 1 : word_count> words_{};
-
-private:
-    template <class F>
-    constexpr op_set& combine(const op_set& other, F f) {
-        for (std::size_t i = 0; i != word_count; ++i) words_[i] = f(words_[i], other.words_[i]);
-        return *this;
-    }
 };
 
 template <class... A, class... B>
@@ -12078,7 +12308,8 @@ inline result<void> infer_results(tosa::variable_read, const args<tosa::variable
 }
 /// CONST_SHAPE (2.17.1).
 inline result<void> infer_results(tosa::const_shape, const args<tosa::const_shape>& a, inference& out) {
-    return add_result(out, dtype::shape, {static_cast<std::int64_t>(a.values.size())});
+    out.add(dtype::shape, {static_cast<std::int64_t>(a.values.size())});
+    return boost::outcome_v2::success();
 }
 
 }  // namespace headrace
@@ -13691,19 +13922,33 @@ enum class driver_kind : std::uint8_t { in_place, retracing };
 template <class P>
 struct pass_code {
     static result<node_counts> run(const P& p, graph& g, pass_context& context, driver_kind driver);
+    /// Of a pass that pipelines make, without arguments; its type may be incomplete where it is called.
+    static result<node_counts> run_default(graph& g, pass_context& context, driver_kind driver);
+    /// What the pass's own should_run says, of a pass that has one; `has_targets` is what the generated skip
+    /// test found.
+    static bool should_run(const graph& g, bool has_targets);
 };
 
 }  // namespace headrace
 
-/// Stands behind each standard pass: a program that links headrace::compiled does not compile its code again.
-/// The library itself redefines it in compiled/pass_codes.hpp. Header-only it declares again what is
+/// Stands behind each pass that headrace::compiled holds: a program that links it does not compile its code
+/// again. The library itself redefines it in compiled/pass_codes.hpp. Header-only it declares again what is
 /// declared.
 #ifdef HEADRACE_COMPILED
-#define HEADRACE_COMPILED_PASS(P) extern template struct pass_code<P>
+#define HEADRACE_COMPILED_CODE(P) extern template struct pass_code<P>
 #else
-#define HEADRACE_COMPILED_PASS(P) \
+#define HEADRACE_COMPILED_CODE(P) \
     template <class>              \
     struct pass_code
+#endif
+
+/// The same of a standard pass, which passes/declared_passes.hpp declares for such a program.
+#ifdef HEADRACE_COMPILED
+#define HEADRACE_COMPILED_PASS(P) \
+    HEADRACE_COMPILED_CODE(P);    \
+    static_assert(is_declared<P>, "pass: it is not declared; run tests/checks/declared_passes.py")
+#else
+#define HEADRACE_COMPILED_PASS(P) HEADRACE_COMPILED_CODE(P)
 #endif
 
 // ---- headrace/op/op_list.hpp ----
@@ -14494,9 +14739,34 @@ struct pass_list {
     static constexpr std::size_t size = sizeof...(Passes);
 };
 
+/// What is known of a pass whose definition is compiled elsewhere, as a pass without handlers: its lists, its
+/// flags, and `removes`, the ops that are gone after it. passes/declared_passes.hpp specializes it, derived
+/// from one of the bases below.
+template <class P>
+struct declared_pass {};
+
+/// Matches passes that are declared so. All that pipelines ask of them is read from the declaration, whether
+/// the definition is there or not: they may be incomplete types.
+template <class P>
+concept is_declared = requires { typename declared_pass<P>::removes; };
+
+namespace detail {
+
+// What is read of a pass: its declaration, if it has one.
+template <class P>
+using pass_facts = std::conditional_t<is_declared<P>, declared_pass<P>, P>;
+
+}  // namespace detail
+
 /// Matches passes: satisfied by a struct derived from headrace::pass.
 template <class T>
-concept pass_type = std::is_base_of_v<pass, T>;
+concept pass_type = std::is_base_of_v<pass, detail::pass_facts<T>>;
+
+/// Bases of declarations: of passes with handlers, and of passes over the whole graph.
+struct declared_rewrites : pass {};
+struct declared_graph_pass : pass {
+    result<std::size_t> operator()(graph& g, pass_context& context) const;  // never defined
+};
 
 namespace detail {
 
@@ -14587,7 +14857,7 @@ auto own_removes() {
 
 /// Matches passes over the whole graph.
 template <class P>
-concept graph_pass = pass_type<P> && requires(const P& p, graph& g, pass_context& c) {
+concept graph_pass = pass_type<P> && requires(const detail::pass_facts<P>& p, graph& g, pass_context& c) {
     { p(g, c) } -> std::same_as<result<std::size_t>>;
 };
 
@@ -14612,22 +14882,26 @@ auto find_produces() {
 
 /// The ops that a pass may emit: what its expressions make, and what `produces` declares for its handlers.
 template <class P>
-using produces_of = decltype(detail::find_produces<P>());
+using produces_of = decltype(detail::find_produces<detail::pass_facts<P>>());
 
 /// The ops that are gone after a pass over the whole graph; of other passes, handlers' signatures say that.
 template <class P>
-using removes_of = decltype(detail::own_removes<P>());
+using removes_of = decltype(detail::own_removes<detail::pass_facts<P>>());
 
 namespace detail {
 
 // A pass over the whole graph that has targets must run for what it promises to remove, too.
 template <class P>
 auto find_targets() {
-    using listed = typename listed_targets<P>::type;
-    if constexpr (listed::size == 0 || removes_of<P>::size == 0 || !graph_pass<P>) {
-        return listed{};
+    if constexpr (is_declared<P>) {
+        return typename declared_pass<P>::targets{};
     } else {
-        return joined<listed, removes_of<P>>{};
+        using listed = typename listed_targets<P>::type;
+        if constexpr (listed::size == 0 || removes_of<P>::size == 0 || !graph_pass<P>) {
+            return listed{};
+        } else {
+            return joined<listed, removes_of<P>>{};
+        }
     }
 }
 
@@ -14668,7 +14942,7 @@ concept handles = detail::has_rule<P, Op> || detail::handles_args<P, Op> || deta
 /// Matches passes whose should_run takes the place of the generated skip test: satisfied by a member
 /// `bool should_run(const graph&, bool has_targets) const`, which is given what that test found.
 template <class P>
-concept replaces_skip_test = pass_type<P> && requires(const P& p, const graph& g) {
+concept replaces_skip_test = pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
     { p.should_run(g, true) } -> std::same_as<bool>;
 };
 
@@ -14676,9 +14950,10 @@ concept replaces_skip_test = pass_type<P> && requires(const P& p, const graph& g
 /// const`, which is asked if the graph has targets of the pass and so narrows the generated skip test, or by
 /// one that replaces it.
 template <class P>
-concept decides_itself = replaces_skip_test<P> || (pass_type<P> && requires(const P& p, const graph& g) {
-                             { p.should_run(g) } -> std::same_as<bool>;
-                         });
+concept decides_itself =
+    replaces_skip_test<P> || (pass_type<P> && requires(const detail::pass_facts<P>& p, const graph& g) {
+        { p.should_run(g) } -> std::same_as<bool>;
+    });
 
 /// A pass whose handlers build on what those of earlier nodes made says `static constexpr bool
 /// in_execution_order = true`: its nodes are then visited in that order, not op by op.
@@ -14787,9 +15062,12 @@ constexpr void insert_all(Set& set, ops<Ops...>) {
     (set.template insert<Ops>(), ...);
 }
 
-// Whole-graph passes have no handlers to check.
 template <class P>
-using table_of = handler_table<P, std::conditional_t<graph_pass<P>, ops<>, targets_of<P>>>;
+inline constexpr bool always_runs = targets_of<P>::size == 0 || replaces_skip_test<P>;
+
+// Whole-graph passes have no handlers to check, and those of declared passes are checked elsewhere.
+template <class P>
+using table_of = handler_table<P, std::conditional_t<graph_pass<P> || is_declared<P>, ops<>, targets_of<P>>>;
 template <class P>
 using removable = std::conditional_t<graph_pass<P>, removes_of<P>, targets_of<P>>;
 
@@ -14797,7 +15075,9 @@ using removable = std::conditional_t<graph_pass<P>, removes_of<P>, targets_of<P>
 template <class P, class Set>
 constexpr Set removed_by() {
     Set set;
-    if constexpr (decides_itself<P>) {
+    if constexpr (is_declared<P>) {
+        insert_all(set, removes_of<P>{});
+    } else if constexpr (decides_itself<P>) {
         return set;
     } else if constexpr (graph_pass<P>) {
         insert_all(set, removes_of<P>{});
@@ -14824,6 +15104,7 @@ using set_type_of = typename set_type_of_list<List>::type;
 /// pipelines and apply_pass report them, where the message is short.
 template <pass_type P>
 struct effects_of {
+    using facts = detail::pass_facts<P>;
     using targets = targets_of<P>;
     /// no_fault, or what is wrong with the handlers.
     using missing_handler = decltype(detail::table_of<P>::diagnose_missing());
@@ -14834,11 +15115,11 @@ struct effects_of {
     static constexpr bool sound =
         std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault>;
     /// A pass without targets always runs, unless it declines; so does one that replaces the skip test.
-    static constexpr bool always_runs = targets::size == 0 || replaces_skip_test<P>;
+    static constexpr bool always_runs = detail::always_runs<P>;
 
     // Their types are spelled out: with `auto`, each pass would cost its sets even where nothing reads them.
     static constexpr detail::set_type_of<targets> target_set = set_of<targets>;
-    static constexpr auto produced_set = set_of<detail::declared_by<P>> | detail::made_by_rules<P>;
+    static constexpr auto produced_set = set_of<detail::declared_by<facts>> | detail::made_by_rules<facts>;
     static constexpr detail::set_type_of<detail::removable<P>> removed_set =
         detail::removed_by<P, detail::set_type_of<detail::removable<P>>>();
 };
@@ -14846,10 +15127,11 @@ struct effects_of {
 /// A pass's name: its `name` member, or the type's own.
 template <class P>
 constexpr std::string_view pass_name() {
+    using facts = detail::pass_facts<P>;
     if constexpr (requires {
-                      { P::name } -> std::convertible_to<std::string_view>;
+                      { facts::name } -> std::convertible_to<std::string_view>;
                   }) {
-        return P::name;
+        return facts::name;
     } else {
         return type_name<P>;
     }
@@ -14859,10 +15141,11 @@ constexpr std::string_view pass_name() {
 /// "silu(x) as x * sigmoid(x)". Empty for a pass that has none.
 template <class P>
 constexpr std::string_view pass_summary() {
+    using facts = detail::pass_facts<P>;
     if constexpr (requires {
-                      { P::summary } -> std::convertible_to<std::string_view>;
+                      { facts::summary } -> std::convertible_to<std::string_view>;
                   }) {
-        return P::summary;
+        return facts::summary;
     } else {
         return {};
     }
@@ -14910,70 +15193,21 @@ struct start_of_pipeline {};
 
 namespace detail {
 
-// The address is the identity of a pass or a property: comparing two costs no template.
-using order_id = const std::string_view*;
+// The address is the identity of a pass or a property: comparing two costs no template. The value, the length
+// of its name, spreads them.
+using order_id = const std::size_t*;
 template <class T>
-inline constexpr std::string_view identity_of = type_name<T>;
-
-// The lists that a pass or a phase has of its own.
-template <class T>
-struct order_lists {
-    static auto requires_before() {
-        if constexpr (requires { typename T::requires_before; })
-            return typename T::requires_before{};
-        else
-            return pass_list<>{};
-    }
-    static auto runs_after() {
-        if constexpr (requires { typename T::runs_after; })
-            return typename T::runs_after{};
-        else
-            return pass_list<>{};
-    }
-    static auto requires_after() {
-        if constexpr (requires { typename T::requires_after; })
-            return typename T::requires_after{};
-        else
-            return pass_list<>{};
-    }
-    static auto runs_before() {
-        if constexpr (requires { typename T::runs_before; })
-            return typename T::runs_before{};
-        else
-            return pass_list<>{};
-    }
-    static auto ensures() {
-        if constexpr (requires { typename T::ensures; })
-            return typename T::ensures{};
-        else
-            return pass_list<>{};
-    }
-    static auto invalidates() {
-        if constexpr (requires { typename T::invalidates; })
-            return typename T::invalidates{};
-        else
-            return pass_list<>{};
-    }
-};
-struct no_phase {};
-template <class P>
-auto find_phase() {
-    if constexpr (requires { typename P::phase; }) {
-        return std::type_identity<typename P::phase>{};
-    } else {
-        return std::type_identity<no_phase>{};
-    }
+constexpr std::size_t length_of_name() {
+    return sizeof(__PRETTY_FUNCTION__);
 }
-template <class P>
-using phase_of = typename decltype(find_phase<P>())::type;
+template <class T>
+inline constexpr std::size_t identity_of = length_of_name<T>();
 
-template <class A, class B>
-struct ordered_list;
-template <class... As, class... Bs>
-struct ordered_list<pass_list<As...>, pass_list<Bs...>> {
-    static constexpr std::array<order_id, sizeof...(As) + sizeof...(Bs)> ids{&identity_of<As>...,
-                                                                             &identity_of<Bs>...};
-    using type = pass_list<As..., Bs...>;
+template <class List>
+struct listed_ids;
+template <class... Ts>
+struct listed_ids<pass_list<Ts...>> {
+    static constexpr std::array<order_id, sizeof...(Ts)> value{&identity_of<Ts>...};
 };
 
 enum class order_list : std::uint8_t {
@@ -14984,39 +15218,21 @@ enum class order_list : std::uint8_t {
     ensures,
     invalidates
 };
-template <class P, order_list List>
-auto pick_list() {
-    using own = order_lists<P>;
-    using shared = order_lists<phase_of<P>>;
-    if constexpr (List == order_list::requires_before) {
-        return ordered_list<decltype(own::requires_before()), decltype(shared::requires_before())>{};
-    } else if constexpr (List == order_list::runs_after) {
-        return ordered_list<decltype(own::runs_after()), decltype(shared::runs_after())>{};
-    } else if constexpr (List == order_list::requires_after) {
-        return ordered_list<decltype(own::requires_after()), decltype(shared::requires_after())>{};
-    } else if constexpr (List == order_list::runs_before) {
-        return ordered_list<decltype(own::runs_before()), decltype(shared::runs_before())>{};
-    } else if constexpr (List == order_list::ensures) {
-        return ordered_list<decltype(own::ensures()), decltype(shared::ensures())>{};
-    } else {
-        return ordered_list<decltype(own::invalidates()), decltype(shared::invalidates())>{};
-    }
-}
-template <class P, order_list List>
-using order_list_of = decltype(pick_list<P, List>());
 
 }  // namespace detail
 
-/// What a pass says about its order, as data: its own lists and those of its phase.
+/// What a pass or a phase says about its order, as data.
 struct order_facts {
     using ids = std::span<const detail::order_id>;
     detail::order_id self = nullptr;
+    const order_facts* phase = nullptr;  ///< whose lists are the pass's, too
     ids requires_before{}, runs_after{}, requires_after{}, runs_before{}, ensures{}, invalidates{};
 
     /// False for a pass that may stand anywhere, as far as it and its phase say.
     [[nodiscard]] constexpr bool states_something() const {
         return !(requires_before.empty() && runs_after.empty() && requires_after.empty() &&
-                 runs_before.empty() && ensures.empty() && invalidates.empty());
+                 runs_before.empty() && ensures.empty() && invalidates.empty()) ||
+               (phase != nullptr && phase->states_something());
     }
     [[nodiscard]] constexpr const ids& list(detail::order_list l) const {
         const ids* const all[] = {&requires_before, &runs_after, &requires_after,
@@ -15025,15 +15241,77 @@ struct order_facts {
     }
 };
 
+namespace detail {
+
+template <class T>
+constexpr order_facts make_order_facts();
+template <class T>
+inline constexpr order_facts own_order_facts = make_order_facts<T>();
+
+template <class T>
+constexpr order_facts make_order_facts() {
+    order_facts f;
+    f.self = &identity_of<T>;
+    using facts = pass_facts<T>;
+    if constexpr (requires { typename facts::requires_before; })
+        f.requires_before = listed_ids<typename facts::requires_before>::value;
+    if constexpr (requires { typename facts::runs_after; })
+        f.runs_after = listed_ids<typename facts::runs_after>::value;
+    if constexpr (requires { typename facts::requires_after; })
+        f.requires_after = listed_ids<typename facts::requires_after>::value;
+    if constexpr (requires { typename facts::runs_before; })
+        f.runs_before = listed_ids<typename facts::runs_before>::value;
+    if constexpr (requires { typename facts::ensures; })
+        f.ensures = listed_ids<typename facts::ensures>::value;
+    if constexpr (requires { typename facts::invalidates; })
+        f.invalidates = listed_ids<typename facts::invalidates>::value;
+    if constexpr (requires { typename facts::phase; }) f.phase = &own_order_facts<typename facts::phase>;
+    return f;
+}
+
+// One of the lists that a pass or a phase has of its own, as a type: for diagnostics.
+template <class T, order_list List>
+auto pick_list() {
+    if constexpr (List == order_list::requires_before && requires { typename T::requires_before; }) {
+        return typename T::requires_before{};
+    } else if constexpr (List == order_list::runs_after && requires { typename T::runs_after; }) {
+        return typename T::runs_after{};
+    } else if constexpr (List == order_list::requires_after && requires { typename T::requires_after; }) {
+        return typename T::requires_after{};
+    } else if constexpr (List == order_list::runs_before && requires { typename T::runs_before; }) {
+        return typename T::runs_before{};
+    } else if constexpr (List == order_list::ensures && requires { typename T::ensures; }) {
+        return typename T::ensures{};
+    } else if constexpr (List == order_list::invalidates && requires { typename T::invalidates; }) {
+        return typename T::invalidates{};
+    } else {
+        return pass_list<>{};
+    }
+}
+struct no_phase {};
+template <class T>
+auto find_phase() {
+    if constexpr (requires { typename T::phase; }) {
+        return std::type_identity<typename T::phase>{};
+    } else {
+        return std::type_identity<no_phase>{};
+    }
+}
+template <class P>
+using phase_of = typename decltype(find_phase<pass_facts<P>>())::type;
+
+template <class... As, class... Bs>
+pass_list<As..., Bs...> operator+(pass_list<As...>, pass_list<Bs...>);
+/// What a pass lists, and what its phase does.
+template <class P, order_list List>
+using order_list_of = decltype(decltype(pick_list<pass_facts<P>, List>()){} +
+                               decltype(pick_list<phase_of<P>, List>()){});
+
+}  // namespace detail
+
 /// The facts of a pass.
 template <class P>
-inline constexpr order_facts order_facts_of{&detail::identity_of<P>,
-                                      detail::order_list_of<P, detail::order_list::requires_before>::ids,
-                                      detail::order_list_of<P, detail::order_list::runs_after>::ids,
-                                      detail::order_list_of<P, detail::order_list::requires_after>::ids,
-                                      detail::order_list_of<P, detail::order_list::runs_before>::ids,
-                                      detail::order_list_of<P, detail::order_list::ensures>::ids,
-                                      detail::order_list_of<P, detail::order_list::invalidates>::ids};
+inline constexpr const order_facts& order_facts_of = detail::own_order_facts<P>;
 
 namespace detail {
 
@@ -15051,15 +15329,17 @@ struct order_fault {
 inline constexpr order_list wanting_lists[] = {order_list::requires_before, order_list::runs_after,
                                                order_list::requires_after, order_list::runs_before};
 
-// Calls `f(id)` for what the passes say that they need. Neighbours of one phase share their lists.
+// Calls `f(id)` for what the passes say that they need. Neighbours of one phase share its lists.
 template <class F>
 constexpr void for_each_wanted(std::span<const order_facts* const> passes, F&& f) {
-    for (std::size_t i = 0; i != passes.size(); ++i) {
+    const order_facts* phase = nullptr;
+    for (const order_facts* p : passes) {
         for (const order_list l : wanting_lists) {
-            const order_facts::ids& ids = passes[i]->list(l);
-            if (i != 0 && ids.data() == passes[i - 1]->list(l).data()) continue;
-            for (const order_id id : ids) f(id);
+            for (const order_id id : p->list(l)) f(id);
+            if (p->phase == nullptr || p->phase == phase) continue;
+            for (const order_id id : p->phase->list(l)) f(id);
         }
+        phase = p->phase;
     }
 }
 /// A bound for the number of passes and properties that are named.
@@ -15069,12 +15349,44 @@ constexpr std::size_t count_wanted(std::span<const order_facts* const> passes) {
     return count;
 }
 
+/// Numbers identities in the order in which they are added. They are found by their names' lengths: to
+/// compare each with all others would be most of what the proof costs.
+template <std::size_t Capacity>
+class order_index {
+public:
+    [[nodiscard]] constexpr std::size_t size() const { return size_; }
+    /// The number of an identity, or size().
+    [[nodiscard]] constexpr std::size_t find(order_id id) const {
+        std::size_t k = buckets_[bucket_of(id)];
+        while (k != 0 && ids_[k - 1] != id) k = next_[k - 1];
+        return k == 0 ? size_ : k - 1;
+    }
+    /// False if it is there already.
+    constexpr bool add(order_id id) {
+        if (find(id) != size_) return false;
+        std::size_t& bucket = buckets_[bucket_of(id)];
+        ids_[size_] = id;
+        next_[size_] = bucket;
+        bucket = ++size_;
+        return true;
+    }
+
+private:
+    static constexpr std::size_t buckets = 64;
+    static constexpr std::size_t bucket_of(order_id id) { return *id % buckets; }
+
+    std::array<order_id, Capacity + 1> ids_{};
+    std::array<std::size_t, Capacity + 1> next_{};  ///< of the same bucket, counted from 1; 0 is none
+    std::array<std::size_t, buckets> buckets_{};
+    std::size_t size_ = 0;
+};
+
 /// Finds the first fault of an order: what is not there at all before what is in a wrong place.
 template <std::size_t Capacity>
 class order_check {
 public:
     constexpr explicit order_check(std::span<const order_facts* const> passes) : passes_(passes) {
-        for_each_wanted(passes, [&](order_id id) { add(id); });
+        for_each_wanted(passes, [&](order_id id) { wanted_.add(id); });
         for (std::size_t i = 0; i != passes.size(); ++i) {
             for_provided(*passes[i], [&](state& s) { s.last_provider = i + 1; });
         }
@@ -15087,12 +15399,12 @@ public:
             look_back(i, order_list::runs_after);
             look_ahead(i, order_list::requires_after);
             look_ahead(i, order_list::runs_before);
-            for (const order_id id : p.invalidates) {
-                if (const std::size_t k = find(id); k != count_ && states_[k].holds) {
+            for_each(p, order_list::invalidates, [&](order_id id, std::size_t) {
+                if (const std::size_t k = wanted_.find(id); k != wanted_.size() && states_[k].holds) {
                     states_[k].holds = false;
                     states_[k].invalidated_by = i + 1;
                 }
-            }
+            });
             for_provided(p, [&](state& s) { s.holds = true; });
         }
         return unmet_.kind != order_fault_kind::none ? unmet_ : misplaced_;
@@ -15101,53 +15413,49 @@ public:
 private:
     // Positions count from 1; 0 is none.
     struct state {
-        order_id id = nullptr;
         std::size_t last_provider = 0, invalidated_by = 0;
         bool holds = false;
     };
-
-    // An index, not a pointer: g++ 12 takes no pointer into a temporary for a constant.
-    [[nodiscard]] constexpr std::size_t find(order_id id) const {
-        std::size_t k = 0;
-        while (k != count_ && states_[k].id != id) ++k;
-        return k;
-    }
-    constexpr void add(order_id id) {
-        if (find(id) == count_) states_[count_++].id = id;
+    // Calls `f(id, entry)` for what a pass lists, and then its phase.
+    template <class F>
+    static constexpr void for_each(const order_facts& p, order_list l, F&& f) {
+        std::size_t entry = 0;
+        for (const order_id id : p.list(l)) f(id, entry++);
+        if (p.phase == nullptr) return;
+        for (const order_id id : p.phase->list(l)) f(id, entry++);
     }
     template <class F>
     constexpr void for_provided(const order_facts& p, F&& f) {
-        if (const std::size_t k = find(p.self); k != count_) f(states_[k]);
-        for (const order_id id : p.ensures) {
-            if (const std::size_t k = find(id); k != count_) f(states_[k]);
-        }
+        const auto provide = [&](order_id id, std::size_t) {
+            if (const std::size_t k = wanted_.find(id); k != wanted_.size()) f(states_[k]);
+        };
+        provide(p.self, 0);
+        for_each(p, order_list::ensures, provide);
     }
 
     constexpr void look_back(std::size_t i, order_list l) {
-        const order_facts::ids& ids = passes_[i]->list(l);
-        for (std::size_t k = 0; k != ids.size(); ++k) {
-            const state& s = states_[find(ids[k])];
-            if (s.holds) continue;
+        for_each(*passes_[i], l, [&](order_id id, std::size_t entry) {
+            const state& s = states_[wanted_.find(id)];
+            if (s.holds) return;
             if (s.last_provider == 0) {
-                if (l == order_list::requires_before) report(order_fault_kind::unmet, i, l, k, 0);
+                if (l == order_list::requires_before) report(order_fault_kind::unmet, i, l, entry, 0);
             } else if (s.invalidated_by != 0) {
-                report(order_fault_kind::invalidated, i, l, k, s.invalidated_by - 1);
+                report(order_fault_kind::invalidated, i, l, entry, s.invalidated_by - 1);
             } else {
-                report(order_fault_kind::misordered, i, l, k, 0);
+                report(order_fault_kind::misordered, i, l, entry, 0);
             }
-        }
+        });
     }
     constexpr void look_ahead(std::size_t i, order_list l) {
-        const order_facts::ids& ids = passes_[i]->list(l);
-        for (std::size_t k = 0; k != ids.size(); ++k) {
-            const state& s = states_[find(ids[k])];
-            if (s.last_provider > i + 1) continue;
+        for_each(*passes_[i], l, [&](order_id id, std::size_t entry) {
+            const state& s = states_[wanted_.find(id)];
+            if (s.last_provider > i + 1) return;
             if (s.last_provider != 0) {
-                report(order_fault_kind::misordered, i, l, k, 0);
+                report(order_fault_kind::misordered, i, l, entry, 0);
             } else if (l == order_list::requires_after) {
-                report(order_fault_kind::unmet, i, l, k, 0);
+                report(order_fault_kind::unmet, i, l, entry, 0);
             }
-        }
+        });
     }
     constexpr void report(order_fault_kind kind, std::size_t i, order_list l, std::size_t entry,
                           std::size_t by) {
@@ -15156,8 +15464,8 @@ private:
     }
 
     std::span<const order_facts* const> passes_;
-    std::array<state, Capacity + 1> states_{};
-    std::size_t count_ = 0;
+    order_index<Capacity> wanted_;
+    std::array<state, Capacity + 1> states_{};  ///< of what is wanted
     order_fault unmet_{}, misplaced_{};
 };
 
@@ -15755,7 +16063,9 @@ auto refine(no_handler<P, Op>) {
 
 template <class P>
 auto find_pass_fault() {
-    if constexpr (!pass_type<P>) {
+    if constexpr (is_declared<P>) {
+        return no_fault{};  // where it is compiled, its definition is checked
+    } else if constexpr (!pass_type<P>) {
         return not_a_pass<P>{};
     } else if constexpr (!std::is_same_v<typename effects_of<P>::missing_handler, no_fault>) {
         return detail::refine(typename effects_of<P>::missing_handler{});
@@ -15769,7 +16079,7 @@ auto find_pass_fault() {
 }
 template <class P>
 auto find_faulty_handler() {
-    if constexpr (pass_type<P>) {
+    if constexpr (!is_declared<P> && pass_type<P>) {
         return typename effects_of<P>::faulty_handler{};
     } else {
         return no_fault{};
@@ -15847,17 +16157,18 @@ struct set_over<dialects<Ds...>> {
     using type = op_set<Ds...>;
 };
 
-// The dialects of two lists and of any number of further lists, of dialects or of ops.
-template <class A, class B, class... OpLists>
-struct universe_of;
-template <class A, class B>
-struct universe_of<A, B> : merge_dialects<A, B> {};
-template <class A, class B, class... Ops, class... Rest>
-struct universe_of<A, B, ops<Ops...>, Rest...>
-    : universe_of<typename merge_dialects<A, dialects_of<Ops...>>::type, B, Rest...> {};
-template <class A, class B, class... Ds, class... Rest>
-struct universe_of<A, B, dialects<Ds...>, Rest...>
-    : universe_of<typename merge_dialects<A, dialects<Ds...>>::type, B, Rest...> {};
+// The dialects of lists, of dialects or of ops, in order of first appearance. Passes have few kinds of lists
+// of dialects, so that a fold costs few templates.
+template <class List, class... Ds>
+auto operator+(collected<List>, dialects<Ds...>)
+    -> collected<typename merge_dialects<List, dialects<Ds...>>::type>;
+template <class... Ds>
+auto dialects_in(dialects<Ds...>) -> dialects<Ds...>;
+template <class... Ops>
+auto dialects_in(ops<Ops...>) -> dialects_of<Ops...>;
+template <class Dialects, class... Lists>
+using with_dialects_of =
+    typename decltype((collected<Dialects>{} + ... + decltype(dialects_in(Lists{})){}))::type;
 
 template <std::size_t I, class... Ps>
 struct pass_at {
@@ -15882,8 +16193,8 @@ constexpr std::size_t last_targeting() {
 template <class P>
 inline constexpr bool is_repeatable = false;
 template <class P>
-    requires requires { P::repeatable; }
-inline constexpr bool is_repeatable<P> = P::repeatable;
+    requires requires { pass_facts<P>::repeatable; }
+inline constexpr bool is_repeatable<P> = pass_facts<P>::repeatable;
 
 // The first of some diagnoses that is a fault. Types are taken apart only if there is one.
 template <class... Diagnoses>
@@ -15910,8 +16221,6 @@ auto property_or_none() {
         return pass_list<>{};
     }
 }
-template <class... As, class... Bs>
-pass_list<As..., Bs...> operator+(pass_list<As...>, pass_list<Bs...>);
 template <class Boundary>
 struct properties_in;
 template <template <class...> class Boundary, class... Items>
@@ -15959,13 +16268,10 @@ struct pipeline_checks {
         constexpr std::size_t at = [] {
             constexpr order_id ids[] = {&identity_of<Ps>..., nullptr};
             constexpr bool repeatable[] = {is_repeatable<Ps>..., true};
-            for (std::size_t i = 0; i != size; ++i) {
-                if (repeatable[i]) continue;
-                for (std::size_t k = i + 1; k != size; ++k) {
-                    if (ids[i] == ids[k]) return i;
-                }
-            }
-            return size;
+            order_index<size> listed;
+            std::size_t i = 0;
+            while (i != size && (listed.add(ids[i]) || repeatable[i])) ++i;
+            return i;
         }();
         if constexpr (at == size) {
             return no_fault{};
@@ -15994,7 +16300,7 @@ struct order_checks {
             return no_fault{};
         } else {
             using culprit = typename pass_at<fault.pass, Ps...>::type;
-            using wanted = decltype(entry_of(typename order_list_of<culprit, fault.list>::type{}));
+            using wanted = decltype(entry_of(order_list_of<culprit, fault.list>{}));
             if constexpr (fault.kind == order_fault_kind::unmet) {
                 return unmet<pass_named<fault.pass>, wanted>{};
             } else if constexpr (fault.kind == order_fault_kind::misordered) {
@@ -16008,6 +16314,129 @@ struct order_checks {
 };
 
 }  // namespace detail
+
+}  // namespace headrace
+
+// ---- headrace/pass/statistics.hpp ----
+
+namespace headrace {
+
+/// Why a pass did or did not run.
+enum class pass_status : std::uint8_t {
+    ran,
+    no_target,  ///< skipped: none of its targets is in the graph
+    declined,   ///< skipped: its own should_run said so
+    pruned      ///< left out of the generated code: it can never fire for the pipeline's source
+};
+
+[[nodiscard]] constexpr std::string_view name_of(pass_status s) {
+    switch (s) {
+        case pass_status::ran:
+            return "ran";
+        case pass_status::no_target:
+            return "no target in the graph";
+        case pass_status::declined:
+            return "should_run returned false";
+        case pass_status::pruned:
+            return "can never fire for this source";
+    }
+    return "";
+}
+
+struct pass_record {
+    std::string_view name;
+    pass_status status = pass_status::pruned;
+    node_counts nodes;
+    std::uint64_t nanoseconds = 0;  ///< 0 without a clock, see run_options
+};
+
+/// One record per pass of the pipeline, in order.
+using run_statistics = std::pmr::vector<pass_record>;
+
+}  // namespace headrace
+
+// ---- headrace/pass/pipeline_step.hpp ----
+
+namespace headrace {
+
+/// What a run is told. `clock` returns nanoseconds; `after_pass` is called after each pass that ran and may
+/// stop the run.
+struct run_options {
+    driver_kind driver = driver_kind::in_place;
+    std::uint64_t (*clock)() = nullptr;
+    void* observer = nullptr;
+    result<void> (*after_pass)(void* observer, const pass_record& record, graph& g) = nullptr;
+    bool skip = true;  ///< false: run every pass, for measurements; pass_context::force_passes does so, too
+};
+
+/// A pass of a pipeline: what a run asks and calls.
+struct pipeline_step {
+    std::string_view name;
+    std::span<const std::uint64_t> targets;  ///< by the pipeline's dialects; empty: it has none
+    bool replaces_skip_test = false;         ///< should_run is asked even if there are no targets
+    bool (*should_run)(const graph& g, bool has_targets) = nullptr;  ///< null: it has targets, so it runs
+    /// Null of a pass that can never fire.
+    result<node_counts> (*run)(graph& g, pass_context& context, driver_kind driver) = nullptr;
+};
+
+/// The passes of a pipeline, and the dialects of their targets.
+struct pipeline_steps {
+    std::span<const pipeline_step> steps;
+    std::span<const dialect_info* const> dialects;
+
+    /// The generated skip test: does the graph, nested regions included, have a target of a pass?
+    [[nodiscard]] bool has_targets(const pipeline_step& step, const graph& g) const {
+        std::span<const std::uint64_t> words = step.targets;
+        for (const dialect_info* d : dialects) {
+            if (words.empty()) break;
+            const std::size_t count = detail::words_for(d->op_count);
+            std::uint64_t wanted = 0;
+            for (const std::uint64_t w : words.first(count)) wanted |= w;
+            if (wanted != 0) {
+                const std::span<const std::uint64_t> present = g.census().present(*d);
+                for (std::size_t w = 0; w != present.size(); ++w) {
+                    if ((words[w] & present[w]) != 0) return true;
+                }
+            }
+            words = words.subspan(count);
+        }
+        return false;
+    }
+    /// Does a pass run? It is asked in its turn, as passes before it may make its targets.
+    [[nodiscard]] pass_status decide(const pipeline_step& step, const graph& g, const pass_context& context,
+                                     const run_options& options) const {
+        if (!options.skip || context.forces_passes()) return pass_status::ran;
+        const bool present = step.targets.empty() || has_targets(step, g);
+        if (!present && !step.replaces_skip_test) return pass_status::no_target;
+        if (step.should_run == nullptr || step.should_run(g, present)) return pass_status::ran;
+        return pass_status::declined;
+    }
+
+    [[nodiscard]] result<run_statistics> run(graph& g, pass_context& context,
+                                             const run_options& options) const {
+        run_statistics statistics(steps.size());
+        for (std::size_t i = 0; i != steps.size(); ++i) {
+            pass_record& record = statistics[i];
+            record.name = steps[i].name;
+            if (steps[i].run == nullptr) continue;
+            record.status = decide(steps[i], g, context, options);
+            if (record.status != pass_status::ran) continue;
+            BOOST_OUTCOME_TRYV(run_pass(steps[i], g, context, options, record));
+        }
+        return statistics;
+    }
+
+private:
+    static result<void> run_pass(const pipeline_step& step, graph& g, pass_context& context,
+                                 const run_options& options, pass_record& record) {
+        const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
+        BOOST_OUTCOME_TRY(counts, step.run(g, context, options.driver));
+        record.nodes = counts;
+        if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
+        if (options.after_pass == nullptr) return boost::outcome_v2::success();
+        return options.after_pass(options.observer, record, g);
+    }
+};
 
 }  // namespace headrace
 
@@ -16148,44 +16577,18 @@ result<node_counts> pass_code<P>::run(const P& p, graph& g, pass_context& contex
         return detail::run_checked(p, g, [&] { return detail::run_unchecked(p, g, context, driver); });
     }
 }
-
-}  // namespace headrace
-
-// ---- headrace/pass/statistics.hpp ----
-
-namespace headrace {
-
-/// Why a pass did or did not run.
-enum class pass_status : std::uint8_t {
-    ran,
-    no_target,  ///< skipped: none of its targets is in the graph
-    declined,   ///< skipped: its own should_run said so
-    pruned      ///< left out of the generated code: it can never fire for the pipeline's source
-};
-
-[[nodiscard]] constexpr std::string_view name_of(pass_status s) {
-    switch (s) {
-        case pass_status::ran:
-            return "ran";
-        case pass_status::no_target:
-            return "no target in the graph";
-        case pass_status::declined:
-            return "should_run returned false";
-        case pass_status::pruned:
-            return "can never fire for this source";
-    }
-    return "";
+template <class P>
+result<node_counts> pass_code<P>::run_default(graph& g, pass_context& context, driver_kind driver) {
+    return run(P{}, g, context, driver);
 }
-
-struct pass_record {
-    std::string_view name;
-    pass_status status = pass_status::pruned;
-    node_counts nodes;
-    std::uint64_t nanoseconds = 0;  ///< 0 without a clock, see run_options
-};
-
-/// One record per pass of the pipeline, in order.
-using run_statistics = std::pmr::vector<pass_record>;
+template <class P>
+bool pass_code<P>::should_run(const graph& g, bool has_targets) {
+    if constexpr (replaces_skip_test<P>) {
+        return P{}.should_run(g, has_targets);
+    } else {
+        return has_targets && P{}.should_run(g);
+    }
+}
 
 }  // namespace headrace
 
@@ -16200,16 +16603,6 @@ template <class... Items>
 struct from {};
 template <class... Items>
 struct to {};
-
-/// What a run is told. `clock` returns nanoseconds; `after_pass` is called after each pass that ran and may
-/// stop the run.
-struct run_options {
-    driver_kind driver = driver_kind::in_place;
-    std::uint64_t (*clock)() = nullptr;
-    void* observer = nullptr;
-    result<void> (*after_pass)(void* observer, const pass_record& record, graph& g) = nullptr;
-    bool skip = true;  ///< false: run every pass, for measurements; pass_context::force_passes does so, too
-};
 
 namespace detail {
 
@@ -16257,15 +16650,21 @@ constexpr Set all_but(const Allowed& allowed) {
 // The ops that the properties in a list do not allow: once for each list, not for each pass that has it.
 template <class Set, class List>
 inline constexpr Set excluded_by{};
+template <class Set, class T>
+    requires requires { T::only; }
+inline constexpr Set excluded_by<Set, pass_list<T>> = all_but<Set>(T::only | every_op<builtin::dialect>);
 template <class Set, class... Ts>
-inline constexpr Set excluded_by<Set, pass_list<Ts...>> = [] {
-    Set excluded;
-    [[maybe_unused]] const auto exclude = [&]<class T>() {
-        if constexpr (requires { T::only; }) excluded |= all_but<Set>(T::only | every_op<builtin::dialect>);
-    };
-    (exclude.template operator()<Ts>(), ...);
-    return excluded;
-}();
+    requires(sizeof...(Ts) > 1)
+inline constexpr Set excluded_by<Set, pass_list<Ts...>> = (Set() | ... | excluded_by<Set, pass_list<Ts>>);
+
+template <class Set, class T>
+constexpr Set excluded_before() {
+    if constexpr (requires { typename T::runs_after; }) {
+        return excluded_by<Set, typename T::runs_after>;
+    } else {
+        return Set();
+    }
+}
 
 // The first property in a list that does not allow an op.
 template <class Set, std::size_t Position, std::size_t Index, class... Ts>
@@ -16299,15 +16698,15 @@ constexpr std::pair<std::size_t, std::size_t> nth_op(Set set, std::size_t n) {
 template <class Set, class P>
 constexpr effect_sets<Set> effects_over() {
     effect_sets<Set> sets;
-    if constexpr (!sound_pass<P>) {
+    if constexpr (!is_declared<P> && !sound_pass<P>) {
         sets.targets_nothing = false;  // it never runs, so that no second error follows
     } else {
         insert_all(sets.targets, targets_of<P>{});
-        insert_all(sets.produced, declared_by<P>{});
-        sets.produced |= made_by_rules<P>.over(typename Set::dialect_list{});
+        insert_all(sets.produced, declared_by<pass_facts<P>>{});
+        sets.produced |= made_by_rules<pass_facts<P>>.over(typename Set::dialect_list{});
         sets.removed = removed_by<P, Set>();
-        sets.gone_before = excluded_by<Set, typename order_list_of<P, order_list::runs_after>::type>;
-        sets.targets_nothing = effects_of<P>::always_runs;
+        sets.gone_before = excluded_before<Set, pass_facts<P>>() | excluded_before<Set, phase_of<P>>();
+        sets.targets_nothing = always_runs<P>;
     }
     return sets;
 }
@@ -16327,8 +16726,8 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
     f.ops[0] = source;
     for (std::size_t i = 0; i != N; ++i) {
         const effect_sets<Set>& p = passes[i];
-        f.fires[i] = p.targets_nothing || !(p.targets & f.ops[i]).empty();
-        f.ops[i + 1] = f.fires[i] ? (f.ops[i] - p.removed) | p.produced : f.ops[i];
+        f.fires[i] = p.targets_nothing || p.targets.meets(f.ops[i]);
+        f.ops[i + 1] = f.fires[i] ? f.ops[i].replaced(p.removed, p.produced) : f.ops[i];
     }
     // Backward: what may stand before pass i, in any mixture, and still end up legal. If what the pass emits
     // cannot, then nothing that makes it run can: for a pass without targets, nothing at all.
@@ -16338,7 +16737,7 @@ constexpr flow<Set, N> fold_effects(const std::array<effect_sets<Set>, N>& passe
         if (p.produced <= f.supported) {
             f.supported |= p.removed;
         } else {
-            f.supported = p.targets_nothing ? Set{} : f.supported - p.targets;
+            f.supported -= p.targets_nothing ? f.supported : p.targets;
         }
     }
     f.supported &= source;
@@ -16350,9 +16749,9 @@ template <class Set, std::size_t N>
 constexpr std::size_t find_too_early(const std::array<effect_sets<Set>, N>& passes, const flow<Set, N>& f) {
     for (std::size_t i = 0; i != N; ++i) {
         const Set& excluded = passes[i].gone_before;
-        if (excluded.empty() || (f.ops[i] & excluded).empty()) continue;
+        if (!f.ops[i].meets(excluded)) continue;
         for (std::size_t k = i + 1; k != N + 1; ++k) {
-            if ((f.ops[k] & excluded).empty()) return i;
+            if (!f.ops[k].meets(excluded)) return i;
         }
     }
     return N;
@@ -16382,10 +16781,13 @@ private:
     using source_set_type = std::remove_const_t<decltype(detail::boundary<From>::set)>;
     using legal_set_type = std::remove_const_t<decltype(detail::boundary<To>::set)>;
     // One union per list of sets, not one per pass: the dialects of all passes' ops together.
-    using universe = typename detail::universe_of<
-        typename source_set_type::dialect_list, typename legal_set_type::dialect_list, targets_of<Passes>...,
-        detail::declared_by<Passes>...,
-        typename detail::list_facts<detail::rules_of<Passes>>::dialect_list...>::type;
+    using universe = detail::with_dialects_of<
+        detail::with_dialects_of<
+            detail::with_dialects_of<
+                detail::with_dialects_of<typename source_set_type::dialect_list, targets_of<Passes>...>,
+                detail::declared_by<detail::pass_facts<Passes>>...>,
+            typename detail::list_facts<detail::rules_of<detail::pass_facts<Passes>>>::dialect_list...>,
+        typename legal_set_type::dialect_list>;
     using set_type = typename detail::set_over<universe>::type;
 
     static constexpr std::array<detail::effect_sets<set_type>, size> effects_{
@@ -16433,7 +16835,7 @@ private:
         } else {
             using culprit = typename detail::pass_at<at, Passes...>::type;
             constexpr auto op = (flow_.ops[at] & effects_[at].gone_before).first();
-            using needs = typename detail::order_list_of<culprit, detail::order_list::runs_after>::type;
+            using needs = detail::order_list_of<culprit, detail::order_list::runs_after>;
             return too_early<culprit, detail::property_without<set_type, op.first, op.second, needs>,
                              typename op_at<set_type, op.first, op.second>::type>{};
         }
@@ -16500,9 +16902,10 @@ public:
     /// run could not go on. Whoever runs it asks `for_each_illegal` afterwards.
     [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
                                                     const run_options& options = {}) {
-        run_statistics statistics(size);
-        return run_all(g, context, options, statistics, std::make_index_sequence<size>{});
+        return steps().run(g, context, options);
     }
+    /// The same as data, for other ways to run them.
+    [[nodiscard]] static constexpr pipeline_steps steps() { return {steps_, infos_}; }
 
     /// Calls `f(node&)` for each node whose op may not leave the pipeline.
     template <class F>
@@ -16515,95 +16918,36 @@ public:
         });
     }
 
-    /// The generated skip test: does the graph, nested regions included, have a target of pass `I`?
-    template <std::size_t I>
-    [[nodiscard]] static bool has_targets(const graph& g) {
-        return meets<I>(g, universe{});
-    }
-    /// Does pass `P`, the one of that index, run? It is asked in its turn, as passes before it may make its
-    /// targets.
-    template <std::size_t I, class P>
-    [[nodiscard]] static pass_status decide(const graph& g, const pass_context& context,
-                                            const run_options& options) {
-        if (!options.skip || context.forces_passes()) return pass_status::ran;
-        if constexpr (replaces_skip_test<P>) {
-            const bool present = targets_of<P>::size == 0 || has_targets<I>(g);
-            return P{}.should_run(g, present) ? pass_status::ran : pass_status::declined;
-        } else {
-            if constexpr (!effects_of<P>::always_runs) {
-                if (!has_targets<I>(g)) return pass_status::no_target;
-            }
-            if constexpr (decides_itself<P>) {
-                if (!P{}.should_run(g)) return pass_status::declined;
-            }
-            return pass_status::ran;
-        }
-    }
-
 private:
-    template <std::size_t I, class... Ds>
-    static bool meets(const graph& g, dialects<Ds...>) {
-        return (meets_in<I, Ds>(g) || ...);
-    }
-    template <std::size_t I, class D>
-    static bool meets_in(const graph& g) {
-        constexpr std::size_t first = set_type::first_word(set_type::template position_of<D>());
-        constexpr std::size_t words = detail::words_for(D::size);
-        constexpr bool any = [] {
-            for (std::size_t w = 0; w != words; ++w) {
-                if (effects_[I].targets.words()[first + w] != 0) return true;
-            }
-            return false;
-        }();
-        if constexpr (any) {
-            const auto present = g.census().present(info_of_dialect<D>);
-            if (present.empty()) return false;
-            static constexpr auto mask = [] {
-                std::array<std::uint64_t, words> m{};
-                for (std::size_t w = 0; w != words; ++w) m[w] = effects_[I].targets.words()[first + w];
-                return m;
-            }();
-            return masks_meet(mask, present, std::make_index_sequence<words>{});
-        } else {
-            return false;
+    // A pass that can never fire has no code.
+    template <std::size_t I, class P>
+    static constexpr pipeline_step step_of() {
+        pipeline_step step;
+        step.name = pass_names[I];
+        if constexpr (flow_.fires[I]) {
+            if (targets_of<P>::size != 0) step.targets = targets_[I];
+            step.replaces_skip_test = replaces_skip_test<P>;
+            if constexpr (decides_itself<P>) step.should_run = &pass_code<P>::should_run;
+            step.run = &pass_code<P>::run_default;
         }
+        return step;
     }
-    // Words without a target cost nothing: their mask is a constant 0.
-    template <std::size_t N, std::size_t... W>
-    static bool masks_meet(const std::array<std::uint64_t, N>& mask, std::span<const std::uint64_t> present,
-                           std::index_sequence<W...>) {
-        return (((mask[W] & present[W]) != 0) || ...);
-    }
-
     template <std::size_t... I>
-    static result<run_statistics> run_all(graph& g, pass_context& context, const run_options& options,
-                                          run_statistics& statistics, std::index_sequence<I...>) {
-        result<void> status = boost::outcome_v2::success();
-        [[maybe_unused]] const auto step = [&]<std::size_t K, class P>() {
-            pass_record& record = statistics[K];
-            record.name = pass_names[K];
-            if constexpr (flow_.fires[K]) {
-                record.status = decide<K, P>(g, context, options);
-                if (record.status == pass_status::ran) status = run_pass<P>(g, context, options, record);
-            }
-            return status.has_value();
-        };
-        static_cast<void>((step.template operator()<I, Passes>() && ...));
-        if (!status) return std::move(status).error();
-        return std::move(statistics);
+    static constexpr std::array<pipeline_step, size> steps_of(std::index_sequence<I...>) {
+        return {step_of<I, Passes>()...};
     }
-
-    template <class P>
-    static result<void> run_pass(graph& g, pass_context& context, const run_options& options,
-                                 pass_record& record) {
-        const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
-        result<node_counts> counts = pass_code<P>::run(P{}, g, context, options.driver);
-        if (!counts) return std::move(counts).error();
-        record.nodes = counts.value();
-        if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
-        if (options.after_pass == nullptr) return boost::outcome_v2::success();
-        return options.after_pass(options.observer, record, g);
+    template <class... Ds>
+    static constexpr std::array<const dialect_info*, sizeof...(Ds)> infos_of(dialects<Ds...>) {
+        return {&info_of_dialect<Ds>...};
     }
+    using words_type = std::remove_cvref_t<decltype(std::declval<set_type>().words())>;
+    static constexpr std::array<words_type, size> targets_ = [] {
+        std::array<words_type, size> words{};
+        for (std::size_t i = 0; i != size; ++i) words[i] = effects_[i].targets.words();
+        return words;
+    }();
+    static constexpr std::array<pipeline_step, size> steps_ = steps_of(std::make_index_sequence<size>{});
+    static constexpr std::array<const dialect_info*, universe::size> infos_ = infos_of(universe{});
 };
 
 /// Runs one pass over a graph, without a pipeline, if it is due (see is_due); else it only makes its checks.

@@ -123,6 +123,8 @@ struct legalization {
 
 }  // namespace headrace
 
+// Each pass includes this header, so that each file of a program sees the same of it, with all that it names.
+
 // ---- headrace/passes/decompose/decompose_adaptive_pooling.hpp ----
 
 namespace headrace {
@@ -199,6 +201,84 @@ HEADRACE_COMPILED_PASS(decompose_adaptive_pooling);
 
 }  // namespace headrace
 
+// ---- headrace/op/op_query.hpp ----
+
+#ifndef HEADRACE_OP_OP_QUERY_HPP
+#define HEADRACE_OP_OP_QUERY_HPP
+
+namespace headrace {
+
+namespace detail {
+
+// The traits of a dialect's ops, in the order of its list.
+template <class List>
+struct traits_of_list;
+template <class... Ops>
+struct traits_of_list<ops<Ops...>> {
+    static constexpr std::array<std::uint64_t, sizeof...(Ops)> value{Ops::trait_bits...};
+};
+
+template <class Dialect, trait... Traits>
+struct op_query {
+    static constexpr const auto& traits = traits_of_list<typename Dialect::all_ops>::value;
+
+    static constexpr bool holds(std::size_t i) { return (has_any(traits[i], Traits) && ...); }
+
+    static constexpr std::size_t count = [] {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i != traits.size(); ++i) n += holds(i);
+        return n;
+    }();
+    static constexpr std::array<std::size_t, count> indices = [] {
+        std::array<std::size_t, count> found{};
+        std::size_t n = 0;
+        for (std::size_t i = 0; i != traits.size(); ++i) {
+            if (holds(i)) found[n++] = i;
+        }
+        return found;
+    }();
+    static constexpr op_set<Dialect> set = [] {
+        op_set<Dialect> found;
+        for (const std::size_t i : indices) found.insert_at(0, i);
+        return found;
+    }();
+
+    template <std::size_t... I>
+    static ops<typename type_at<indices[I], typename Dialect::all_ops>::type...> list(
+        std::index_sequence<I...>);
+    using type = decltype(list(std::make_index_sequence<count>{}));
+};
+
+template <class List>
+struct bases_of_list;
+template <class... Ops>
+struct bases_of_list<ops<Ops...>> {
+    using type = ops<base_of<Ops>...>;
+};
+
+}  // namespace detail
+
+/// The ops of a dialect that have all of the traits, in the order of its list. A trait may be several joined
+/// by
+/// |, of which an op needs one:
+///
+///     using in_place_ops = ops_where<aten::dialect, trait::in_place>;
+///     using moves = ops_where<tosa::dialect, trait::reshaping | trait::permuting | trait::slicing>;
+template <class Dialect, trait... Traits>
+using ops_where = typename detail::op_query<Dialect, Traits...>::type;
+
+/// The same as an op_set: cheaper to compile where nothing needs the types.
+template <class Dialect, trait... Traits>
+inline constexpr const op_set<Dialect>& set_where = detail::op_query<Dialect, Traits...>::set;
+
+/// The ops that the variants in a list are variants of, one for each.
+template <class Variants>
+using bases_of = typename detail::bases_of_list<Variants>::type;
+
+}  // namespace headrace
+
+#endif
+
 // ---- headrace/passes/support/build.hpp ----
 
 /// A builder takes `emit<...>` of exactly the ops that it can emit, by value: the emitter of any pass that
@@ -215,6 +295,29 @@ inline value const_shape(emit<ops<tosa::const_shape>> e, sizes values) {
 inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     if (!v || e.shape(v) == int_list(shape)) return v;
     return e.make<tosa::reshape>({.input1 = v, .shape = const_shape(e, shape)});
+}
+
+/// Are all of these strides, paddings or sizes that number?
+[[nodiscard]] constexpr bool all_are(sizes items, std::int64_t number) {
+    return std::all_of(items.begin(), items.end(), [&](std::int64_t item) { return item == number; });
+}
+
+/// Where the element at a position lies in a row-major tensor of that shape.
+[[nodiscard]] constexpr std::size_t element_index(sizes shape, std::initializer_list<std::int64_t> position) {
+    std::int64_t index = 0;
+    std::size_t axis = 0;
+    for (const std::int64_t i : position) index = index * shape[axis++] + i;
+    return static_cast<std::size_t>(index);
+}
+/// A constant whose element at each position is the number that `number_at(position)` gives.
+inline value constant_at(emit<ops<>> e, dtype type, const shape_builder& shape, const auto& number_at) {
+    return e.constant_of(type, shape, [&](std::size_t i) {
+        auto rest = static_cast<std::int64_t>(i);
+        shape_builder position = shape;
+        for (std::size_t axis = shape.size(); axis-- != 0; rest /= shape[axis])
+            position[axis] = rest % shape[axis];
+        return number_at(position);
+    });
 }
 
 using transpose_ops = ops<tosa::transpose>;
@@ -551,11 +654,8 @@ private:
 
     // Views that change strides, which what is computed from them may inherit.
     static constexpr auto strided_views =
-        ops_in<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist,
-               aten::expand, aten::broadcast_to, aten::expand_as, aten::slice_tensor, aten::narrow,
-               aten::select_int, aten::unfold, aten::as_strided, aten::split_tensor, aten::split_sizes,
-               aten::split_with_sizes, aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices,
-               aten::unbind_int>;
+        set_where<aten::dialect, trait::aliasing> -
+        set_where<aten::dialect, trait::forwarding | trait::reshaping | trait::casting>;
     static bool lies_row_by_row(const graph& g, value v) {
         std::pmr::vector<const node*> pending{v.producer};
         std::pmr::vector<bool> seen(g.id_bound());
@@ -676,19 +776,18 @@ template <reading X>
     return choose(x.shape() == shape, x, [&] { return call<aten::view>(x, shape); });
 }
 
+/// x as one axis: what belongs to channels, which PyTorch takes in any shape.
+template <reading X>
+[[nodiscard]] auto flat(const X& x) {
+    return viewed(x, int_list{x.meta().elements()});
+}
+
 /// [C] as [C, 1, …, 1] of that rank: what belongs to channels, ready to broadcast with [C, H, W].
 template <reading X>
 [[nodiscard]] auto along_channels(const X& x, std::size_t rank) {
     shape_builder shape = shape_builder::filled(std::min(rank, shape_builder::capacity), 1);
     shape[0] = x.meta().elements();
     return call<aten::view>(x, shape);
-}
-
-/// 0, 1, 2, …: every axis, in order.
-[[nodiscard]] constexpr shape_builder axes_in_order(std::size_t rank) {
-    shape_builder axes;
-    for (std::size_t i = 0; i != rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-    return axes;
 }
 
 }  // namespace headrace
@@ -793,9 +892,10 @@ private:
     static auto by_statistics(const auto& x, const auto& mean, const auto& variance, const auto& a) {
         const auto normalized = [&] {
             const dtype type = computed_in(x.dtype());
-            const auto center = as(mean, type);
-            const auto root = rsqrt(as(variance, type) + a.eps);
-            const auto scale = with_operand(root, a.weight, [&](auto r, auto w) { return as(w, type) * r; });
+            const auto center = as(flat(mean), type);
+            const auto root = rsqrt(as(flat(variance), type) + a.eps);
+            const auto scale =
+                with_operand(root, a.weight, [&](auto r, auto w) { return as(flat(w), type) * r; });
             const auto* conv = foldable(x.value());
             return choose(
                 conv != nullptr, [&] { return folded(*conv, scale, center, a.bias); },
@@ -815,7 +915,7 @@ private:
         const auto y = as(x, scale.dtype()) * along_channels(scale, rank);
         const auto shift = mean * scale;
         const auto with_bias = [&] {
-            return y + along_channels(as(x.of(*bias), scale.dtype()) - shift, rank);
+            return y + along_channels(as(flat(x.of(*bias)), scale.dtype()) - shift, rank);
         };
         const auto sum = choose(bias.has_value(), with_bias, [&] { return y - along_channels(shift, rank); });
         return as(sum, x.dtype());
@@ -837,7 +937,7 @@ private:
         const auto own = [&] { return as(mean.of(*conv.bias), wide) - mean; };
         const auto offset = choose(conv.bias.has_value(), own, [&] { return mean * -1; });
         const auto shift =
-            with_operand(offset * scale, bias, [&](auto v, auto b) { return v + as(b, wide); });
+            with_operand(offset * scale, bias, [&](auto v, auto b) { return v + as(flat(b), wide); });
         return call<aten::convolution>(conv.input, as(as(weight, wide) * factor, weight.dtype()),
                                        as(shift, weight.dtype()), conv.stride, conv.padding, conv.dilation,
                                        conv.transposed, conv.output_padding, conv.groups);
@@ -1244,6 +1344,15 @@ inline value cat(emit<ops<aten::cat>> e, std::span<const value> parts, std::size
     return e.make<aten::cat>({.tensors = parts, .dim = static_cast<std::int64_t>(axis)});
 }
 
+/// The same elements in another shape, if it is another one.
+inline value reshaped(emit<ops<aten::reshape>> e, value v, const int_list& shape) {
+    return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
+}
+/// The same elements of another type, if it is another one.
+inline value cast(emit<ops<aten::_to_copy>> e, value v, dtype type) {
+    return v && e.dtype(v) != type ? e.make<aten::_to_copy>({.self = v, .dtype = type}) : v;
+}
+
 }  // namespace headrace
 
 // ---- headrace/passes/decompose/decompose_cumprod.hpp ----
@@ -1260,15 +1369,15 @@ struct decompose_cumprod : pass {
         ops<aten::constant_pad_nd, aten::mul_tensor, aten::narrow, aten::reshape, aten::_to_copy>;
 
     value operator()(const args<aten::cumprod>& a, emit<produces>& e) const {
-        const dtype type = e.result_meta().dtype;
-        value v = e.dtype(a.self) == type ? a.self : e.make<aten::_to_copy>({.self = a.self, .dtype = type});
-        if (e.rank(v) == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(v));
+        value v = cast(e, a.self, e.result_meta().dtype);
+        const std::size_t rank = e.rank(v);
+        if (rank == 0) return e.make<aten::reshape>({.self = v, .shape = e.result_meta().shape});
+        const std::size_t axis = build::axis_in(e, a.dim, rank);
         if (e.failed()) return {};
         const std::int64_t size = e.shape(v)[axis];
         for (std::int64_t shift = 1; shift < size; shift *= 2) {
             // Pairs of numbers of elements before and after, of the last axis first.
-            std::vector<std::int64_t> padding(2 * (e.rank(v) - axis), 0);
+            std::vector<std::int64_t> padding(2 * (rank - axis), 0);
             padding[padding.size() - 2] = shift;
             const value moved = e.make<aten::constant_pad_nd>(
                 {.self = narrow(e, v, axis, 0, size - shift), .pad = int_list(padding), .value = 1});
@@ -1974,6 +2083,10 @@ private:
         }
         const auto fitted =
             fit_windows(e_.shape(input), std::span(windows, rank - 2), sizes(result).subspan(2));
+        for (std::size_t i = 1; i + 1 != rank; ++i) {
+            if (fitted.used[i] > 0 || e_.shape(input)[i] == 0) continue;
+            return e_.unsupported("its windows lie in the padding alone; reduce padding or stride");
+        }
         input = crop(e_, input, fitted.used);
         if (a_.groups > 1) return convolve<tosa::depthwise_conv2d>(input, depthwise_weight(), fitted);
         return rank == 4 ? convolve<tosa::conv2d>(input, dense_weight(), fitted)
@@ -2205,9 +2318,11 @@ struct decompose_limits : pass {
     static auto rewrites() {
         return rules(
             on<aten::clamp_tensor> = [](auto x, const auto& a) {
-                const auto raised = with_operand(x, a.min, [](auto v, auto low) { return max(v, low); });
-                const auto both = with_operand(raised, a.max, [](auto v, auto high) { return min(v, high); });
-                return in_result_type(both);
+                const auto wide = in_result_type(x);
+                const auto raised =
+                    with_operand(wide, a.min, [](auto v, auto low) { return max(v, in_result_type(low)); });
+                return with_operand(raised, a.max,
+                                    [](auto v, auto high) { return min(v, in_result_type(high)); });
             },
             on<aten::clamp_min_tensor> = call<aten::maximum>,
             on<aten::clamp_max_tensor> = call<aten::minimum>,
@@ -2637,7 +2752,7 @@ struct decompose_partial_writes : pass {
         if (e.failed()) return {};
         const std::int64_t index = a.index < 0 ? a.index + e.shape(a.self)[axis] : a.index;
         const shape_builder shape = build::with_axis(e.shape(a.self), axis, 1);
-        return replaced(e, a.self, axis, index, reshaped(e, typed(e, a.src, a.self), shape));
+        return replaced(e, a.self, axis, index, viewed(e, cast(e, a.src, e.dtype(a.self)), shape));
     }
     value operator()(const args<aten::slice_scatter>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -2645,7 +2760,7 @@ struct decompose_partial_writes : pass {
         const slice_range range = clamped_slice(a.start, a.end, e.shape(a.self)[axis]);
         const std::int64_t count = range.count(a.step);
         if (count == 0) return a.self;
-        value part = typed(e, a.src, a.self);
+        value part = cast(e, a.src, e.dtype(a.self));
         if (a.step != 1 && count != 1) part = interleaved(e, a.self, axis, range.start, part, a.step);
         return replaced(e, a.self, axis, range.start, part);
     }
@@ -2661,10 +2776,7 @@ struct decompose_partial_writes : pass {
     }
 
 private:
-    static value typed(emit<ops<aten::_to_copy>> e, value v, value like) {
-        return e.dtype(v) == e.dtype(like) ? v : e.make<aten::_to_copy>({.self = v, .dtype = e.dtype(like)});
-    }
-    static value reshaped(emit<ops<aten::reshape>> e, value v, sizes shape) {
+    static value viewed(emit<ops<aten::reshape>> e, value v, sizes shape) {
         return e.make<aten::reshape>({.self = v, .shape = int_list(shape)});
     }
 
@@ -2686,16 +2798,16 @@ private:
         const std::int64_t room = std::min(count * step, e.shape(v)[axis] - start);
         const shape_builder result = build::with_axis(e.shape(v), axis, (count - 1) * step + 1);
         const build::three_axes k = build::around(e.shape(v), axis);
-        value span = reshaped(e, narrow(e, v, axis, start, room), shape_builder{k.before, room, k.after});
+        value span = viewed(e, narrow(e, v, axis, start, room), shape_builder{k.before, room, k.after});
         if (room < count * step) {
             span =
                 e.make<aten::constant_pad_nd>({.self = span, .pad = int_list{0, 0, 0, count * step - room}});
         }
-        span = reshaped(e, span, shape_builder{k.before, count, step, k.after});
-        const value column = reshaped(e, part, shape_builder{k.before, count, 1, k.after});
+        span = viewed(e, span, shape_builder{k.before, count, step, k.after});
+        const value column = viewed(e, part, shape_builder{k.before, count, 1, k.after});
         const value parts[] = {column, narrow(e, span, 2, 1, step - 1)};
-        const value joined = reshaped(e, cat(e, parts, 2), shape_builder{k.before, count * step, k.after});
-        return reshaped(e, narrow(e, joined, 1, 0, result[axis]), result);
+        const value joined = viewed(e, cat(e, parts, 2), shape_builder{k.before, count * step, k.after});
+        return viewed(e, narrow(e, joined, 1, 0, result[axis]), result);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_partial_writes);
@@ -2879,7 +2991,7 @@ struct decompose_rearrangements : pass {
             on<aten::fliplr> = [](auto x) { return call<aten::flip>(x, int_list{1}); },
             on<aten::flipud> = [](auto x) { return call<aten::flip>(x, int_list{0}); },
             on<aten::numpy_t> = [](auto x) {
-                shape_builder order = axes_in_order(x.rank());
+                shape_builder order = build::axes_in_order(x.rank());
                 std::reverse(order.begin(), order.end());
                 return call<aten::permute>(x, order);
             },
@@ -2952,7 +3064,7 @@ struct decompose_rearrangements : pass {
 
 private:
     static auto swapped(const auto& x, std::size_t first, std::size_t second) {
-        shape_builder order = axes_in_order(x.rank());
+        shape_builder order = build::axes_in_order(x.rank());
         if (first < order.size() && second < order.size()) std::swap(order[first], order[second]);
         return call<aten::permute>(x, order);
     }
@@ -3019,6 +3131,10 @@ HEADRACE_COMPILED_PASS(decompose_rectifiers);
 // ---- headrace/passes/decompose/recurrent_layers.hpp ----
 
 namespace headrace::build {
+
+/// Recurrent networks without a cell state: all but LSTM.
+using hidden_state_networks =
+    list_of_set<set_where<aten::dialect, trait::recurrent_network> - ops_in<aten::lstm_input>>;
 
 /// Hidden state and, of LSTM alone, cell state.
 struct recurrent_state {
@@ -3094,8 +3210,7 @@ struct decompose_recurrent : pass {
     static constexpr std::string_view summary =
         "lstm, gru, rnn as linear layers and gates, unrolled over time";
 
-    using networks = ops<aten::gru_input, aten::rnn_tanh_input, aten::rnn_relu_input>;
-    using targeted_ops = joined<networks, ops<aten::lstm_input>>;
+    using targeted_ops = ops_where<aten::dialect, trait::recurrent_network>;
     using produces =
         ops<aten::linear, aten::slice_tensor, aten::select_int, aten::stack, aten::cat, aten::sigmoid,
             aten::tanh, aten::relu, aten::mul_tensor, aten::add_tensor, aten::sub_tensor>;
@@ -3125,7 +3240,7 @@ struct decompose_recurrent : pass {
     }
     // clang-format on
 
-    template <one_of<networks> Op>
+    template <one_of<build::hidden_state_networks> Op>
     std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const unrolled all = unroll<Op>(e, a, a.hx, {});
         return {all.outputs, stacked(e, all.h)};
@@ -3334,7 +3449,8 @@ struct decompose_rounding : pass {
                 return choose(
                     is_boolean(x.dtype()), x,
                     is_floating(x.dtype()), of_real,
-                    [&] { return clamp(x, -1, 1); });
+                    is_integral(x.dtype()), [&] { return clamp(x, -1, 1); },
+                    [&] { return x.unsupported("TOSA has no complex numbers"); });
             },
             on<aten::signbit> = [](auto x) {
                 return choose(
@@ -3668,10 +3784,9 @@ private:
                     {}};
         }
         const value positions = positions_of(e, places_of(e, v, axis, descending), axis, e.dtype(v));
-        value elements =
+        const value elements =
             e.make<aten::gather>({.self = v, .dim = static_cast<std::int64_t>(axis), .index = positions});
-        if (is_boolean(type)) elements = e.make<aten::_to_copy>({.self = elements, .dtype = type});
-        return {shaped(e, elements, shape), shaped(e, positions, shape)};
+        return {reshaped(e, cast(e, elements, type), shape), reshaped(e, positions, shape)};
     }
 
     // The place of each element: how many come before it. Those that stand before it in the axis do so unless
@@ -3725,16 +3840,10 @@ private:
     }
     // `number(i, j)` for each pair of positions of the axis, which stands for two.
     static value pairs(emit<produces>& e, value v, std::size_t axis, dtype type, const auto& number) {
-        const std::int64_t count = e.shape(v)[axis];
         shape_builder shape = shape_builder::filled(e.rank(v) + 1, 1);
-        shape[axis] = shape[axis + 1] = count;
-        return e.constant_of(type, shape, [&](std::size_t at) {
-            const auto i = static_cast<std::int64_t>(at);
-            return number(i / count, i % count);
-        });
-    }
-    static value shaped(emit<produces>& e, value v, const int_list& shape) {
-        return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
+        shape[axis] = shape[axis + 1] = e.shape(v)[axis];
+        return build::constant_at(e, type, shape,
+                                  [&](const shape_builder& at) { return number(at[axis], at[axis + 1]); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_sort);
@@ -3792,7 +3901,8 @@ struct decompose_topk : pass {
             values.push_back(extremum(e, rest, axis, a.largest));
             positions.push_back(found);
         }
-        return {shaped(e, cat(e, values, axis), 0), shaped(e, cat(e, positions, axis), 1)};
+        return {reshaped(e, cat(e, values, axis), e.result_meta(0).shape),
+                reshaped(e, cat(e, positions, axis), e.result_meta(1).shape)};
     }
 
 private:
@@ -3821,10 +3931,6 @@ private:
         return e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(found, at),
                                          .self = e.splat(largest ? lowest : highest, e.dtype(v), 0),
                                          .other = v});
-    }
-    static value shaped(emit<produces>& e, value v, std::uint32_t result) {
-        const int_list shape = e.result_meta(result).shape;
-        return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
     }
 };
 HEADRACE_COMPILED_PASS(decompose_topk);
@@ -4475,15 +4581,10 @@ struct join_groups : pass {
         const auto taps = zero ? constant_integers(weight->integers) : std::nullopt;
         if (!taps || e.dtype(weight->integers) != dtype::int8) return std::nullopt;
         const shape_builder kernel(e.shape(a.weight));
-        const std::int64_t window = kernel[2] * kernel[3];
         const shape_builder whole{kernel[0], kernel[1] * a.groups, kernel[2], kernel[3]};
-        const value dense = e.constant_of(dtype::int8, whole, [&](std::size_t i) {
-            const auto at = static_cast<std::int64_t>(i);
-            const std::int64_t channel = at / window % whole[1];
-            const std::int64_t row = at / window / whole[1];
-            if (channel / kernel[1] != row / (kernel[0] / a.groups)) return *zero;
-            const std::int64_t tap = (row * kernel[1] + channel % kernel[1]) * window + at % window;
-            return (*taps)[static_cast<std::size_t>(tap)];
+        const value dense = build::constant_at(e, dtype::int8, whole, [&](const shape_builder& at) {
+            if (at[1] / kernel[1] != at[0] / (kernel[0] / a.groups)) return *zero;
+            return (*taps)[build::element_index(kernel, {at[0], at[1] % kernel[1], at[2], at[3]})];
         });
         args<aten::convolution> joined = a;
         joined.groups = 1;
@@ -6012,10 +6113,10 @@ template <pattern_function F>
 
 #endif
 
-// ---- headrace/match/node_pattern.hpp ----
+// ---- headrace/match/node_match.hpp ----
 
-#ifndef HEADRACE_MATCH_NODE_PATTERN_HPP
-#define HEADRACE_MATCH_NODE_PATTERN_HPP
+#ifndef HEADRACE_MATCH_NODE_MATCH_HPP
+#define HEADRACE_MATCH_NODE_MATCH_HPP
 
 namespace headrace {
 
@@ -6084,12 +6185,28 @@ struct nodes_in<constant_pattern<Name>> {
     using type = node_patterns<constant_pattern<Name>>;
 };
 
-template <fixed_string Name, class... Nodes>
-constexpr std::size_t position_of_name(node_patterns<Nodes...>) {
-    constexpr bool same[] = {(Nodes::name.view() == Name.view())..., true};
-    std::size_t i = 0;
-    while (!same[i]) ++i;
-    return i;
+constexpr std::size_t equal_at_both_ends(std::string_view a, std::string_view b) {
+    const std::size_t shorter = std::min(a.size(), b.size());
+    std::size_t front = 0;
+    while (front != shorter && a[front] == b[front]) ++front;
+    std::size_t back = 0;
+    while (back != shorter && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
+    return front + back;
+}
+// The position of the node of that name, or of the one whose name is most like it.
+template <class... Nodes>
+constexpr std::size_t position_of_name(std::string_view name, node_patterns<Nodes...>) {
+    constexpr std::array<std::string_view, sizeof...(Nodes)> names{Nodes::name.view()...};
+    std::size_t best = 0;
+    for (std::size_t i = 0; i != names.size(); ++i) {
+        if (names[i] == name) return i;
+        if (equal_at_both_ends(names[i], name) > equal_at_both_ends(names[best], name)) best = i;
+    }
+    return best;
+}
+template <class... Nodes>
+constexpr bool has_name(std::string_view name, node_patterns<Nodes...>) {
+    return ((Nodes::name.view() == name) || ...);
 }
 template <std::size_t I, class... Nodes>
 auto node_at(node_patterns<Nodes...>) -> typename type_at<I, ops<Nodes...>>::type;
@@ -6104,21 +6221,52 @@ inline constexpr bool node_is_in_pattern = false;
 template <>
 inline constexpr bool node_is_in_pattern<no_fault> = true;
 
-/// What a pattern has matched: its nodes by their names.
-template <class Pattern>
+namespace detail {
+
+// An error in the body of a rewrite would come with all the templates that read the body. So a rewrite that
+// asks for a node which its pattern does not have compiles, with the node whose name is most like it, and
+// notes the name: as the type of this function, which has none as long as no name is missing. The line that
+// makes the rule reads it.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"
+#endif
+template <class Match>
+struct missing_name {
+    friend constexpr auto name_missing_in(missing_name<Match>);
+};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+template <class Match, fixed_string Name>
+struct note_missing_name {
+    friend constexpr auto name_missing_in(missing_name<Match>) { return not_in_pattern<Name>{}; }
+};
+template <class Match>
+constexpr auto fault_of_names() {
+    if constexpr (requires { name_missing_in(missing_name<Match>{}); }) {
+        return name_missing_in(missing_name<Match>{});
+    } else {
+        return no_fault{};
+    }
+}
+
+}  // namespace detail
+
+/// What a pattern has matched for a rewrite: its nodes by their names.
+template <class Pattern, class Rewrite>
 class node_match {
     using nodes = typename detail::nodes_in<Pattern>::type;
     template <fixed_string Name>
-    static constexpr std::size_t position = detail::position_of_name<Name>(nodes{});
-    template <fixed_string Name>
-    static constexpr std::size_t checked_position() {
-        constexpr bool known = position<Name> != nodes::size;
-        static_assert(node_is_in_pattern<std::conditional_t<known, no_fault, not_in_pattern<Name>>>,
-                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
-        return known ? position<Name> : 0;
+    static constexpr std::size_t position() {
+        if constexpr (!detail::has_name(Name.view(), nodes{}) &&
+                      !requires { name_missing_in(detail::missing_name<node_match>{}); }) {
+            static_cast<void>(detail::note_missing_name<node_match, Name>{});
+        }
+        return detail::position_of_name(Name.view(), nodes{});
     }
     template <fixed_string Name>
-    using ops_of = typename decltype(detail::node_at<checked_position<Name>()>(nodes{}))::op_list;
+    using ops_of = typename decltype(detail::node_at<position<Name>()>(nodes{}))::op_list;
     template <class Op>
     static args<Op> arguments(ops<Op>);
 
@@ -6126,7 +6274,7 @@ public:
     /// The node of that name; null if it is optional and not there.
     template <fixed_string Name>
     [[nodiscard]] const node* find() const {
-        return nodes_[checked_position<Name>()];
+        return nodes_[position<Name>()];
     }
     /// The arguments of a node that has one op, with their type: `m.template get<"outer">().perms`.
     template <fixed_string Name>
@@ -6144,13 +6292,24 @@ public:
     std::array<const node*, nodes::size> nodes_{};
 };
 
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/match/node_pattern.hpp ----
+
+#ifndef HEADRACE_MATCH_NODE_PATTERN_HPP
+#define HEADRACE_MATCH_NODE_PATTERN_HPP
+
+namespace headrace {
+
 namespace detail {
 
 // Walks a pattern along the operands of a node.
 template <class Pattern, std::size_t Inputs>
 class node_matcher {
 public:
-    node_match<Pattern> found;
+    std::array<const node*, nodes_in<Pattern>::type::size> found{};
     std::array<value, Inputs> inputs{};
 
     bool match(const node& n) {
@@ -6166,7 +6325,7 @@ private:
     }
     template <fixed_string Name>
     bool match_node(constant_pattern<Name>, value v, std::size_t& next) {
-        found.nodes_[next++] = v.producer;
+        found[next++] = v.producer;
         return is<builtin::constant>(*v.producer);
     }
     template <fixed_string Name, class... Ops, bool Optional, class... Operands>
@@ -6174,7 +6333,7 @@ private:
         const std::size_t at = next++;
         [[maybe_unused]] const node_matcher before = *this;  // what a node that is not there has bound
         if (v.result == 0 && (match_operands<Ops, Operands...>(*v.producer, next) || ...)) {
-            found.nodes_[at] = v.producer;
+            found[at] = v.producer;
             return true;
         }
         if constexpr (Optional) {
@@ -6228,12 +6387,16 @@ constexpr auto apply_to_match(const Match& found, const Readings&... inputs) {
 }
 template <class P, class F, std::size_t... I>
 auto read_match(std::index_sequence<I...>)
-    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>>&>(), symbol_at<I>{}...));
+    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>, F>&>(), symbol_at<I>{}...));
+
+// What a rewrite returns when it is called with symbols.
+template <class P, class F>
+using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
 
 template <class P, class F, class Policy>
 struct rule_facts<match_rule<P, F, Policy>> {
     using targets = typename pattern_of<P>::op_list;
-    using result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
+    using result = match_result<P, F>;
     static constexpr bool may_decline = true;  // other nodes of the op do not match
     static constexpr auto made = Policy::made | made_in<result>::value;
 
@@ -6249,17 +6412,25 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter& e, const node& n, value_
     constexpr std::size_t count = input_count<P>;
     node_matcher<pattern_of<P>, count> matcher;
     if (!matcher.match(n)) return false;
+    const node_match<pattern_of<P>, F> found{matcher.found};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return take_result<Policy>(
-            apply_to_match<F>(matcher.found, Policy::operand(term(e, matcher.inputs[I]))...), out);
+            apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...), out);
     }(std::make_index_sequence<count>{});
 }
 
+// What is wrong with a rewrite, once it has been read.
+template <class P, class F, class = match_result<P, F>>
+using rewrite_fault = decltype(fault_of_names<node_match<pattern_of<P>, F>>());
+
 template <class P>
 struct match_rules {
+    // Not constexpr: compilers would read the rewrite at once, before the pass that has it is complete.
     template <class F>
-    constexpr rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
+    rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
+        static_assert(node_is_in_pattern<rewrite_fault<P, F>>,
+                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
         return {};
     }
 };
@@ -6647,84 +6818,6 @@ struct axis_layout {
 
 }  // namespace headrace
 
-// ---- headrace/op/op_query.hpp ----
-
-#ifndef HEADRACE_OP_OP_QUERY_HPP
-#define HEADRACE_OP_OP_QUERY_HPP
-
-namespace headrace {
-
-namespace detail {
-
-// The traits of a dialect's ops, in the order of its list.
-template <class List>
-struct traits_of_list;
-template <class... Ops>
-struct traits_of_list<ops<Ops...>> {
-    static constexpr std::array<std::uint64_t, sizeof...(Ops)> value{Ops::trait_bits...};
-};
-
-template <class Dialect, trait... Traits>
-struct op_query {
-    static constexpr const auto& traits = traits_of_list<typename Dialect::all_ops>::value;
-
-    static constexpr bool holds(std::size_t i) { return (has_any(traits[i], Traits) && ...); }
-
-    static constexpr std::size_t count = [] {
-        std::size_t n = 0;
-        for (std::size_t i = 0; i != traits.size(); ++i) n += holds(i);
-        return n;
-    }();
-    static constexpr std::array<std::size_t, count> indices = [] {
-        std::array<std::size_t, count> found{};
-        std::size_t n = 0;
-        for (std::size_t i = 0; i != traits.size(); ++i) {
-            if (holds(i)) found[n++] = i;
-        }
-        return found;
-    }();
-    static constexpr op_set<Dialect> set = [] {
-        op_set<Dialect> found;
-        for (const std::size_t i : indices) found.insert_at(0, i);
-        return found;
-    }();
-
-    template <std::size_t... I>
-    static ops<typename type_at<indices[I], typename Dialect::all_ops>::type...> list(
-        std::index_sequence<I...>);
-    using type = decltype(list(std::make_index_sequence<count>{}));
-};
-
-template <class List>
-struct bases_of_list;
-template <class... Ops>
-struct bases_of_list<ops<Ops...>> {
-    using type = ops<base_of<Ops>...>;
-};
-
-}  // namespace detail
-
-/// The ops of a dialect that have all of the traits, in the order of its list. A trait may be several joined
-/// by
-/// |, of which an op needs one:
-///
-///     using in_place_ops = ops_where<aten::dialect, trait::in_place>;
-///     using moves = ops_where<tosa::dialect, trait::reshaping | trait::permuting | trait::slicing>;
-template <class Dialect, trait... Traits>
-using ops_where = typename detail::op_query<Dialect, Traits...>::type;
-
-/// The same as an op_set: cheaper to compile where nothing needs the types.
-template <class Dialect, trait... Traits>
-inline constexpr const op_set<Dialect>& set_where = detail::op_query<Dialect, Traits...>::set;
-
-/// The ops that the variants in a list are variants of, one for each.
-template <class Variants>
-using bases_of = typename detail::bases_of_list<Variants>::type;
-
-}  // namespace headrace
-
-#endif
-
 // ---- headrace/passes/layout/layout_kind.hpp ----
 
 namespace headrace {
@@ -6771,18 +6864,12 @@ template <class Op>
     return is_constant(a.weight) && is_constant(a.bias);
 }
 
-[[nodiscard]] inline bool all_are(const int_list& items, std::int64_t number) {
-    for (const std::int64_t item : items) {
-        if (item != number) return false;
-    }
-    return true;
-}
-
 [[nodiscard]] inline kind kind_of_convolution(const node& n) {
     if (const auto* a = args_if<tosa::conv2d>(n)) {
         if (!has_constant_weights<tosa::conv2d>(*a)) return kind::fixed;
         const sizes kernel = shape_of(a->weight);
-        const bool single = kernel[1] == 1 && kernel[2] == 1 && all_are(a->stride, 1) && all_are(a->pad, 0);
+        const bool single =
+            kernel[1] == 1 && kernel[2] == 1 && build::all_are(a->stride, 1) && build::all_are(a->pad, 0);
         return single ? kind::pointwise : kind::window;
     }
     if (const auto* a = args_if<tosa::depthwise_conv2d>(n)) {
@@ -6836,8 +6923,7 @@ template <class Op>
     if (rescale != nullptr && rescale->per_channel && n.results[0].meta->shape.back() == 1)
         return kind::fixed;
     if (n.op->has(trait::elementwise | trait::repeating)) return kind::axes;
-    if (set_of<ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::resize, tosa::gather>>.contains(*n.op))
-        return kind::channels;
+    if (n.op->has(trait::pooling | trait::resampling | trait::gathering)) return kind::channels;
     return is<tosa::matmul>(n) ? kind::matmul : kind_of_convolution(n);
 }
 
@@ -8262,39 +8348,32 @@ struct remove_noop_layout : pass {
     using invalidates = pass_list<distinct_outputs>;
     static constexpr std::string_view summary =
         "removes SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
-    using targeted_ops = ops<tosa::slice, tosa::tile, tosa::pad, tosa::concat, tosa::reverse, tosa::cast>;
+    using targeted_ops = ops<tosa::concat>;
     using produces = ops<>;
 
-    std::optional<value> operator()(const args<tosa::slice>& a, emit<produces>& e) const {
-        return if_same(e, a.input1);
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<tosa::slice, tosa::tile, tosa::cast> = [](auto x, const auto&...) { return if_same(x); },
+            on<tosa::pad> = [](auto x, auto padding, auto, const auto&...) {
+                const auto* amounts = match<tosa::const_shape>(padding.value());
+                const bool is_empty = amounts != nullptr && build::all_are(amounts->values, 0);
+                return choose(is_empty, [&] { return if_same(x); }, unchanged);
+            },
+            on<tosa::reverse> = [](auto x, const auto& a) {
+                return choose(x.size(a.axis) == 1, [&] { return if_same(x); }, unchanged);
+            });
     }
-    std::optional<value> operator()(const args<tosa::tile>& a, emit<produces>& e) const {
-        return if_same(e, a.input1);
-    }
-    std::optional<value> operator()(const args<tosa::pad>& a, emit<produces>& e) const {
-        const auto* padding = match<tosa::const_shape>(a.padding);
-        if (padding == nullptr) return std::nullopt;
-        for (const std::int64_t amount : padding->values) {
-            if (amount != 0) return std::nullopt;
-        }
-        return if_same(e, a.input1);
-    }
+    // clang-format on
+
     std::optional<value> operator()(const args<tosa::concat>& a, emit<produces>& e) const {
-        return a.input1.size() == 1 ? if_same(e, a.input1[0]) : std::nullopt;
-    }
-    std::optional<value> operator()(const args<tosa::reverse>& a, emit<produces>& e) const {
-        const auto axis = static_cast<std::size_t>(a.axis);
-        return axis < e.rank(a.input1) && e.shape(a.input1)[axis] == 1 ? if_same(e, a.input1) : std::nullopt;
-    }
-    std::optional<value> operator()(const args<tosa::cast>& a, emit<produces>& e) const {
-        return if_same(e, a.input);
+        const bool is_same = a.input1.size() == 1 && e.meta(a.input1[0]) == e.result_meta();
+        return is_same ? std::optional(a.input1[0]) : std::nullopt;
     }
 
 private:
     // Slices and tiles of the same shape as their operand are whole, as no size is 0.
-    static std::optional<value> if_same(const emit<produces>& e, value v) {
-        return e.meta(v) == e.result_meta() ? std::optional(v) : std::nullopt;
-    }
+    static auto if_same(const auto& x) { return choose(x.meta() == x.result_meta(), x, unchanged); }
 };
 HEADRACE_COMPILED_PASS(remove_noop_layout);
 
@@ -8358,15 +8437,10 @@ private:
 
     // Output channel (pixel, plane) is that pixel of that plane.
     static value weights(emit<produces>& e, std::int64_t planes, std::int64_t group) {
-        const int_list shape{group * planes, planes, 1, group};
-        std::pmr::vector<std::int8_t> taken(static_cast<std::size_t>(group * planes * planes * group));
-        for (std::int64_t pixel = 0; pixel != group; ++pixel) {
-            for (std::int64_t plane = 0; plane != planes; ++plane) {
-                const std::int64_t channel = pixel * planes + plane;
-                taken[static_cast<std::size_t>((channel * planes + plane) * group + pixel)] = 1;
-            }
-        }
-        return e.constant<std::int8_t>(dtype::int8, shape, taken);
+        const shape_builder shape{group * planes, planes, 1, group};
+        return build::constant_at(e, dtype::int8, shape, [&](const shape_builder& at) {
+            return std::int64_t{at[0] == at[3] * planes + at[1]};
+        });
     }
 };
 HEADRACE_COMPILED_PASS(transpose_by_convolution);
@@ -8395,15 +8469,13 @@ struct read_blocks : pass {
     }
 
     std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
-        const auto all = [](const int_list& list, std::int64_t number) {
-            return std::all_of(list.begin(), list.end(), [&](std::int64_t n) { return n == number; });
-        };
         const shape_builder kernel(e.shape(a.weight));
         const auto* last = match<tosa::transpose>(a.input);
         const auto* joined = last == nullptr ? nullptr : match<tosa::reshape>(last->input1);
         const auto* moved = joined == nullptr ? nullptr : match<tosa::transpose>(joined->input1);
         const auto* split = moved == nullptr ? nullptr : match<tosa::reshape>(moved->input1);
-        if (split == nullptr || kernel[1] != 1 || kernel[2] != 1 || !all(a.pad, 0) || !all(a.stride, 1))
+        if (split == nullptr || kernel[1] != 1 || kernel[2] != 1 || !build::all_are(a.pad, 0) ||
+            !build::all_are(a.stride, 1))
             return std::nullopt;
         const shape_builder image(e.shape(split->input1));
         const shape_builder blocks(e.shape(moved->input1));
@@ -8482,14 +8554,11 @@ private:
     // Of `count` shuffled channels from `start` on, each is one of the channels before: those lie in groups.
     static value weights(emit<produces>& e, std::int64_t channels, std::int64_t groups, std::int64_t start,
                          std::int64_t count) {
-        const shape_builder shape{count, 1, 1, channels};
-        std::pmr::vector<std::int8_t> taken(static_cast<std::size_t>(count * channels));
-        for (std::int64_t i = 0; i != count; ++i) {
-            const std::int64_t shuffled = start + i;
+        return build::constant_at(e, dtype::int8, {count, 1, 1, channels}, [&](const shape_builder& at) {
+            const std::int64_t shuffled = start + at[0];
             const std::int64_t source = shuffled % groups * (channels / groups) + shuffled / groups;
-            taken[static_cast<std::size_t>(i * channels + source)] = 1;
-        }
-        return e.constant<std::int8_t>(dtype::int8, shape, taken);
+            return std::int64_t{at[3] == source};
+        });
     }
 };
 HEADRACE_COMPILED_PASS(select_by_convolution);
@@ -8692,79 +8761,6 @@ using settling_passes = pass_list<fuse_reshapes, remove_dead_code, fold_constant
 
 }  // namespace headrace
 
-// ---- headrace/passes/layout/remaining_transposes.hpp ----
-
-namespace headrace {
-
-/// A TRANSPOSE that the layout passes could not remove.
-struct remaining_transpose {
-    std::pmr::string node;  ///< the exported node that it descends from
-    std::pmr::vector<std::int64_t> shape;
-    std::pmr::vector<std::int64_t> perms;
-    std::int64_t bytes = 0;
-    std::pmr::string reason;  ///< which ops before and after it want different layouts
-};
-
-namespace detail {
-
-/// Why an op's layout is fixed, in words; empty if a transpose could move past it.
-[[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
-    const std::pmr::string name(origin_name(n));
-    if (is<builtin::placeholder>(n)) {
-        const auto* asked = n.find_annotation<channels_last_interface>();
-        return "input " + name + (asked != nullptr ? " comes channels-last" : " comes as it was exported");
-    }
-    if (is<builtin::output>(n)) return "the output is wanted as it was exported";
-    const std::pmr::string op = std::pmr::string(n.op->name) + " " + name;
-    switch (layout_rules::kind_of(n)) {
-        case layout_rules::kind::window:
-        case layout_rules::kind::pointwise:
-        case layout_rules::kind::channels:
-            return op + " has its channels last";
-        case layout_rules::kind::matmul:
-            return op + " multiplies rows by columns";
-        case layout_rules::kind::fixed:
-            return op + " takes tensors as they are";
-        case layout_rules::kind::axes:
-            return layout_rules::data_operands(n) > 1 ? op + " has operands in another layout" : "";
-        case layout_rules::kind::move:
-            return "";
-    }
-    return "";
-}
-
-/// The first such reason along a chain of nodes; `next` gives the next node, or null at the end.
-template <class Next>
-[[nodiscard]] std::pmr::string first_settled(const node& transpose, Next&& next) {
-    std::pmr::string words;
-    for (const node* n = next(transpose); words.empty() && n != nullptr; n = next(*n))
-        words = settled_layout(*n);
-    return words;
-}
-
-}  // namespace detail
-
-/// The transposes of a graph of TOSA ops, in execution order, without those of nested graphs.
-[[nodiscard]] inline std::pmr::vector<remaining_transpose> remaining_transposes(const graph& g) {
-    std::pmr::vector<remaining_transpose> found;
-    const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };
-    const auto after = [](const node& n) { return n.first_use == nullptr ? nullptr : n.first_use->target; };
-    for (const node& n : g.nodes()) {
-        const auto* t = args_if<tosa::transpose>(n);
-        if (t == nullptr || !n.results[0].meta) continue;
-        const tensor_meta& meta = *n.results[0].meta;
-        const int_list& shape = meta_of(t->input1)->shape;
-        found.push_back({std::pmr::string(origin_name(n)),
-                         {shape.begin(), shape.end()},
-                         {t->perms.begin(), t->perms.end()},
-                         static_cast<std::int64_t>(packed_bytes(meta)),
-                         detail::first_settled(n, before) + ", and " + detail::first_settled(n, after)});
-    }
-    return found;
-}
-
-}  // namespace headrace
-
 // ---- headrace/passes/support/casting.hpp ----
 
 /// One builder for each kind of cast, with the ops that it can emit, and `cast` for types that are not known
@@ -8933,10 +8929,19 @@ struct legalize_any_all : pass {
     using targeted_ops = joined<any_ops, all_ops>;
     using produces = joined<build::truth_ops, build::reshape_ops, ops<tosa::reduce_any, tosa::reduce_all>>;
 
-    template <one_of<targeted_ops> Op>
+    template <one_of<any_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        using to = std::conditional_t<one_of<Op, any_ops>, tosa::reduce_any, tosa::reduce_all>;
-        const auto step = [&](value v, std::size_t axis) { return build::along<to>(e, v, axis); };
+        return reduced<tosa::reduce_any>(a, e);
+    }
+    template <one_of<all_ops> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        return reduced<tosa::reduce_all>(a, e);
+    }
+
+private:
+    template <class To>
+    static value reduced(const auto& a, emit<produces>& e) {
+        const auto step = [&](value v, std::size_t axis) { return build::along<To>(e, v, axis); };
         // An empty list of axes reduces nothing.
         return build::reduce(e, build::to_truth(e, a.self), a, step, no_axes::none);
     }
@@ -9988,6 +9993,12 @@ inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_
         const std::int64_t stride =
             element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
+        // How much a mask selects, only its data tells.
+        if (row && !broadcast(headrace::sizes(e.shape(row)), e.shape(index))) {
+            e.unsupported("indices of shapes " + shape_text(e.shape(row)) + " and " +
+                          shape_text(e.shape(index)) + " do not broadcast");
+            return at;
+        }
         const value scaled =
             stride == 1 ? index : multiply(e, index, e.splat(stride, e.dtype(index), e.rank(index)));
         row = row ? binary<tosa::add>(e, row, scaled) : scaled;
@@ -10098,16 +10109,23 @@ private:
         shape_builder shape = shape_builder::filled(m.first, 1);
         shape.append(e.shape(m.mask));
         for (std::size_t i = 0; i != m.after; ++i) shape.push_back(1);
+        if (!expanded_shape(e.shape(values), e.shape(self))) return no_such_values(e, values, e.shape(self));
         const value mask = build::reshape(e, m.mask, shape);
         if (!accumulate) return build::select(e, mask, values, self);
         const value nothing = e.splat(0, e.dtype(self), e.rank(self));
         return build::binary<tosa::add>(e, self, build::select(e, mask, values, nothing));
+    }
+    // How much a mask selects, only its data tells: no rule can refuse such values.
+    static value no_such_values(emit<produces>& e, value values, sizes selected) {
+        return e.unsupported("values " + shape_text(e.shape(values)) + " do not broadcast to " +
+                             shape_text(selected) + ", which the indices select");
     }
     static value rows(emit<produces>& e, value self, const build::tensor_index_list& given, value values,
                       bool accumulate) {
         const build::indexed_rows at = build::rows_at(e, self, given);
         if (e.failed()) return {};
         if (element_count(at.selected) == 0) return self;
+        if (!expanded_shape(e.shape(values), at.selected)) return no_such_values(e, values, at.selected);
         if (at.repeats == true && !accumulate) {
             return e.unsupported(
                 "an index is named twice, so that the result depends on the order of the writes; "
@@ -10406,6 +10424,39 @@ HEADRACE_COMPILED_PASS(legalize_pad);
 
 }  // namespace headrace
 
+// ---- headrace/passes/support/axis_order.hpp ----
+
+namespace headrace::build {
+
+/// The axes in order, two of them exchanged.
+[[nodiscard]] inline result<shape_builder> swapped_axes(std::int64_t a, std::int64_t b, std::size_t rank) {
+    BOOST_OUTCOME_TRY(first, axis_of(a, rank));
+    BOOST_OUTCOME_TRY(second, axis_of(b, rank));
+    shape_builder order = axes_in_order(rank);
+    std::swap(order[first], order[second]);
+    return order;
+}
+
+/// Which axis of the operand each axis of the result is.
+[[nodiscard]] inline result<shape_builder> order_of(const args<aten::permute>& a, std::size_t rank) {
+    return permutation_of(a.dims, rank);
+}
+[[nodiscard]] inline result<shape_builder> order_of(const args<aten::transpose_int>& a, std::size_t rank) {
+    return swapped_axes(a.dim0, a.dim1, rank);
+}
+[[nodiscard]] inline result<shape_builder> order_of(const args<aten::t>&, std::size_t rank) {
+    return rank < 2 ? axes_in_order(rank) : swapped_axes(0, 1, rank);
+}
+[[nodiscard]] inline result<shape_builder> order_of(const args<aten::movedim_int>& a, std::size_t rank) {
+    if (rank == 0) return axes_in_order(rank);
+    return moved_axes(sizes(&a.source, 1), sizes(&a.destination, 1), rank);
+}
+[[nodiscard]] inline result<shape_builder> order_of(const args<aten::movedim_intlist>& a, std::size_t rank) {
+    return moved_axes(a.source, a.destination, rank);
+}
+
+}  // namespace headrace::build
+
 // ---- headrace/passes/legalize/legalize_permutes.hpp ----
 
 namespace headrace {
@@ -10421,34 +10472,9 @@ struct legalize_permutes : pass {
 
     template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const result<shape_builder> order = order_of(a, e.rank(a.self));
+        const result<shape_builder> order = build::order_of(a, e.rank(a.self));
         if (!order) return e.fail(order.error());
         return build::permute(e, a.self, order.value());
-    }
-
-private:
-    static result<shape_builder> order_of(const args<aten::permute>& a, std::size_t rank) {
-        return permutation_of(a.dims, rank);
-    }
-    static result<shape_builder> order_of(const args<aten::transpose_int>& a, std::size_t rank) {
-        return swapped(a.dim0, a.dim1, rank);
-    }
-    static result<shape_builder> order_of(const args<aten::t>&, std::size_t rank) {
-        return rank < 2 ? build::axes_in_order(rank) : swapped(0, 1, rank);
-    }
-    static result<shape_builder> order_of(const args<aten::movedim_int>& a, std::size_t rank) {
-        if (rank == 0) return build::axes_in_order(rank);
-        return moved_axes(sizes(&a.source, 1), sizes(&a.destination, 1), rank);
-    }
-    static result<shape_builder> order_of(const args<aten::movedim_intlist>& a, std::size_t rank) {
-        return moved_axes(a.source, a.destination, rank);
-    }
-    static result<shape_builder> swapped(std::int64_t a, std::int64_t b, std::size_t rank) {
-        BOOST_OUTCOME_TRY(first, axis_of(a, rank));
-        BOOST_OUTCOME_TRY(second, axis_of(b, rank));
-        shape_builder order = build::axes_in_order(rank);
-        std::swap(order[first], order[second]);
-        return order;
     }
 };
 HEADRACE_COMPILED_PASS(legalize_permutes);
@@ -10463,7 +10489,7 @@ using average_pool_ops = joined<ops<tosa::avg_pool2d>, transpose_ops, crop_ops, 
 
 /// `pad` is top, bottom, left and right; what is added is `with`.
 inline value pad_image(emit<pad_ops> e, value channels_last, const shape_builder& pad, std::int64_t with) {
-    if (std::all_of(pad.begin(), pad.end(), [](std::int64_t n) { return n == 0; })) return channels_last;
+    if (all_are(pad, 0)) return channels_last;
     const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
     return e.make<tosa::pad>({.input1 = channels_last,
                               .padding = const_shape(e, padding),
@@ -10897,7 +10923,10 @@ struct legalize_where : pass {
         return rules(on<aten::where_self> = [](auto condition, auto x, auto y) {
             const dtype type = narrowed(x.result_meta().dtype);
             const auto operand = [&](const auto& v) { return made_by<build::promote>(v, type); };
-            return made_by<build::select>(condition, operand(x), operand(y));
+            return choose(
+                is_boolean(condition.dtype()),
+                [&] { return made_by<build::select>(condition, operand(x), operand(y)); },
+                [&] { return condition.unsupported("SELECT takes conditions of bool alone; cast it"); });
         });
     }
 };
@@ -11043,20 +11072,34 @@ struct canonicalize_convolutions : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_convolutions>;
     static constexpr std::string_view summary = "every convolution as aten.convolution over a batch";
-    using forward = ops<aten::conv1d, aten::conv2d, aten::conv3d>;
-    using named_padding = ops<aten::conv1d_padding, aten::conv2d_padding, aten::conv3d_padding>;
-    using transposed =
-        ops<aten::conv_transpose1d, aten::conv_transpose2d_input, aten::conv_transpose3d_input>;
-    using targeted_ops = joined<forward, named_padding, transposed>;
+    using layers = ops_where<aten::dialect, trait::convolving, trait::spatial>;
+    using targeted_ops = joined<layers, ops<aten::convolution>>;
     using produces = ops<aten::convolution, aten::constant_pad_nd, aten::unsqueeze, aten::squeeze_dim>;
 
-    template <one_of<forward> Op>
+    template <one_of<layers> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return convolve(e, a, a.input, a.padding, false, int_list{0});
+        if constexpr (has_trait<Op>(trait::transposed)) {
+            return convolve(e, a, a.input, a.padding, true, a.output_padding);
+        } else if constexpr (std::is_same_v<decltype(a.padding), std::string_view>) {
+            return convolve_padded_by_name(e, a);
+        } else {
+            return convolve(e, a, a.input, a.padding, false, int_list{0});
+        }
     }
 
-    template <one_of<named_padding> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
+        const std::size_t dims = spatial_dims(e, a.weight);
+        for (const int_list* list : {&a.stride, &a.padding, &a.dilation, &a.output_padding}) {
+            if (list->size() != dims)
+                return convolve(e, a, a.input, a.padding, a.transposed, a.output_padding);
+        }
+        return std::nullopt;
+    }
+
+private:
+    static std::size_t spatial_dims(const emitter& e, value weight) { return e.rank(weight) - 2; }
+
+    static value convolve_padded_by_name(emit<produces>& e, const auto& a) {
         const std::size_t dims = spatial_dims(e, a.weight);
         shape_builder padding = shape_builder::filled(dims, 0);
         shape_builder odd = shape_builder::filled(2 * dims, 0);  // for aten.constant_pad_nd: last axis first
@@ -11077,14 +11120,6 @@ struct canonicalize_convolutions : pass {
         }
         return convolve(e, a, input, padding, false, int_list{0});
     }
-
-    template <one_of<transposed> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return convolve(e, a, a.input, a.padding, true, a.output_padding);
-    }
-
-private:
-    static std::size_t spatial_dims(const emitter& e, value weight) { return e.rank(weight) - 2; }
 
     template <class Args>
     static value convolve(emit<produces>& e, const Args& a, value input, sizes padding, bool transposed_form,
@@ -11688,10 +11723,6 @@ struct hoist_casts : pass {
     using runs_before = pass_list<functions_tabulated, narrow_types>;
     static constexpr std::string_view summary =
         "moves casts from integers to floats ahead of ops that only move elements";
-    using movements =
-        ops<aten::view, aten::reshape, aten::unsqueeze, aten::squeeze, aten::squeeze_dim, aten::squeeze_dims,
-            aten::flatten_using_ints, aten::permute, aten::transpose_int, aten::t, aten::expand, aten::repeat,
-            aten::slice_tensor, aten::select_int, aten::flip>;
     using targeted_ops = ops<aten::_to_copy>;
     using produces = targeted_ops;
 
@@ -11699,7 +11730,7 @@ struct hoist_casts : pass {
         if (!a.dtype || !is_integral(e.dtype(a.self)) || !is_floating(*a.dtype)) return std::nullopt;
         std::pmr::vector<const node*> moves;  // from the cast up
         value v = a.self;
-        for (; has_one_use(v) && set_of<movements>.contains(*v.producer->op); v = v.producer->operand(0))
+        for (; has_one_use(v) && only_moves(*v.producer); v = v.producer->operand(0))
             moves.push_back(v.producer);
         if (moves.empty()) return std::nullopt;
         args<aten::_to_copy> cast = a;
@@ -11712,6 +11743,9 @@ struct hoist_casts : pass {
         }
         return v;
     }
+
+private:
+    static bool only_moves(const node& n) { return n.op->has(trait::rearranging) && n.operand_count == 1; }
 };
 HEADRACE_COMPILED_PASS(hoist_casts);
 
@@ -11891,34 +11925,34 @@ struct remove_noop : pass {
     using ensures = pass_list<noops_removed>;
     static constexpr std::string_view summary =
         "removes copies, inference-time dropout and other ops that return their operand";
-    using copy_ops = joined<ops_where<aten::dialect, trait::forwarding>,
-                            ops<aten::clone, dim_order_ops::_clone_dim_order>>;
-    using expand_ops = ops<aten::expand, aten::expand_as, aten::broadcast_to>;
+    using copy_ops = joined<ops_where<aten::dialect, trait::forwarding | trait::copying>,
+                            ops_where<dim_order_ops::dialect, trait::copying>>;
     using check_ops = ops_where<aten::dialect, trait::no_results>;
-    using targeted_ops = joined<copy_ops, expand_ops, check_ops, ops<aten::dropout, aten::_to_copy>>;
+    using targeted_ops = check_ops;
     using produces = ops<>;
 
-    template <one_of<copy_ops> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>&) const {
-        return a.self;
+    static auto rewrites() {
+        return rules(
+            on_each<copy_ops> = [](auto x) { return x; },
+            on<aten::expand, aten::expand_as, aten::broadcast_to> =
+                [](auto x, const auto&) { return choose(x.shape() == x.result_meta().shape, x, unchanged); },
+            on<aten::_to_copy> =
+                [](auto x, const auto&) { return choose(x.dtype() == x.result_meta().dtype, x, unchanged); },
+            on<aten::dropout> =
+                [](auto x, const auto& a) {
+                    return choose(
+                        a.train && a.p > 0,
+                        [&] {
+                            return x.unsupported(
+                                "dropout: random in training; export the model in eval mode");
+                        },
+                        x);
+                });
     }
+
     template <one_of<check_ops> Op>
     value_list operator()(Op, const args<Op>&, emit<produces>&) const {
         return {};
-    }
-    template <one_of<expand_ops> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if (!(e.shape(a.self) == e.result_meta().shape)) return std::nullopt;
-        return a.self;
-    }
-    value operator()(aten::dropout, const args<aten::dropout>& a, emit<produces>& e) const {
-        if (a.train && a.p > 0)
-            return e.unsupported("dropout: random in training; export the model in eval mode");
-        return a.input;
-    }
-    std::optional<value> operator()(aten::_to_copy, const args<aten::_to_copy>& a, emit<produces>& e) const {
-        if (e.dtype(a.self) != e.result_meta().dtype) return std::nullopt;
-        return a.self;
     }
 };
 HEADRACE_COMPILED_PASS(remove_noop);
@@ -12001,108 +12035,6 @@ using normalize_passes =
     pass_list<inline_regions, move_constants_into_regions, functionalize, canonicalize_variants,
               canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop, hoist_casts,
               scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/narrow_int64.hpp ----
-
-namespace headrace {
-
-/// TOSA 1.0 has neither INT64 nor FP64: every value, constant and dtype argument of int64 becomes one of
-/// int32, and constants of float64, which are Python's numbers, become float32. A constant with an element
-/// that does not fit is refused, unless it is only a limit of a maximum or minimum. The pass runs after
-/// decompose, which depends on PyTorch's types for promotion, and before legalize.
-struct narrow_int64 : pass {
-    using runs_after = pass_list<quantization_lowered>;
-    using ensures = pass_list<narrow_types>;
-    static constexpr std::string_view summary = "int64 as int32, and float64 constants as float32";
-
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t count = 0;
-        for_each_graph(g, [&](graph& sub) {
-            for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
-                next = n->next;
-                count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);
-            }
-        });
-        return count;
-    }
-
-private:
-    static bool narrow_node(node& n) {
-        bool changed = false;
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
-                meta->dtype = narrowed(meta->dtype);
-                changed = true;
-            }
-        }
-        // Operands do not change, so the edges need not.
-        auto* arguments = static_cast<std::byte*>(n.arguments);
-        for (const field_info& f : *n.op) {
-            if (f.kind != field_kind::element_type) continue;
-            if (f.optional) {
-                auto& type = *reinterpret_cast<std::optional<dtype>*>(arguments + f.offset);
-                if (type) type = narrowed(*type);
-            } else {
-                auto& type = *reinterpret_cast<dtype*>(arguments + f.offset);
-                type = narrowed(type);
-            }
-        }
-        return changed;
-    }
-
-    static bool narrow_constant(graph& g, node& n, pass_context& context) {
-        const tensor_meta* meta = meta_of(n.result());
-        if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
-        const tensor_data& data = args_of<builtin::constant>(n).data;
-        const value made = meta->dtype == dtype::int64
-                               ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
-                               : convert<double, float>(g, n, *meta, data, context);
-        if (!made) return false;
-        made.producer->results[0].name = n.results[0].name;
-        made.producer->annotations = n.annotations;
-        g.replace_all_uses(n.result(), made);
-        g.erase(n);
-        return true;
-    }
-
-    template <class From, class To>
-    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
-                         pass_context& context) {
-        constexpr bool integral = std::is_integral_v<From>;
-        std::pmr::vector<To> elements;
-        bool fits = true;
-        for_each_element(data, meta, [&](const std::byte* at) {
-            From element;
-            std::memcpy(&element, at, sizeof element);
-            if constexpr (integral) {
-                const From nearest =
-                    std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
-                fits = fits && nearest == element;
-                element = nearest;
-            }
-            elements.push_back(static_cast<To>(element));
-        });
-        if (!fits && !only_limits(n)) {
-            context.report(n, "constant: an element does not fit in 32 bits, and TOSA 1.0 has no INT64");
-            return {};
-        }
-        const dtype type = integral ? dtype::int32 : dtype::float32;
-        return create_constant(g, {type, meta.shape, meta.dim_order}, &n, [&](std::span<std::byte> bytes) {
-            if (!elements.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
-        });
-    }
-
-    // Is it read as a limit alone? Saturation does not change what those do.
-    static bool only_limits(const node& n) {
-        for (const edge& e : n.uses()) {
-            if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;
-        }
-        return true;
-    }
-};
-HEADRACE_COMPILED_PASS(narrow_int64);
 
 }  // namespace headrace
 
@@ -12574,11 +12506,8 @@ struct join_patches : pass {
 
     std::optional<value> operator()(const args<tosa::conv2d>& a, emit<produces>& e) const {
         const shape_builder kernel(e.shape(a.weight));
-        const auto all = [](const int_list& list, std::int64_t number) {
-            return std::all_of(list.begin(), list.end(), [&](std::int64_t n) { return n == number; });
-        };
-        const bool is_patchwork =
-            a.stride[0] == kernel[1] && a.stride[1] == kernel[2] && all(a.pad, 0) && all(a.dilation, 1);
+        const bool is_patchwork = a.stride[0] == kernel[1] && a.stride[1] == kernel[2] &&
+                                  build::all_are(a.pad, 0) && build::all_are(a.dilation, 1);
         if (!is_patchwork || std::max(a.stride[0], a.stride[1]) <= preferences_of(e.target()).stride)
             return std::nullopt;
         const shape_builder result(e.result_meta().shape);
@@ -12635,12 +12564,12 @@ struct merge_selections : pass {
         if (!taps || !zero) return std::nullopt;
         args<tosa::conv2d> merged = a;
         merged.input = selection->input;
-        merged.weight = e.constant_of(
-            dtype::int8, shape_builder{kernel[0], kernel[1], kernel[2], all}, [&](std::size_t i) {
-                const std::int64_t at = positions[i % positions.size()];
-                const std::size_t row = i / positions.size() * static_cast<std::size_t>(kernel[3]);
-                return at == none ? *zero : (*taps)[row + static_cast<std::size_t>(at)];
-            });
+        const shape_builder wide{kernel[0], kernel[1], kernel[2], all};
+        merged.weight = build::constant_at(e, dtype::int8, wide, [&](const shape_builder& at) {
+            const std::int64_t channel = positions[static_cast<std::size_t>(at[3])];
+            if (channel == none) return *zero;
+            return (*taps)[build::element_index(kernel, {at[0], at[1], at[2], channel})];
+        });
         return e.make<tosa::conv2d>(merged);
     }
 
@@ -12650,13 +12579,10 @@ private:
     // For each channel that a convolution reads, the one that it becomes, or `none`. Empty if the convolution
     // does more than to select.
     static std::pmr::vector<std::int64_t> selected_by(const args<tosa::conv2d>& a, emit<produces>& e) {
-        const auto is = [](const int_list& list, std::int64_t number) {
-            return std::all_of(list.begin(), list.end(), [&](std::int64_t n) { return n == number; });
-        };
         const shape_builder kernel(e.shape(a.weight));
         const auto biases = constant_integers(a.bias);
         const bool is_plain =
-            kernel[1] == 1 && kernel[2] == 1 && is(a.pad, 0) && is(a.stride, 1) &&
+            kernel[1] == 1 && kernel[2] == 1 && build::all_are(a.pad, 0) && build::all_are(a.stride, 1) &&
             e.dtype(a.input) == dtype::int8 && constant_integer(a.input_zp) == 0 &&
             constant_integer(a.weight_zp) == 0 && biases &&
             std::count(biases->begin(), biases->end(), 0) == static_cast<std::ptrdiff_t>(biases->size());
@@ -12722,13 +12648,10 @@ struct pair_columns : pass {
         args<tosa::conv2d> paired = a;
         paired.input =
             build::reshape(e, a.input, shape_builder{image[0], image[1], image[2] / 2, 2 * image[3]});
-        paired.weight = e.constant_of(dtype::int8, fewer, [&](std::size_t i) {
-            const auto at = static_cast<std::int64_t>(i);
-            const std::int64_t element = at % kernel[3];
-            const std::int64_t column = at / kernel[3] % (2 * taps) - skipped;
-            const std::int64_t row = at / (2 * taps * kernel[3]);
+        paired.weight = build::constant_at(e, dtype::int8, fewer, [&](const shape_builder& at) {
+            const std::int64_t column = 2 * at[2] + at[3] / kernel[3] - skipped;
             if (column < 0 || column >= kernel[2]) return *zero;
-            return (*weight)[static_cast<std::size_t>((row * kernel[2] + column) * kernel[3] + element)];
+            return (*weight)[build::element_index(kernel, {at[0], at[1], column, at[3] % kernel[3]})];
         });
         paired.pad = {a.pad[0], a.pad[1], before, after};
         paired.stride = {a.stride[0], 1};
@@ -12810,26 +12733,23 @@ struct read_last_column : pass {
         const auto* part = match<tosa::slice>(a.input);
         const auto zero = constant_integer(a.weight_zp);
         const bool has_one_tap = e.shape(a.weight)[1] == 1 && e.shape(a.weight)[2] == 1;
-        const bool is_plain = std::all_of(a.pad.begin(), a.pad.end(), [](std::int64_t n) { return n == 0; });
-        if (part == nullptr || !has_one_use(a.input) || !zero || !has_one_tap || !is_plain ||
+        if (part == nullptr || !has_one_use(a.input) || !zero || !has_one_tap || !build::all_are(a.pad, 0) ||
             a.stride[1] != 2)
             return std::nullopt;
         const auto* start = match<tosa::const_shape>(part->start);
         const shape_builder read(e.shape(a.input));
         const shape_builder whole(e.shape(part->input1));
-        const bool is_leading = start != nullptr && std::all_of(start->values.begin(), start->values.end(),
-                                                                [](std::int64_t n) { return n == 0; });
+        const bool is_leading = start != nullptr && build::all_are(start->values, 0);
         if (!is_leading || whole[2] != read[2] + 1 || whole[0] != read[0] || whole[3] != read[3])
             return std::nullopt;
         const auto taps = e.dtype(a.weight) == dtype::int8 ? constant_integers(a.weight) : std::nullopt;
         if (!taps) return std::nullopt;
         args<tosa::conv2d> wide = a;
         wide.input = build::slice(e, part->input1, 1, 0, read[1]);
-        const auto channels = static_cast<std::size_t>(read[3]);
-        const shape_builder kernel{e.shape(a.weight)[0], 1, 2, read[3]};
-        wide.weight = e.constant_of(dtype::int8, kernel, [&](std::size_t i) {
-            const std::size_t tap = i / channels;
-            return tap % 2 == 0 ? (*taps)[tap / 2 * channels + i % channels] : *zero;
+        const shape_builder kernel(e.shape(a.weight));
+        const shape_builder two{kernel[0], 1, 2, kernel[3]};
+        wide.weight = build::constant_at(e, dtype::int8, two, [&](const shape_builder& at) {
+            return at[2] == 0 ? (*taps)[build::element_index(kernel, {at[0], 0, 0, at[3]})] : *zero;
         });
         wide.dilation = {1, 1};
         return e.make<tosa::conv2d>(wide);
@@ -12974,52 +12894,6 @@ using npu_passes = pass_list<merge_selections, join_patches, halve_windows, stag
 
 }  // namespace headrace
 
-// ---- headrace/passes/quantize/pack_int4_weights.hpp ----
-
-namespace headrace {
-
-/// Constant weights of INT8 convolutions between -7 and 7 as INT4, two to a byte, where the target has that
-/// extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
-struct pack_int4_weights : pass {
-    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
-    using runs_before = pass_list<nodes_sorted>;
-    using invalidates = pass_list<nodes_sorted>;
-    static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
-    using targeted_ops = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
-    using produces = targeted_ops;
-
-    template <one_of<targeted_ops> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
-        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8) return std::nullopt;
-        const auto weight = packed(e, a.weight, a.weight_zp);
-        if (!weight) return std::nullopt;
-        args<Op> with_int4 = a;
-        with_int4.weight = *weight;
-        with_int4.weight_zp =
-            e.constant({dtype::int4, {1}, {}}, [](std::span<std::byte> data) { data[0] = {}; });
-        return e.make<Op>(with_int4);
-    }
-
-private:
-    static std::optional<value> packed(emit<ops<>> e, value weight, value zero) {
-        const auto numbers = constant_integers(weight);
-        const auto fits = [](std::int64_t n) { return -7 <= n && n <= 7; };
-        if (e.dtype(weight) != dtype::int8 || !numbers || constant_integer(zero) != 0 ||
-            !std::all_of(numbers->begin(), numbers->end(), fits))
-            return std::nullopt;
-        return e.constant({dtype::int4, e.shape(weight), {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; i != numbers->size(); ++i) {
-                const auto nibble = static_cast<unsigned>((*numbers)[i]) & 0xfU;
-                const auto low = i % 2 == 0 ? 0U : std::to_integer<unsigned>(data[i / 2]);
-                data[i / 2] = static_cast<std::byte>(low | nibble << (i % 2 * 4));
-            }
-        });
-    }
-};
-HEADRACE_COMPILED_PASS(pack_int4_weights);
-
-}  // namespace headrace
-
 // ---- headrace/passes/decompose/decompose_quantization.hpp ----
 
 namespace headrace {
@@ -13110,10 +12984,10 @@ struct canonicalize_quantization : pass {
     static constexpr std::string_view summary = "quantization parameters as numbers, uint8 as int8";
     using quantize = quantized_decomposed::quantize_per_tensor;
     using dequantize = quantized_decomposed::dequantize_per_tensor;
-    using dequantize_by_tensor = ops<quantized_decomposed::dequantize_per_tensor_tensor,
-                                     quantized_decomposed::dequantize_per_tensor_tensor2>;
-    using by_tensor = joined<dequantize_by_tensor, ops<quantized_decomposed::quantize_per_tensor_tensor,
-                                                       quantized_decomposed::quantize_per_tensor_tensor2>>;
+    using by_tensor = ops<quantized_decomposed::quantize_per_tensor_tensor,
+                          quantized_decomposed::quantize_per_tensor_tensor2,
+                          quantized_decomposed::dequantize_per_tensor_tensor,
+                          quantized_decomposed::dequantize_per_tensor_tensor2>;
     using targeted_ops = joined<by_tensor, ops<quantize, dequantize>>;
     using produces = ops<quantize, dequantize>;
     static constexpr bool in_execution_order = true;
@@ -13129,7 +13003,7 @@ struct canonicalize_quantization : pass {
         if (!is_scale(scale->front()))
             return e.unsupported("its scale is " + number_text(scale->front()) +
                                  ", but must be above 0 and finite in float32");
-        if constexpr (one_of<Op, dequantize_by_tensor>) {
+        if constexpr (has_trait<Op>(trait::dequantizing)) {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
             return quantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype});
@@ -13153,11 +13027,13 @@ private:
 
     // Only where all readers dequantize. A node that is being retraced has no readers yet.
     static bool becomes_signed(const emitter& e, const args<quantize>& a) {
-        constexpr auto dequantizes = set_of<joined<dequantize_by_tensor, ops<dequantize>>>;
+        const auto dequantizes = [](const edge& use) {
+            const op_info& reader = *use.target->op;
+            return set_of<targeted_ops>.contains(reader) && reader.has(trait::dequantizing);
+        };
         const node& n = e.current();
         return a.dtype == dtype::uint8 && n.first_use != nullptr &&
-               std::all_of(n.uses().begin(), n.uses().end(),
-                           [&](const edge& use) { return dequantizes.contains(*use.target->op); });
+               std::all_of(n.uses().begin(), n.uses().end(), dequantizes);
     }
 
     template <class Args>
@@ -13328,27 +13204,15 @@ inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, double 
 
 namespace headrace {
 
-using reshaping_ops =
-    ops<aten::view, aten::_unsafe_view, aten::reshape, aten::flatten_using_ints, aten::unflatten_int,
-        aten::squeeze, aten::squeeze_dim, aten::squeeze_dims, aten::unsqueeze, tosa::reshape>;
-
-/// Ops whose results consist of elements of their operands, in the form that programs have after the
-/// decompositions: `move(dq(x)) = dq(move(x))`, where all operands share one quantization.
-using selecting_ops = joined<
-    reshaping_ops,
-    ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist, aten::expand,
-        aten::broadcast_to, aten::repeat, aten::tile, aten::flip, aten::slice_tensor, aten::narrow,
-        aten::select_int, aten::split_tensor, aten::split_sizes, aten::split_with_sizes,
-        aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
-        aten::tensor_split_indices, aten::unbind_int, aten::index_select, aten::embedding, aten::gather,
-        aten::index_tensor, aten::_unsafe_index_tensor, aten::cat, aten::where_self, aten::index_put,
-        aten::_unsafe_index_put, aten::scatter_src, aten::index_copy, aten::reflection_pad1d,
-        aten::reflection_pad2d, aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d,
-        aten::replication_pad3d, aten::upsample_nearest1d, aten::upsample_nearest1d_vec,
-        aten::upsample_nearest2d, aten::upsample_nearest2d_vec, aten::_upsample_nearest_exact1d,
-        aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
-        aten::_upsample_nearest_exact2d_vec, aten::amax, aten::amin, aten::max, aten::min, aten::aminmax,
-        aten::max_pool2d, tosa::transpose>>;
+/// Ops whose results consist of elements of their operands, whatever their arguments, in the form that
+/// programs have after the decompositions: `move(dq(x)) = dq(move(x))`, where all operands share one
+/// quantization. Of paddings, those that are made for a number of axes repeat elements.
+inline constexpr auto selecting_ops =
+    set_where<aten::dialect, trait::rearranging | trait::splitting | trait::gathering | trait::nearest> |
+    set_where<aten::dialect, trait::padding, trait::spatial> |
+    set_where<tosa::dialect, trait::reshaping | trait::permuting> |
+    ops_in<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax, aten::max_pool2d, aten::scatter_src,
+           aten::index_copy>;
 
 [[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
 
@@ -13360,7 +13224,7 @@ using selecting_ops = joined<
     if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::_unsafe_index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::pad>(n)) return a->mode != "constant";
-    return set_of<selecting_ops>.contains(*n.op);
+    return selecting_ops.contains(n.op->functional());
 }
 
 /// A constant_pad_nd, or a `pad` with a constant.
@@ -13426,7 +13290,7 @@ struct moved_axis {
         if (a->step != 1) return std::nullopt;
         return moved_axis{axis, clamped_slice(a->start, a->end, before[axis]).start};
     }
-    if (!set_of<reshaping_ops>.contains(*n.op)) return std::nullopt;
+    if (!n.op->has(trait::reshaping)) return std::nullopt;
     return axis_after_reshape(before, n.results[0].meta->shape, axis);
 }
 
@@ -14447,7 +14311,7 @@ namespace headrace {
 struct lower_quantized_reductions : pass {
     static constexpr std::string_view summary = "sum(dq(x)) = dq(sum(x)) in INT32; argmax(dq(x)) = argmax(x)";
     using sums = ops<aten::sum, aten::sum_dim_intlist>;
-    using positions = ops<aten::argmax, aten::argmin>;
+    using positions = ops_where<aten::dialect, trait::reduction, trait::locating>;
     using targeted_ops = joined<sums, positions, ops<aten::cumsum>>;
     using produces = joined<fixed_point_ops, build::reshape_ops, build::slice_ops, build::pad_ops, positions,
                             dequantize_ops, ops<tosa::reduce_sum, tosa::add>>;
@@ -14686,25 +14550,10 @@ struct tabulate_functions : pass {
 
     using clamps =
         ops<aten::relu, aten::relu6, aten::hardtanh, aten::clamp, aten::clamp_min, aten::clamp_max>;
-    using functions = joined<
-        ops<aten::abs, aten::neg, aten::exp, aten::exp2, aten::expm1, aten::log, aten::log1p, aten::log2,
-            aten::log10, aten::sqrt, aten::rsqrt, aten::reciprocal, aten::square, aten::sin, aten::cos,
-            aten::tan, aten::asin, aten::acos, aten::atan, aten::sinh, aten::cosh, aten::tanh, aten::asinh,
-            aten::acosh, aten::atanh, aten::sigmoid, aten::logit, aten::silu, aten::mish, aten::softplus,
-            aten::log_sigmoid, aten::gelu, aten::elu, aten::selu, aten::celu, aten::hardsigmoid,
-            aten::hardswish, aten::leaky_relu, aten::prelu, aten::_prelu_kernel, aten::threshold,
-            aten::softshrink, aten::hardshrink, aten::deg2rad, aten::rad2deg, aten::signbit, aten::erf,
-            aten::erfc, aten::erfinv, aten::ceil, aten::floor, aten::round, aten::round_decimals, aten::trunc,
-            aten::frac, aten::sign, aten::sgn, aten::isnan, aten::isinf, aten::isfinite, aten::nan_to_num>,
-        ops<aten::add_tensor, aten::sub_tensor, aten::rsub_scalar, aten::rsub_tensor, aten::mul_tensor,
-            aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::remainder_tensor,
-            aten::fmod_tensor, aten::fmax, aten::fmin, aten::hypot, aten::copysign_tensor, aten::logaddexp,
-            aten::xlogy_tensor, aten::atan2, aten::pow_tensor_scalar, aten::pow_tensor_tensor,
-            aten::pow_scalar, aten::maximum, aten::minimum, aten::clamp_tensor, aten::clamp_min_tensor,
-            aten::clamp_max_tensor, aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor,
-            aten::where_self, aten::masked_fill_scalar, aten::eq_tensor, aten::ne_tensor, aten::lt_tensor,
-            aten::le_tensor, aten::gt_tensor, aten::ge_tensor, aten::logical_and, aten::logical_or,
-            aten::logical_xor, aten::logical_not, aten::_to_copy>>;
+    // A prelu's weight may be of more elements, and a cast reads what it converts.
+    static constexpr auto functions = (set_where<aten::dialect, trait::elementwise> -
+                                       set_where<aten::dialect, trait::on_bits> - set_of<clamps>) |
+                                      ops_in<aten::prelu, aten::_prelu_kernel, aten::_to_copy>;
 
     std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
         if (a.dtype != dtype::int8 && a.dtype != dtype::int16) return std::nullopt;
@@ -14759,9 +14608,9 @@ private:
                 return false;
             if (const auto* a = args_if<dequantize>(n)) {
                 if (!read(a->input)) return false;
-            } else if (is<quantize>(n) || set_of<joined<functions, clamps>>.contains(*n.op)) {
+            } else if (is<quantize>(n) || (functions | set_of<clamps>).contains(*n.op)) {
                 if (!keeps_its_rules(n)) return false;
-                computes_ = computes_ || set_of<functions>.contains(*n.op);
+                computes_ = computes_ || functions.contains(*n.op);
                 for (const edge& operand : n.operand_edges()) {
                     if (!is_number(*operand.slot) && !collect(*operand.source)) return false;
                 }
@@ -14802,12 +14651,12 @@ private:
             return meta_of(v) != nullptr && meta_of(v)->elements() == 1 && is_constant(*v.producer);
         }
         static bool is_constant(const node& n, int nested = 0) {
-            constexpr auto computable =
-                set_of<joined<functions, clamps, ops<quantize, dequantize, aten::view, aten::reshape>>>;
+            constexpr trait computable =
+                trait::elementwise | trait::reshaping | trait::quantizing | trait::dequantizing;
             if (is<builtin::constant>(n)) return true;
             if (nested == 8) return false;
-            if (n.operand_count == 0) return set_of<ops<aten::full, aten::scalar_tensor>>.contains(*n.op);
-            return computable.contains(*n.op) &&
+            if (n.operand_count == 0) return n.op->has(trait::gives_number);
+            return (n.op->has(computable) || functions.contains(*n.op)) &&
                    std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
                                [&](const edge& e) { return is_constant(*e.source, nested + 1); });
         }
@@ -15020,6 +14869,24 @@ struct interval {
         return least >= other.least && most <= other.most;
     }
     [[nodiscard]] bool fits(dtype type) const { return lies_in(of_type(type)); }
+
+    friend interval max(const interval& x, const interval& y) {
+        return {std::max(x.least, y.least), std::max(x.most, y.most)};
+    }
+    friend interval min(const interval& x, const interval& y) {
+        return {std::min(x.least, y.least), std::min(x.most, y.most)};
+    }
+    friend interval operator+(const interval& x, const interval& y) {
+        return {x.least + y.least, x.most + y.most};
+    }
+    friend interval operator-(const interval& x, const interval& y) {
+        return {x.least - y.most, x.most - y.least};
+    }
+    friend interval operator*(const interval& x, const interval& y) {
+        const auto [least, most] =
+            std::minmax({x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
+        return {least, most};
+    }
 };
 
 namespace detail {
@@ -15041,8 +14908,7 @@ private:
         if (is<builtin::constant>(*v.producer)) return elements(v, whole);
         if (!is_of_dialect<tosa::dialect>(*v.producer)) return whole;
         const bool moves = is<tosa::reduce_max>(*v.producer) || is<tosa::reduce_min>(*v.producer) ||
-                           v.producer->op->has(trait::reshaping | trait::permuting | trait::slicing |
-                                               trait::repeating | trait::reversing);
+                           v.producer->op->has(trait::rearranging);
         if (const auto* a = match<tosa::rescale>(v)) return scaled(*a, whole, depth);
         if (const auto* a = match<tosa::clamp>(v)) return {a->min_val.to_int(), a->max_val.to_int()};
         if (const auto* a = match<tosa::cast>(v)) return of(a->input, depth);
@@ -15052,18 +14918,15 @@ private:
         return computed_by_two(v, depth).value_or(whole);
     }
     [[nodiscard]] std::optional<interval> computed_by_two(value v, int depth) const {
-        static constexpr auto arithmetic =
-            set_of<ops<tosa::maximum, tosa::minimum, tosa::add, tosa::sub, tosa::mul>>;
         const node& n = *v.producer;
-        if (!arithmetic.contains(*n.op)) return std::nullopt;
-        const interval x = of(n.operand(0), depth), y = of(n.operand(1), depth);
-        if (is<tosa::maximum>(n)) return interval{std::max(x.least, y.least), std::max(x.most, y.most)};
-        if (is<tosa::minimum>(n)) return interval{std::min(x.least, y.least), std::min(x.most, y.most)};
-        if (is<tosa::add>(n)) return interval{x.least + y.least, x.most + y.most};
-        if (is<tosa::sub>(n)) return interval{x.least - y.most, x.most - y.least};
-        const auto [least, most] =
-            std::minmax({x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
-        return interval{least, most};
+        const auto x = [&] { return of(n.operand(0), depth); };
+        const auto y = [&] { return of(n.operand(1), depth); };
+        if (is<tosa::maximum>(n)) return max(x(), y());
+        if (is<tosa::minimum>(n)) return min(x(), y());
+        if (is<tosa::add>(n)) return x() + y();
+        if (is<tosa::sub>(n)) return x() - y();
+        if (is<tosa::mul>(n)) return x() * y();
+        return std::nullopt;
     }
     static interval elements(value v, const interval& whole) {
         const auto numbers = constant_integers(v);
@@ -15206,8 +15069,8 @@ private:
             std::pmr::vector<std::int64_t> halves;
             for (const std::int64_t s : *shifts)
                 halves.push_back(s < 1 || s > 31 ? 0 : std::int64_t{1} << (s - 1));
-            max_half = *std::max_element(halves.begin(), halves.end());
-            if (max_half == 0) return v;
+            max_half = halves.empty() ? 0 : *std::max_element(halves.begin(), halves.end());
+            if (max_half == 0 && e.shape(v) == e.result_meta().shape) return v;
             half = u55::constant(e, e.shape(by), halves);
         } else {
             const value one = u55::splat(e, 1, by);
@@ -15727,19 +15590,14 @@ private:
     // A convolution costs a hundredth of MATMUL, but its weights must be constant.
     static value selected_by_convolution(emit<produces>& e, value ones, const shape_builder& values,
                                          const std::pmr::vector<std::int64_t>& table) {
-        const auto rows = static_cast<std::size_t>(values[1]);
-        const auto channels = static_cast<std::size_t>(values[2]);
-        std::pmr::vector<std::int8_t> weight(table.size());
-        for (std::size_t k = 0; k != rows; ++k) {
-            for (std::size_t c = 0; c != channels; ++c)
-                weight[c * rows + k] = static_cast<std::int8_t>(table[k * channels + c]);
-        }
         const shape_builder kernel{values[2], 1, 1, values[1]};
+        const value weight = build::constant_at(e, dtype::int8, kernel, [&](const shape_builder& at) {
+            return table[build::element_index(values, {0, at[3], at[0]})];
+        });
         const shape_builder h(e.shape(ones));
         const value image = build::reshape(e, ones, shape_builder{1, h[1], 1, h[2]});
         const value found = e.make<tosa::conv2d>(
-            build::unpadded<tosa::conv2d>(e, image, e.constant<std::int8_t>(dtype::int8, kernel, weight),
-                                          e.splat(0, dtype::int32, std::array{values[2]})));
+            build::unpadded<tosa::conv2d>(e, image, weight, e.splat(0, dtype::int32, std::array{values[2]})));
         return build::reshape(e, build::narrow(e, found, dtype::int8), shape_builder{1, h[1], values[2]});
     }
     static value selected_by_sum(emit<produces>& e, value hits, value values) {
@@ -16436,39 +16294,24 @@ private:
     struct weight_view {
         std::span<const std::byte> bytes;
         shape_builder shape;
-        std::int8_t zero = 0;
+        std::int64_t zero = 0;
 
-        std::int8_t operator()(std::initializer_list<std::int64_t> at) const {
-            std::int64_t index = 0;
-            std::size_t axis = 0;
-            for (const std::int64_t i : at) index = index * shape[axis++] + i;
-            return static_cast<std::int8_t>(bytes[static_cast<std::size_t>(index)]);
+        std::int64_t operator()(std::initializer_list<std::int64_t> at) const {
+            return static_cast<std::int8_t>(bytes[build::element_index(shape, at)]);
         }
     };
     template <class Args>
     static weight_view view(const Args& a) {
         return {u55::constant_bytes(a.weight), shape_builder(meta_of(a.weight)->shape),
-                static_cast<std::int8_t>(constant_integer(a.weight_zp).value_or(0))};
+                constant_integer(a.weight_zp).value_or(0)};
     }
     template <class Args>
     static bool is_constant(emit<produces>& e, const Args& a) {
         return e.dtype(a.weight) == dtype::int8 && !u55::constant_bytes(a.weight).empty() &&
                constant_integers(a.bias) && constant_integer(a.weight_zp) && constant_integer(a.input_zp);
     }
-    /// A weight of four axes; `element` gives the element at each position.
-    template <class F>
-    static value weight_of(emit<produces>& e, const shape_builder& shape, F&& element) {
-        std::pmr::vector<std::int8_t> elements;
-        elements.reserve(static_cast<std::size_t>(element_count(shape)));
-        shape_builder at = shape_builder::filled(4, 0);
-        for (at[0] = 0; at[0] != shape[0]; ++at[0]) {
-            for (at[1] = 0; at[1] != shape[1]; ++at[1]) {
-                for (at[2] = 0; at[2] != shape[2]; ++at[2]) {
-                    for (at[3] = 0; at[3] != shape[3]; ++at[3]) elements.push_back(element(at));
-                }
-            }
-        }
-        return e.constant<std::int8_t>(dtype::int8, shape, elements);
+    static value weight_of(emit<produces>& e, const shape_builder& shape, const auto& element) {
+        return build::constant_at(e, dtype::int8, shape, element);
     }
     // --- forward ---------------------------------------------------------------------------
 
@@ -16733,6 +16576,7 @@ private:
                 next = n->next;
                 visit(*n);
             }
+            for (const auto& [cast, number] : numbered_casts_) replace(*cast, number);
             for (std::size_t i = replaced_.size(); i-- != 0;) {
                 erase_dead(g_, *replaced_[i]);
             }
@@ -16922,8 +16766,7 @@ private:
         void lower(node& n, emitting& e, const args<tosa::select>& a) {
             if (is_floating(type_of(a.input2))) return;
             const value condition = wide(e, a.input1);
-            // An integer operand may be known as well: it was cast from a boolean.
-            const bool booleans = is_boolean(n.results[0].meta->dtype);
+            const bool booleans = known(a.input2) != nullptr;
             const value t = booleans ? wide(e, a.input2) : u55::widen(e, a.input2);
             const value f = booleans ? wide(e, a.input3) : u55::widen(e, a.input3);
             const value chosen = blend(e, condition, t, f);
@@ -16956,7 +16799,9 @@ private:
                     case dtype::boolean:
                         return becomes(n, *truth);
                     case dtype::int8:
-                        return replace(n, narrow(e, a.input));
+                        numbered_casts_.emplace_back(&n, narrow(e, a.input));
+                        ++count_;
+                        return;
                     case dtype::int32:
                         return replace(n, wide(e, a.input));
                     default:
@@ -16974,6 +16819,9 @@ private:
         graph& g_;
         pass_context& context_;
         std::pmr::unordered_map<const node*, number> numbers_;
+        // Casts of booleans to INT8, and the numbers that replace them when all nodes have been visited: such
+        // a number may be what the boolean itself has become, and what reads the cast reads no boolean.
+        std::pmr::vector<std::pair<node*, value>> numbered_casts_;
         std::pmr::vector<node*> replaced_;
         std::size_t count_ = 0;
     };
@@ -17075,6 +16923,154 @@ using u55_passes = pass_list<blend_conditions, expand_gather, expand_extrema, nu
 
 }  // namespace headrace
 
+// ---- headrace/passes/normalize/narrow_int64.hpp ----
+
+namespace headrace {
+
+/// TOSA 1.0 has neither INT64 nor FP64: every value, constant and dtype argument of int64 becomes one of
+/// int32, and constants of float64, which are Python's numbers, become float32. A constant with an element
+/// that does not fit is refused, unless it is only a limit of a maximum or minimum. The pass runs after
+/// decompose, which depends on PyTorch's types for promotion, and before legalize.
+struct narrow_int64 : pass {
+    using runs_after = pass_list<quantization_lowered>;
+    using ensures = pass_list<narrow_types>;
+    static constexpr std::string_view summary = "int64 as int32, and float64 constants as float32";
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t count = 0;
+        for_each_graph(g, [&](graph& sub) {
+            for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
+                next = n->next;
+                count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);
+            }
+        });
+        return count;
+    }
+
+private:
+    static bool narrow_node(node& n) {
+        bool changed = false;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
+                meta->dtype = narrowed(meta->dtype);
+                changed = true;
+            }
+        }
+        // Operands do not change, so the edges need not.
+        auto* arguments = static_cast<std::byte*>(n.arguments);
+        for (const field_info& f : *n.op) {
+            if (f.kind != field_kind::element_type) continue;
+            if (f.optional) {
+                auto& type = *reinterpret_cast<std::optional<dtype>*>(arguments + f.offset);
+                if (type) type = narrowed(*type);
+            } else {
+                auto& type = *reinterpret_cast<dtype*>(arguments + f.offset);
+                type = narrowed(type);
+            }
+        }
+        return changed;
+    }
+
+    static bool narrow_constant(graph& g, node& n, pass_context& context) {
+        const tensor_meta* meta = meta_of(n.result());
+        if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
+        const tensor_data& data = args_of<builtin::constant>(n).data;
+        const value made = meta->dtype == dtype::int64
+                               ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
+                               : convert<double, float>(g, n, *meta, data, context);
+        if (!made) return false;
+        made.producer->results[0].name = n.results[0].name;
+        made.producer->annotations = n.annotations;
+        g.replace_all_uses(n.result(), made);
+        g.erase(n);
+        return true;
+    }
+
+    template <class From, class To>
+    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
+                         pass_context& context) {
+        constexpr bool integral = std::is_integral_v<From>;
+        std::pmr::vector<To> elements;
+        bool fits = true;
+        for_each_element(data, meta, [&](const std::byte* at) {
+            From element;
+            std::memcpy(&element, at, sizeof element);
+            if constexpr (integral) {
+                const From nearest =
+                    std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
+                fits = fits && nearest == element;
+                element = nearest;
+            }
+            elements.push_back(static_cast<To>(element));
+        });
+        if (!fits && !only_limits(n)) {
+            context.report(n, "constant: an element does not fit in 32 bits, and TOSA 1.0 has no INT64");
+            return {};
+        }
+        const dtype type = integral ? dtype::int32 : dtype::float32;
+        return create_constant(g, {type, meta.shape, meta.dim_order}, &n, [&](std::span<std::byte> bytes) {
+            if (!elements.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
+        });
+    }
+
+    // Is it read as a limit alone? Saturation does not change what those do.
+    static bool only_limits(const node& n) {
+        for (const edge& e : n.uses()) {
+            if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;
+        }
+        return true;
+    }
+};
+HEADRACE_COMPILED_PASS(narrow_int64);
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/pack_int4_weights.hpp ----
+
+namespace headrace {
+
+/// Constant weights of INT8 convolutions between -7 and 7 as INT4, two to a byte, where the target has that
+/// extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
+struct pack_int4_weights : pass {
+    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
+    using runs_before = pass_list<nodes_sorted>;
+    using invalidates = pass_list<nodes_sorted>;
+    static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
+    using targeted_ops = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
+    using produces = targeted_ops;
+
+    template <one_of<targeted_ops> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
+        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8) return std::nullopt;
+        const auto weight = packed(e, a.weight, a.weight_zp);
+        if (!weight) return std::nullopt;
+        args<Op> with_int4 = a;
+        with_int4.weight = *weight;
+        with_int4.weight_zp =
+            e.constant({dtype::int4, {1}, {}}, [](std::span<std::byte> data) { data[0] = {}; });
+        return e.make<Op>(with_int4);
+    }
+
+private:
+    static std::optional<value> packed(emit<ops<>> e, value weight, value zero) {
+        const auto numbers = constant_integers(weight);
+        const auto fits = [](std::int64_t n) { return -7 <= n && n <= 7; };
+        if (e.dtype(weight) != dtype::int8 || !numbers || constant_integer(zero) != 0 ||
+            !std::all_of(numbers->begin(), numbers->end(), fits))
+            return std::nullopt;
+        return e.constant({dtype::int4, e.shape(weight), {}}, [&](std::span<std::byte> data) {
+            for (std::size_t i = 0; i != numbers->size(); ++i) {
+                const auto nibble = static_cast<unsigned>((*numbers)[i]) & 0xfU;
+                const auto low = i % 2 == 0 ? 0U : std::to_integer<unsigned>(data[i / 2]);
+                data[i / 2] = static_cast<std::byte>(low | nibble << (i % 2 * 4));
+            }
+        });
+    }
+};
+HEADRACE_COMPILED_PASS(pack_int4_weights);
+
+}  // namespace headrace
+
 // ---- headrace/passes/standard_lowering.hpp ----
 
 namespace headrace {
@@ -17116,6 +17112,79 @@ struct standard_lowering
                   layout_passes<Evaluator>, npu_passes, settling_passes<Evaluator>, u55_passes,
                   pass_list<merge_equal_constants, merge_duplicates>,
                   pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/remaining_transposes.hpp ----
+
+namespace headrace {
+
+/// A TRANSPOSE that the layout passes could not remove.
+struct remaining_transpose {
+    std::pmr::string node;  ///< the exported node that it descends from
+    std::pmr::vector<std::int64_t> shape;
+    std::pmr::vector<std::int64_t> perms;
+    std::int64_t bytes = 0;
+    std::pmr::string reason;  ///< which ops before and after it want different layouts
+};
+
+namespace detail {
+
+/// Why an op's layout is fixed, in words; empty if a transpose could move past it.
+[[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
+    const std::pmr::string name(origin_name(n));
+    if (is<builtin::placeholder>(n)) {
+        const auto* asked = n.find_annotation<channels_last_interface>();
+        return "input " + name + (asked != nullptr ? " comes channels-last" : " comes as it was exported");
+    }
+    if (is<builtin::output>(n)) return "the output is wanted as it was exported";
+    const std::pmr::string op = std::pmr::string(n.op->name) + " " + name;
+    switch (layout_rules::kind_of(n)) {
+        case layout_rules::kind::window:
+        case layout_rules::kind::pointwise:
+        case layout_rules::kind::channels:
+            return op + " has its channels last";
+        case layout_rules::kind::matmul:
+            return op + " multiplies rows by columns";
+        case layout_rules::kind::fixed:
+            return op + " takes tensors as they are";
+        case layout_rules::kind::axes:
+            return layout_rules::data_operands(n) > 1 ? op + " has operands in another layout" : "";
+        case layout_rules::kind::move:
+            return "";
+    }
+    return "";
+}
+
+/// The first such reason along a chain of nodes; `next` gives the next node, or null at the end.
+template <class Next>
+[[nodiscard]] std::pmr::string first_settled(const node& transpose, Next&& next) {
+    std::pmr::string words;
+    for (const node* n = next(transpose); words.empty() && n != nullptr; n = next(*n))
+        words = settled_layout(*n);
+    return words;
+}
+
+}  // namespace detail
+
+/// The transposes of a graph of TOSA ops, in execution order, without those of nested graphs.
+[[nodiscard]] inline std::pmr::vector<remaining_transpose> remaining_transposes(const graph& g) {
+    std::pmr::vector<remaining_transpose> found;
+    const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };
+    const auto after = [](const node& n) { return n.first_use == nullptr ? nullptr : n.first_use->target; };
+    for (const node& n : g.nodes()) {
+        const auto* t = args_if<tosa::transpose>(n);
+        if (t == nullptr || !n.results[0].meta) continue;
+        const tensor_meta& meta = *n.results[0].meta;
+        const int_list& shape = meta_of(t->input1)->shape;
+        found.push_back({std::pmr::string(origin_name(n)),
+                         {shape.begin(), shape.end()},
+                         {t->perms.begin(), t->perms.end()},
+                         static_cast<std::int64_t>(packed_bytes(meta)),
+                         detail::first_settled(n, before) + ", and " + detail::first_settled(n, after)});
+    }
+    return found;
+}
 
 }  // namespace headrace
 

@@ -2782,7 +2782,8 @@ private:
             if (effects_of<P>::always_runs || decides_itself<P> || meets_pending<I>()) {
                 BOOST_OUTCOME_TRY(flush());
             }
-            record.status = Pipeline::template decide<I, P>(g_, context_, options_);
+            constexpr pipeline_steps all = Pipeline::steps();
+            record.status = all.decide(all.steps[I], g_, context_, options_);
             if (record.status != pass_status::ran) return boost::outcome_v2::success();
             if constexpr (shares_sweeps<P>) {
                 join<I, P>();
@@ -2970,11 +2971,9 @@ inline constexpr pass_info info_of_pass = [] {
         graph_pass<P>,
         detail::has_no_state<P>,
         detail::target_masks<P, std::remove_const_t<decltype(effects_of<P>::target_set)>>::value,
-        detail::names_of_passes<
-            typename detail::order_list_of<P, detail::order_list::requires_before>::type>::value,
-        detail::names_of_passes<
-            typename detail::order_list_of<P, detail::order_list::requires_after>::type>::value,
-        detail::names_of_passes<typename detail::order_list_of<P, detail::order_list::ensures>::type>::value,
+        detail::names_of_passes<detail::order_list_of<P, detail::order_list::requires_before>>::value,
+        detail::names_of_passes<detail::order_list_of<P, detail::order_list::requires_after>>::value,
+        detail::names_of_passes<detail::order_list_of<P, detail::order_list::ensures>>::value,
         &detail::run_erased<P>,
         detail::should_run_or_null<P>()};
 }();
@@ -3446,7 +3445,7 @@ private:
         return flow.ops[size] <= legal_ ? reordering_fault::none : reordering_fault::survives;
     }
 
-    static constexpr order_facts nothing_{};  // of a pass that is left out
+    static constexpr order_facts nothing_{&detail::identity_of<no_pass>};  // of a pass that is left out
     static constexpr set_type legal_ =
         detail::boundary<typename Pipeline::legal>::set.over(typename set_type::dialect_list{});
 
@@ -3708,10 +3707,10 @@ template <pattern_function F>
 
 #endif
 
-// ---- headrace/match/node_pattern.hpp ----
+// ---- headrace/match/node_match.hpp ----
 
-#ifndef HEADRACE_MATCH_NODE_PATTERN_HPP
-#define HEADRACE_MATCH_NODE_PATTERN_HPP
+#ifndef HEADRACE_MATCH_NODE_MATCH_HPP
+#define HEADRACE_MATCH_NODE_MATCH_HPP
 
 namespace headrace {
 
@@ -3780,12 +3779,28 @@ struct nodes_in<constant_pattern<Name>> {
     using type = node_patterns<constant_pattern<Name>>;
 };
 
-template <fixed_string Name, class... Nodes>
-constexpr std::size_t position_of_name(node_patterns<Nodes...>) {
-    constexpr bool same[] = {(Nodes::name.view() == Name.view())..., true};
-    std::size_t i = 0;
-    while (!same[i]) ++i;
-    return i;
+constexpr std::size_t equal_at_both_ends(std::string_view a, std::string_view b) {
+    const std::size_t shorter = std::min(a.size(), b.size());
+    std::size_t front = 0;
+    while (front != shorter && a[front] == b[front]) ++front;
+    std::size_t back = 0;
+    while (back != shorter && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
+    return front + back;
+}
+// The position of the node of that name, or of the one whose name is most like it.
+template <class... Nodes>
+constexpr std::size_t position_of_name(std::string_view name, node_patterns<Nodes...>) {
+    constexpr std::array<std::string_view, sizeof...(Nodes)> names{Nodes::name.view()...};
+    std::size_t best = 0;
+    for (std::size_t i = 0; i != names.size(); ++i) {
+        if (names[i] == name) return i;
+        if (equal_at_both_ends(names[i], name) > equal_at_both_ends(names[best], name)) best = i;
+    }
+    return best;
+}
+template <class... Nodes>
+constexpr bool has_name(std::string_view name, node_patterns<Nodes...>) {
+    return ((Nodes::name.view() == name) || ...);
 }
 template <std::size_t I, class... Nodes>
 auto node_at(node_patterns<Nodes...>) -> typename type_at<I, ops<Nodes...>>::type;
@@ -3800,21 +3815,52 @@ inline constexpr bool node_is_in_pattern = false;
 template <>
 inline constexpr bool node_is_in_pattern<no_fault> = true;
 
-/// What a pattern has matched: its nodes by their names.
-template <class Pattern>
+namespace detail {
+
+// An error in the body of a rewrite would come with all the templates that read the body. So a rewrite that
+// asks for a node which its pattern does not have compiles, with the node whose name is most like it, and
+// notes the name: as the type of this function, which has none as long as no name is missing. The line that
+// makes the rule reads it.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"
+#endif
+template <class Match>
+struct missing_name {
+    friend constexpr auto name_missing_in(missing_name<Match>);
+};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+template <class Match, fixed_string Name>
+struct note_missing_name {
+    friend constexpr auto name_missing_in(missing_name<Match>) { return not_in_pattern<Name>{}; }
+};
+template <class Match>
+constexpr auto fault_of_names() {
+    if constexpr (requires { name_missing_in(missing_name<Match>{}); }) {
+        return name_missing_in(missing_name<Match>{});
+    } else {
+        return no_fault{};
+    }
+}
+
+}  // namespace detail
+
+/// What a pattern has matched for a rewrite: its nodes by their names.
+template <class Pattern, class Rewrite>
 class node_match {
     using nodes = typename detail::nodes_in<Pattern>::type;
     template <fixed_string Name>
-    static constexpr std::size_t position = detail::position_of_name<Name>(nodes{});
-    template <fixed_string Name>
-    static constexpr std::size_t checked_position() {
-        constexpr bool known = position<Name> != nodes::size;
-        static_assert(node_is_in_pattern<std::conditional_t<known, no_fault, not_in_pattern<Name>>>,
-                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
-        return known ? position<Name> : 0;
+    static constexpr std::size_t position() {
+        if constexpr (!detail::has_name(Name.view(), nodes{}) &&
+                      !requires { name_missing_in(detail::missing_name<node_match>{}); }) {
+            static_cast<void>(detail::note_missing_name<node_match, Name>{});
+        }
+        return detail::position_of_name(Name.view(), nodes{});
     }
     template <fixed_string Name>
-    using ops_of = typename decltype(detail::node_at<checked_position<Name>()>(nodes{}))::op_list;
+    using ops_of = typename decltype(detail::node_at<position<Name>()>(nodes{}))::op_list;
     template <class Op>
     static args<Op> arguments(ops<Op>);
 
@@ -3822,7 +3868,7 @@ public:
     /// The node of that name; null if it is optional and not there.
     template <fixed_string Name>
     [[nodiscard]] const node* find() const {
-        return nodes_[checked_position<Name>()];
+        return nodes_[position<Name>()];
     }
     /// The arguments of a node that has one op, with their type: `m.template get<"outer">().perms`.
     template <fixed_string Name>
@@ -3840,13 +3886,24 @@ public:
     std::array<const node*, nodes::size> nodes_{};
 };
 
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/match/node_pattern.hpp ----
+
+#ifndef HEADRACE_MATCH_NODE_PATTERN_HPP
+#define HEADRACE_MATCH_NODE_PATTERN_HPP
+
+namespace headrace {
+
 namespace detail {
 
 // Walks a pattern along the operands of a node.
 template <class Pattern, std::size_t Inputs>
 class node_matcher {
 public:
-    node_match<Pattern> found;
+    std::array<const node*, nodes_in<Pattern>::type::size> found{};
     std::array<value, Inputs> inputs{};
 
     bool match(const node& n) {
@@ -3862,7 +3919,7 @@ private:
     }
     template <fixed_string Name>
     bool match_node(constant_pattern<Name>, value v, std::size_t& next) {
-        found.nodes_[next++] = v.producer;
+        found[next++] = v.producer;
         return is<builtin::constant>(*v.producer);
     }
     template <fixed_string Name, class... Ops, bool Optional, class... Operands>
@@ -3870,7 +3927,7 @@ private:
         const std::size_t at = next++;
         [[maybe_unused]] const node_matcher before = *this;  // what a node that is not there has bound
         if (v.result == 0 && (match_operands<Ops, Operands...>(*v.producer, next) || ...)) {
-            found.nodes_[at] = v.producer;
+            found[at] = v.producer;
             return true;
         }
         if constexpr (Optional) {
@@ -3924,12 +3981,16 @@ constexpr auto apply_to_match(const Match& found, const Readings&... inputs) {
 }
 template <class P, class F, std::size_t... I>
 auto read_match(std::index_sequence<I...>)
-    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>>&>(), symbol_at<I>{}...));
+    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>, F>&>(), symbol_at<I>{}...));
+
+// What a rewrite returns when it is called with symbols.
+template <class P, class F>
+using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
 
 template <class P, class F, class Policy>
 struct rule_facts<match_rule<P, F, Policy>> {
     using targets = typename pattern_of<P>::op_list;
-    using result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
+    using result = match_result<P, F>;
     static constexpr bool may_decline = true;  // other nodes of the op do not match
     static constexpr auto made = Policy::made | made_in<result>::value;
 
@@ -3945,17 +4006,25 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter& e, const node& n, value_
     constexpr std::size_t count = input_count<P>;
     node_matcher<pattern_of<P>, count> matcher;
     if (!matcher.match(n)) return false;
+    const node_match<pattern_of<P>, F> found{matcher.found};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return take_result<Policy>(
-            apply_to_match<F>(matcher.found, Policy::operand(term(e, matcher.inputs[I]))...), out);
+            apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...), out);
     }(std::make_index_sequence<count>{});
 }
 
+// What is wrong with a rewrite, once it has been read.
+template <class P, class F, class = match_result<P, F>>
+using rewrite_fault = decltype(fault_of_names<node_match<pattern_of<P>, F>>());
+
 template <class P>
 struct match_rules {
+    // Not constexpr: compilers would read the rewrite at once, before the pass that has it is complete.
     template <class F>
-    constexpr rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
+    rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
+        static_assert(node_is_in_pattern<rewrite_fault<P, F>>,
+                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
         return {};
     }
 };
@@ -6585,7 +6654,7 @@ HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
             return invalid(message_prefix(n) +
                            "a tensor of unknown type has no size; infer its metadata first");
         if (meta->checked_elements().value_or(max_elements) >= max_elements)
-            return invalid(message_prefix(n) + "the tensor is too large: " + meta_text(*meta));
+            return unsupported(message_prefix(n) + "the tensor is too large: " + meta_text(*meta));
         const bool is_placed =
             (options.place_inputs || !live.is_input) && (options.place_outputs || !live.is_output);
         tensors.push_back({live, options.bytes_of(*meta), 0, is_placed});
@@ -6969,14 +7038,14 @@ private:
 
     static bool is_left(const node& n) {
         static constexpr auto of_graphs = every_op<higher_order::dialect> | every_op<delegate::dialect> |
-                                          every_op<memory::dialect> | every_op<out::dialect> |
-                                          ops_in<builtin::placeholder, builtin::constant, builtin::output>;
-        static constexpr auto of_tosa =
-            ops_in<tosa::const_, tosa::const_shape, tosa::cond_if, tosa::while_loop, tosa::variable_read>;
+                                          every_op<memory::dialect> | every_op<out::dialect>;
+        static constexpr auto with_own_memory =
+            ops_in<builtin::placeholder, builtin::constant, builtin::output, tosa::const_, tosa::const_shape,
+                   tosa::cond_if, tosa::while_loop, tosa::variable_read>;
         const auto without_buffer =
             trait::aliasing | trait::in_place | trait::host_number | trait::no_results;
         return n.result_count == 0 || n.op->has(without_buffer) || of_graphs.contains(*n.op) ||
-               of_tosa.contains(*n.op);
+               with_own_memory.contains(*n.op);
     }
     static error missing_variants(const std::vector<std::string_view>& missing) {
         std::string text = "no out-variant is known for ";

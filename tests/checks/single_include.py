@@ -24,6 +24,8 @@ OUTPUTS = {
 TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition"]
 LIBRARIES = ("boost/", "range/", "sys/")
 INCLUDE = re.compile(r"#\s*include\s*[<\"]([^>\"]+)[>\"]")
+ONLY_COMPILED = "#ifdef HEADRACE_COMPILED"
+ONLY_HEADERS = "#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)"
 CONDITION_BEGIN = re.compile(r"#\s*if")
 CONDITION_END = re.compile(r"#\s*endif")
 
@@ -36,7 +38,25 @@ def body_of(name):
     if lines[begin - 1] != f"#ifndef {guard}":
         raise SystemExit(f"{name}: the include guard is not {guard}")
     end = len(lines) - 1 - lines[::-1].index("#endif")
-    return lines[begin + 1 : end]
+    return header_only(lines[begin + 1 : end])
+
+
+def header_only(lines):
+    """The lines without what is for programs that link headrace::compiled, as far as that is includes."""
+    kept, at = [], 0
+    while at != len(lines):
+        line = lines[at]
+        at += 1
+        if line not in (ONLY_COMPILED, ONLY_HEADERS):
+            kept.append(line)
+            continue
+        end = lines.index("#endif", at)
+        block, at = lines[at:end], end + 1
+        if not any(INCLUDE.match(b) for b in block):
+            kept += [line, *block, "#endif"]
+        elif line == ONLY_HEADERS:
+            kept += block
+    return kept
 
 
 def needs(name, seen=None):
