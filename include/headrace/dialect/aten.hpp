@@ -479,7 +479,7 @@ struct log_sigmoid : op<dialect, "aten.log_sigmoid.default",
     struct args { value self; };
 };
 struct log_sigmoid_forward : op<dialect, "aten.log_sigmoid_forward.default",
-         "self", on_floats, 2, out_named<"aten.log_sigmoid_forward.output">> {
+         "self", on_floats, 2, on_reals, out_named<"aten.log_sigmoid_forward.output">> {
     struct args { value self; };
 };
 struct logit : op<dialect, "aten.logit.default", "self, eps", unary, int_to_float, on_reals, has_out> {
@@ -1117,11 +1117,11 @@ struct cumprod : op<dialect, "aten.cumprod.default", "self, dim, dtype", has_out
 struct logsumexp : op<dialect, "aten.logsumexp.default", "self, dim, keepdim", reduction, has_out> {
     struct args { value self; int_list dim; bool keepdim = false; };
 };
-struct max : op<dialect, "aten.max.default", "self", reduction, out_named<"aten.max.unary_out">> {
+struct max : op<dialect, "aten.max.default", "self", reduction, on_reals, out_named<"aten.max.unary_out">> {
     struct args { value self; };
 };
 struct max_dim : op<dialect, "aten.max.dim",
-         "self, dim, keepdim", 2, reduction, out_named<"aten.max.dim_max">> {
+         "self, dim, keepdim", 2, reduction, on_reals, out_named<"aten.max.dim_max">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
 struct mean : op<dialect, "aten.mean.default", "self, dtype", reduction, out_named<"aten.mean.dtype_out">> {
@@ -1133,11 +1133,11 @@ struct mean_dim : op<dialect, "aten.mean.dim",
         value self; std::optional<int_list> dim; bool keepdim = false; std::optional<headrace::dtype> dtype{};
     };
 };
-struct min : op<dialect, "aten.min.default", "self", reduction, out_named<"aten.min.unary_out">> {
+struct min : op<dialect, "aten.min.default", "self", reduction, on_reals, out_named<"aten.min.unary_out">> {
     struct args { value self; };
 };
 struct min_dim : op<dialect, "aten.min.dim",
-         "self, dim, keepdim", 2, reduction, out_named<"aten.min.dim_min">> {
+         "self, dim, keepdim", 2, reduction, on_reals, out_named<"aten.min.dim_min">> {
     struct args { value self; std::int64_t dim; bool keepdim = false; };
 };
 struct nansum : op<dialect, "aten.nansum.default", "self, dim, keepdim, dtype", reduction, on_reals> {
@@ -1204,7 +1204,7 @@ struct sum_dim_intlist : op<dialect, "aten.sum.dim_IntList",
     };
 };
 struct topk : op<dialect, "aten.topk.default",
-         "self, k, dim, largest, sorted", 2, on_numbers, out_named<"aten.topk.values">> {
+         "self, k, dim, largest, sorted", 2, on_numbers, on_reals, out_named<"aten.topk.values">> {
     struct args { value self; std::int64_t k, dim = -1; bool largest = true, sorted = true; };
 };
 struct var : op<dialect, "aten.var.default", "self, unbiased", reduction> {
