@@ -198,17 +198,23 @@ TEST_CASE("convolutions add up tap after tap, with any stride, dilation, padding
     CHECK(std::ranges::equal(out.data<float>(),
                              added_up(s, in.data<float>(), weight.data<float>(), bias.data<float>())));
 }
-TEST_CASE("padding and dilation that are much larger than an image are not copied") {
+TEST_CASE("padding, dilation and strides that are much larger than an image take no memory") {
     constexpr std::int64_t far = std::int64_t{1} << 40;
     eval::convolution_shape s;
+    s.groups = s.channels = s.features = GENERATE(1, 2);
     s.kernel = {1, 3, 3};
-    s.before = {0, far, far};
-    s.dilation = {1, far, far};
-    const tensor weight = numbers(2, {1, 1, 1, 3, 3});
-    const float in = 2;
-    float out = 0;
-    eval::convolve_floats(s, {&in, 1}, weight.data<float>(), {}, {&out, 1});
-    CHECK(out == 2 * weight.data<float>()[4]);
+    s.stride = {far, far, far};
+    SECTION("only the middle of the kernel meets the image") {
+        s.before = {0, far, far};
+        s.dilation = {1, far, far};
+    }
+    SECTION("the kernel meets the image and one element of padding around it") { s.before = {0, 1, 1}; }
+    const tensor weight = numbers(2, {2, 1, 1, 3, 3});
+    const std::vector<float> in(2, 2);
+    std::vector<float> out(2);
+    eval::convolve_floats(s, in, weight.data<float>(), {}, std::span(out).first(eval::idx(s.features)));
+    for (std::int64_t f = 0; f != s.features; ++f)
+        CHECK(out[eval::idx(f)] == 2 * weight.data<float>()[eval::idx(9 * f + 4)]);
 }
 TEST_CASE("sums and means of rows") {
     const auto c = GENERATE(

@@ -23,7 +23,7 @@ public:
         : shape_(s),
           channels_(s.channels / s.groups),
           size_(size_of(s)),
-          step_(s.stride[2]),
+          step_(std::clamp<std::int64_t>(s.stride[2], 1, std::max<std::int64_t>(size_[2], 1))),
           part_(ceil_div(size_[2], step_)) {
         if (size_ != s.in || s.before != triple{0, 0, 0} || step_ != 1)
             padded_.resize(idx(channels_ * size_[0] * size_[1] * part_ * step_));
