@@ -14883,9 +14883,9 @@ struct interval {
         return {x.least - y.most, x.most - y.least};
     }
     friend interval operator*(const interval& x, const interval& y) {
-        const auto [least, most] =
+        const auto [lowest, highest] =
             std::minmax({x.least * y.least, x.least * y.most, x.most * y.least, x.most * y.most});
-        return {least, most};
+        return {lowest, highest};
     }
 };
 
