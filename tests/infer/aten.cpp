@@ -459,9 +459,9 @@ TEST_CASE_METHOD(fixture, "aten.convolution takes batches, and no negative paddi
 }
 
 TEST_CASE_METHOD(fixture, "a result that no lowering holds is not the program's fault") {
-    const int_list many(std::vector<std::int64_t>(20, 1));
+    const std::vector<std::int64_t> many(20, 1);
     inference out(g.arena());
-    const auto ranks = infer_op<aten::tile>({real({2}), many}, out);
+    const auto ranks = infer_op<aten::tile>({real({2}), int_list(many)}, out);
     REQUIRE(!ranks);
     CHECK(ranks.error().message == "rank is above 16");
     CHECK(ranks.error().kind == error_kind::unsupported);
