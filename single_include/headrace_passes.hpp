@@ -992,6 +992,7 @@ struct sampled_axis {
     double rest = x;
     for (int i = 0; i != 32; ++i) {
         const double whole = std::floor(rest);
+        if (!(whole <= 16384)) break;  // what follows cannot be small, and might be beyond all integers
         const auto k = static_cast<std::int64_t>(whole);
         const std::int64_t p2 = k * p1 + p0, q2 = k * q1 + q0;
         if (p2 > 1024 || q2 > 16384) break;
@@ -2998,7 +2999,6 @@ struct decompose_rearrangements : pass {
             // Element i of the diagonal lies i rows and i columns on: every (columns + 1)-th of all.
             on<aten::diagonal> = [](auto x, const auto& a) {
                 const std::int64_t columns = x.size(a.dim2);
-                const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
                 const std::int64_t length = x.result_meta().shape.back();
                 shape_builder flat(sizes(x.result_meta().shape).first(x.rank() - 2));
                 flat.push_back(saturating_mul(x.size(a.dim1), columns));
@@ -3006,6 +3006,7 @@ struct decompose_rearrangements : pass {
                 return choose(
                     length == 0, [&] { return x.unsupported("none is left: TOSA has no empty tensors"); },
                     [&] {
+                        const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
                         const std::int64_t end = begin + (length - 1) * (columns + 1) + 1;
                         return call<aten::slice_tensor>(call<aten::reshape>(rows, flat), -1, begin, end,
                                                         columns + 1);
@@ -14185,7 +14186,8 @@ private:
     static quantization products_of(const quantization& input, quantization weight, double reach) {
         for (double& s : weight.scales) s *= input.scale();
         weight.zero_points.assign(weight.zero_points.size(), 0);
-        weight.highest = static_cast<std::int64_t>(std::min(reach, 2147483647.0));
+        // A reach that nothing is known of is NaN, and leaves the other.
+        weight.highest = static_cast<std::int64_t>(std::fmin(reach, 2147483647.0));
         weight.lowest = -weight.highest;
         return weight;
     }

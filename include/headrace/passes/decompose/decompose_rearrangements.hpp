@@ -38,7 +38,6 @@ struct decompose_rearrangements : pass {
             // Element i of the diagonal lies i rows and i columns on: every (columns + 1)-th of all.
             on<aten::diagonal> = [](auto x, const auto& a) {
                 const std::int64_t columns = x.size(a.dim2);
-                const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
                 const std::int64_t length = x.result_meta().shape.back();
                 shape_builder flat(sizes(x.result_meta().shape).first(x.rank() - 2));
                 flat.push_back(saturating_mul(x.size(a.dim1), columns));
@@ -46,6 +45,7 @@ struct decompose_rearrangements : pass {
                 return choose(
                     length == 0, [&] { return x.unsupported("none is left: TOSA has no empty tensors"); },
                     [&] {
+                        const std::int64_t begin = a.offset < 0 ? -a.offset * columns : a.offset;
                         const std::int64_t end = begin + (length - 1) * (columns + 1) + 1;
                         return call<aten::slice_tensor>(call<aten::reshape>(rows, flat), -1, begin, end,
                                                         columns + 1);

@@ -80,7 +80,8 @@ private:
     static quantization products_of(const quantization& input, quantization weight, double reach) {
         for (double& s : weight.scales) s *= input.scale();
         weight.zero_points.assign(weight.zero_points.size(), 0);
-        weight.highest = static_cast<std::int64_t>(std::min(reach, 2147483647.0));
+        // A reach that nothing is known of is NaN, and leaves the other.
+        weight.highest = static_cast<std::int64_t>(std::fmin(reach, 2147483647.0));
         weight.lowest = -weight.highest;
         return weight;
     }

@@ -44,6 +44,7 @@ struct sampled_axis {
     double rest = x;
     for (int i = 0; i != 32; ++i) {
         const double whole = std::floor(rest);
+        if (!(whole <= 16384)) break;  // what follows cannot be small, and might be beyond all integers
         const auto k = static_cast<std::int64_t>(whole);
         const std::int64_t p2 = k * p1 + p0, q2 = k * q1 + q0;
         if (p2 > 1024 || q2 > 16384) break;
