@@ -56,12 +56,7 @@ public:
                     const std::int64_t line =
                         (c * shape_.in[0] + z - before[0]) * shape_.in[1] + y - before[1];
                     const float* from = in + line * shape_.in[2] + x_begin - before[2];
-                    float* to = padded_.data() + at(c, z, y);
-                    if (step_ == 1) {
-                        std::copy_n(from, x_end - x_begin, to + x_begin);
-                    } else {
-                        for (std::int64_t x = x_begin; x < x_end; ++x) to[in_line(x)] = *from++;
-                    }
+                    add_line(from, x_begin, x_end, padded_.data() + at(c, z, y));
                 }
             }
         }
@@ -74,6 +69,17 @@ private:
         return ((c * size_[0] + z) * size_[1] + y) * part_ * step_;
     }
     [[nodiscard]] std::int64_t in_line(std::int64_t x) const { return x % step_ * part_ + x / step_; }
+    // Part by part, since neighbours in a part are not neighbours in the input.
+    void add_line(const float* from, std::int64_t begin, std::int64_t end, float* line) const {
+        if (step_ == 1) {
+            std::copy_n(from, end - begin, line + begin);
+            return;
+        }
+        for (std::int64_t x = begin; x < std::min(begin + step_, end); ++x) {
+            float* part = line + in_line(x);
+            for (std::int64_t i = x - begin; i < end - begin; i += step_) *part++ = from[i];
+        }
+    }
     void add_rows() {
         const triple& kernel = shape_.kernel;
         const triple& dilation = shape_.dilation;
