@@ -14739,9 +14739,9 @@ struct pass_list {
     static constexpr std::size_t size = sizeof...(Passes);
 };
 
-/// What is known of a pass whose definition is compiled elsewhere, as a pass without handlers: its lists, its
-/// flags, and `removes`, the ops that are gone after it. passes/declared_passes.hpp specializes it, derived
-/// from one of the bases below.
+/// What is known of a pass whose definition is elsewhere, as a pass without handlers: its lists, its flags,
+/// `removes`, the ops that are gone after it, and `is_compiled`, whether headrace::compiled holds its code.
+/// passes/declared_passes.hpp specializes it, derived from one of the bases below.
 template <class P>
 struct declared_pass {};
 
@@ -14758,13 +14758,18 @@ using pass_facts = std::conditional_t<is_declared<P>, declared_pass<P>, P>;
 
 }  // namespace detail
 
-/// Matches passes: satisfied by a struct derived from headrace::pass.
+/// Matches passes: satisfied by a struct derived from headrace::pass, whose definition is there or which is
+/// declared as above.
 template <class T>
-concept pass_type = std::is_base_of_v<pass, detail::pass_facts<T>>;
+concept pass_type =
+    requires { sizeof(detail::pass_facts<T>); } && std::is_base_of_v<pass, detail::pass_facts<T>>;
 
 /// Bases of declarations: of passes with handlers, and of passes over the whole graph.
-struct declared_rewrites : pass {};
+struct declared_rewrites : pass {
+    static constexpr bool is_compiled = true;
+};
 struct declared_graph_pass : pass {
+    static constexpr bool is_compiled = true;
     result<std::size_t> operator()(graph& g, pass_context& context) const;  // never defined
 };
 
@@ -15990,6 +15995,9 @@ namespace headrace {
 /// Diagnoses, for compile errors; see no_fault. `Op` is `graph` for a pass over the whole graph.
 template <class T>
 struct not_a_pass {};
+/// Nothing but `struct Pass;` is known of it.
+template <class Pass>
+struct only_declared {};
 template <class Pass, class Op>
 struct handler_not_const {};
 /// `Handler` is the type of the pass's one handler, which fits none of its targets.
@@ -16005,6 +16013,10 @@ template <class Diagnosis>
 inline constexpr bool is_a_pass = true;
 template <class T>
 inline constexpr bool is_a_pass<not_a_pass<T>> = false;
+template <class Diagnosis>
+inline constexpr bool is_defined = true;
+template <class Pass>
+inline constexpr bool is_defined<only_declared<Pass>> = false;
 template <class Diagnosis>
 inline constexpr bool handlers_are_const = true;
 template <class Pass, class Op>
@@ -16065,6 +16077,8 @@ template <class P>
 auto find_pass_fault() {
     if constexpr (is_declared<P>) {
         return no_fault{};  // where it is compiled, its definition is checked
+    } else if constexpr (!requires { sizeof(P); }) {
+        return only_declared<P>{};
     } else if constexpr (!pass_type<P>) {
         return not_a_pass<P>{};
     } else if constexpr (!std::is_same_v<typename effects_of<P>::missing_handler, no_fault>) {
@@ -16078,6 +16092,15 @@ auto find_pass_fault() {
     }
 }
 template <class P>
+auto find_code_fault() {
+    if constexpr (
+        requires { sizeof(P); } || requires { requires declared_pass<P>::is_compiled; }) {
+        return no_fault{};
+    } else {
+        return only_declared<P>{};
+    }
+}
+template <class P>
 auto find_faulty_handler() {
     if constexpr (!is_declared<P> && pass_type<P>) {
         return typename effects_of<P>::faulty_handler{};
@@ -16088,10 +16111,13 @@ auto find_faulty_handler() {
 
 }  // namespace detail
 
-/// no_fault, or what keeps a pass from running: a type that is no pass, a target without a fitting handler,
-/// handlers without targets.
+/// no_fault, or what keeps a pass from running: a type that is no pass or only declared, a target without a
+/// fitting handler, handlers without targets.
 template <class P>
 using pass_fault = decltype(detail::find_pass_fault<P>());
+/// no_fault, or that a pass has neither a definition here nor code in headrace::compiled.
+template <class P>
+using code_fault_of = decltype(detail::find_code_fault<P>());
 /// no_fault, or the handler whose result cannot replace a node.
 template <class P>
 using faulty_handler_of = decltype(detail::find_faulty_handler<P>());
@@ -16798,6 +16824,8 @@ private:
     using checks = detail::pipeline_checks<Passes...>;
     static_assert(is_a_pass<typename checks::pass_fault>,
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(is_defined<typename checks::pass_fault>,
+                  "pass: it is only declared; see only_declared<Pass>, include the header that defines it");
     static_assert(handlers_complete<typename checks::pass_fault>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<typename checks::pass_fault>,
@@ -16902,10 +16930,18 @@ public:
     /// run could not go on. Whoever runs it asks `for_each_illegal` afterwards.
     [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
                                                     const run_options& options = {}) {
-        return steps().run(g, context, options);
+        static_assert(
+            is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+            "pass: its code is not here; see only_declared<Pass>, include the header that defines it");
+        return pipeline_steps{steps_, infos_}.run(g, context, options);
     }
     /// The same as data, for other ways to run them.
-    [[nodiscard]] static constexpr pipeline_steps steps() { return {steps_, infos_}; }
+    [[nodiscard]] static constexpr pipeline_steps steps() {
+        static_assert(
+            is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+            "pass: its code is not here; see only_declared<Pass>, include the header that defines it");
+        return {steps_, infos_};
+    }
 
     /// Calls `f(node&)` for each node whose op may not leave the pipeline.
     template <class F>
@@ -16924,7 +16960,7 @@ private:
     static constexpr pipeline_step step_of() {
         pipeline_step step;
         step.name = pass_names[I];
-        if constexpr (flow_.fires[I]) {
+        if constexpr (flow_.fires[I] && is_defined<code_fault_of<P>>) {
             if (targets_of<P>::size != 0) step.targets = targets_[I];
             step.replaces_skip_test = replaces_skip_test<P>;
             if constexpr (decides_itself<P>) step.should_run = &pass_code<P>::should_run;

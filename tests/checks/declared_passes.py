@@ -24,6 +24,8 @@ BEGIN = """\
 #ifndef HEADRACE_PASSES_DECLARED_PASSES_HPP
 #define HEADRACE_PASSES_DECLARED_PASSES_HPP
 
+#include <type_traits>
+
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
@@ -67,6 +69,8 @@ def declaration(name, said):
     own = f"{plain}<Evaluator>" if arguments else plain
     lines = ["", "template <class Evaluator>" if arguments else "template <>",
              f"struct declared_pass<{own}> : {said['base']} {{"]
+    if arguments:
+        lines.append("    static constexpr bool is_compiled = std::is_same_v<Evaluator, constant_evaluator>;")
     if "name" in said:
         lines.append(f'    static constexpr std::string_view name = "{said["name"]}";')
     lines.append("    static constexpr std::string_view summary =")
@@ -97,7 +101,8 @@ def text_of(said):
     named = {name for members in said.values() for member in (*LISTS, "phase") if member in members
              for name in members[member].split()}
     templates = {name.partition("<")[0] for name in said if "<" in name}
-    lines = [f"struct {name};" for name in sorted({name for name in named | set(said) if "<" not in name})]
+    names = {"constant_evaluator"} | {name for name in named | set(said) if "<" not in name}
+    lines = [f"struct {name};" for name in sorted(names)]
     for name in sorted(templates):
         lines += ["template <class Evaluator>", f"struct {name};"]
     for name, members in said.items():

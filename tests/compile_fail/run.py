@@ -38,6 +38,8 @@ MANDATED = {
     "pipeline: a property no longer holds": ("property_invalidated",),
     "pipeline: a pass runs before ops are gone": ("pass_before_ops_are_gone",),
     "pass: a type is not one": ("struct_is_no_pass", "lambda_is_no_pass"),
+    "pass: it is only declared": ("pass_only_declared",),
+    "pass: its code is not here": ("pass_without_code",),
     "pass: a handler is not const": ("handler_not_const",),
     "pass: a handler has the wrong parameters": ("handler_takes_something_else",),
     "pass: it has handlers but no targets": ("handlers_without_targets", "applied_without_targets"),

@@ -57,9 +57,9 @@ struct pass_list {
     static constexpr std::size_t size = sizeof...(Passes);
 };
 
-/// What is known of a pass whose definition is compiled elsewhere, as a pass without handlers: its lists, its
-/// flags, and `removes`, the ops that are gone after it. passes/declared_passes.hpp specializes it, derived
-/// from one of the bases below.
+/// What is known of a pass whose definition is elsewhere, as a pass without handlers: its lists, its flags,
+/// `removes`, the ops that are gone after it, and `is_compiled`, whether headrace::compiled holds its code.
+/// passes/declared_passes.hpp specializes it, derived from one of the bases below.
 template <class P>
 struct declared_pass {};
 
@@ -76,13 +76,18 @@ using pass_facts = std::conditional_t<is_declared<P>, declared_pass<P>, P>;
 
 }  // namespace detail
 
-/// Matches passes: satisfied by a struct derived from headrace::pass.
+/// Matches passes: satisfied by a struct derived from headrace::pass, whose definition is there or which is
+/// declared as above.
 template <class T>
-concept pass_type = std::is_base_of_v<pass, detail::pass_facts<T>>;
+concept pass_type =
+    requires { sizeof(detail::pass_facts<T>); } && std::is_base_of_v<pass, detail::pass_facts<T>>;
 
 /// Bases of declarations: of passes with handlers, and of passes over the whole graph.
-struct declared_rewrites : pass {};
+struct declared_rewrites : pass {
+    static constexpr bool is_compiled = true;
+};
 struct declared_graph_pass : pass {
+    static constexpr bool is_compiled = true;
     result<std::size_t> operator()(graph& g, pass_context& context) const;  // never defined
 };
 

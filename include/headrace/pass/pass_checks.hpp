@@ -13,6 +13,9 @@ namespace headrace {
 /// Diagnoses, for compile errors; see no_fault. `Op` is `graph` for a pass over the whole graph.
 template <class T>
 struct not_a_pass {};
+/// Nothing but `struct Pass;` is known of it.
+template <class Pass>
+struct only_declared {};
 template <class Pass, class Op>
 struct handler_not_const {};
 /// `Handler` is the type of the pass's one handler, which fits none of its targets.
@@ -28,6 +31,10 @@ template <class Diagnosis>
 inline constexpr bool is_a_pass = true;
 template <class T>
 inline constexpr bool is_a_pass<not_a_pass<T>> = false;
+template <class Diagnosis>
+inline constexpr bool is_defined = true;
+template <class Pass>
+inline constexpr bool is_defined<only_declared<Pass>> = false;
 template <class Diagnosis>
 inline constexpr bool handlers_are_const = true;
 template <class Pass, class Op>
@@ -88,6 +95,8 @@ template <class P>
 auto find_pass_fault() {
     if constexpr (is_declared<P>) {
         return no_fault{};  // where it is compiled, its definition is checked
+    } else if constexpr (!requires { sizeof(P); }) {
+        return only_declared<P>{};
     } else if constexpr (!pass_type<P>) {
         return not_a_pass<P>{};
     } else if constexpr (!std::is_same_v<typename effects_of<P>::missing_handler, no_fault>) {
@@ -101,6 +110,15 @@ auto find_pass_fault() {
     }
 }
 template <class P>
+auto find_code_fault() {
+    if constexpr (
+        requires { sizeof(P); } || requires { requires declared_pass<P>::is_compiled; }) {
+        return no_fault{};
+    } else {
+        return only_declared<P>{};
+    }
+}
+template <class P>
 auto find_faulty_handler() {
     if constexpr (!is_declared<P> && pass_type<P>) {
         return typename effects_of<P>::faulty_handler{};
@@ -111,10 +129,13 @@ auto find_faulty_handler() {
 
 }  // namespace detail
 
-/// no_fault, or what keeps a pass from running: a type that is no pass, a target without a fitting handler,
-/// handlers without targets.
+/// no_fault, or what keeps a pass from running: a type that is no pass or only declared, a target without a
+/// fitting handler, handlers without targets.
 template <class P>
 using pass_fault = decltype(detail::find_pass_fault<P>());
+/// no_fault, or that a pass has neither a definition here nor code in headrace::compiled.
+template <class P>
+using code_fault_of = decltype(detail::find_code_fault<P>());
 /// no_fault, or the handler whose result cannot replace a node.
 template <class P>
 using faulty_handler_of = decltype(detail::find_faulty_handler<P>());

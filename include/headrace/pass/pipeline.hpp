@@ -223,6 +223,8 @@ private:
     using checks = detail::pipeline_checks<Passes...>;
     static_assert(is_a_pass<typename checks::pass_fault>,
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(is_defined<typename checks::pass_fault>,
+                  "pass: it is only declared; see only_declared<Pass>, include the header that defines it");
     static_assert(handlers_complete<typename checks::pass_fault>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<typename checks::pass_fault>,
@@ -327,10 +329,18 @@ public:
     /// run could not go on. Whoever runs it asks `for_each_illegal` afterwards.
     [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
                                                     const run_options& options = {}) {
-        return steps().run(g, context, options);
+        static_assert(
+            is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+            "pass: its code is not here; see only_declared<Pass>, include the header that defines it");
+        return pipeline_steps{steps_, infos_}.run(g, context, options);
     }
     /// The same as data, for other ways to run them.
-    [[nodiscard]] static constexpr pipeline_steps steps() { return {steps_, infos_}; }
+    [[nodiscard]] static constexpr pipeline_steps steps() {
+        static_assert(
+            is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+            "pass: its code is not here; see only_declared<Pass>, include the header that defines it");
+        return {steps_, infos_};
+    }
 
     /// Calls `f(node&)` for each node whose op may not leave the pipeline.
     template <class F>
@@ -349,7 +359,7 @@ private:
     static constexpr pipeline_step step_of() {
         pipeline_step step;
         step.name = pass_names[I];
-        if constexpr (flow_.fires[I]) {
+        if constexpr (flow_.fires[I] && is_defined<code_fault_of<P>>) {
             if (targets_of<P>::size != 0) step.targets = targets_[I];
             step.replaces_skip_test = replaces_skip_test<P>;
             if constexpr (decides_itself<P>) step.should_run = &pass_code<P>::should_run;

@@ -4,6 +4,8 @@
 #ifndef HEADRACE_PASSES_DECLARED_PASSES_HPP
 #define HEADRACE_PASSES_DECLARED_PASSES_HPP
 
+#include <type_traits>
+
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
@@ -31,6 +33,7 @@ struct canonicalize_pooling;
 struct canonicalize_quantization;
 struct canonicalize_variants;
 struct choose_layouts;
+struct constant_evaluator;
 struct constants_folded;
 struct constants_in_regions;
 struct convolve_sums;
@@ -480,6 +483,7 @@ HEADRACE_COMPILED_PASS(tabulate_functions);
 
 template <class Evaluator>
 struct declared_pass<fold_quantized_constants<Evaluator>> : declared_graph_pass {
+    static constexpr bool is_compiled = std::is_same_v<Evaluator, constant_evaluator>;
     static constexpr std::string_view name = "fold_quantized_constants";
     static constexpr std::string_view summary =
         "computes constant nodes of graphs with quantized parts";
@@ -1788,6 +1792,7 @@ HEADRACE_COMPILED_PASS(remove_dead_code);
 
 template <class Evaluator>
 struct declared_pass<fold_constants<Evaluator>> : declared_graph_pass {
+    static constexpr bool is_compiled = std::is_same_v<Evaluator, constant_evaluator>;
     static constexpr std::string_view name = "fold_constants";
     static constexpr std::string_view summary =
         "computes nodes whose operands are constants";
