@@ -11455,6 +11455,31 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
+// ---- headrace/infer/quantized_range.hpp ----
+
+namespace headrace {
+
+/// The least and the largest number of an integer dtype; quantized floats have the range of int32.
+struct integer_range {
+    std::int64_t low;
+    std::int64_t high;
+};
+[[nodiscard]] constexpr integer_range range_of_integers(dtype t) {
+    const int bits = is_integral(t) ? traits_of(t).bits : 32;
+    if (bits == 64) return {INT64_MIN, INT64_MAX};
+    const bool is_signed = !is_integral(t) || is_signed_integral(t);
+    const std::int64_t half = std::int64_t{1} << (bits - 1);
+    return is_signed ? integer_range{-half, half - 1} : integer_range{0, 2 * half - 1};
+}
+/// Refuses a range of quantized values that is empty or that the dtype does not hold.
+[[nodiscard]] inline result<void> require_quantized_range(std::int64_t low, std::int64_t high, dtype type) {
+    const integer_range bounds = range_of_integers(type);
+    BOOST_OUTCOME_TRY(require_between("quant_min", low, bounds.low, bounds.high));
+    return require_between("quant_max", high, low, bounds.high);
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/quantized_decomposed_definition.hpp ----
 
 namespace headrace {
@@ -11513,25 +11538,6 @@ inline result<void> check_rows(const tensor_meta& input, value scales,
                             element_count(shape.first(shape.empty() ? 0 : shape.size() - 1)));
 }
 
-/// The least and the largest number of an integer dtype; quantized floats have the range of int32.
-struct integer_range {
-    std::int64_t low;
-    std::int64_t high;
-};
-[[nodiscard]] constexpr integer_range range_of_integers(dtype t) {
-    const int bits = is_integral(t) ? traits_of(t).bits : 32;
-    if (bits == 64) return {INT64_MIN, INT64_MAX};
-    const bool is_signed = !is_integral(t) || is_signed_integral(t);
-    const std::int64_t half = std::int64_t{1} << (bits - 1);
-    return is_signed ? integer_range{-half, half - 1} : integer_range{0, 2 * half - 1};
-}
-/// Refuses a range of quantized values that is empty or that the dtype does not hold.
-inline result<void> check_range(std::int64_t low, std::int64_t high, dtype type) {
-    const integer_range bounds = range_of_integers(type);
-    BOOST_OUTCOME_TRY(require_between("quant_min", low, bounds.low, bounds.high));
-    return require_between("quant_max", high, low, bounds.high);
-}
-
 /// What quantize and dequantize have in common: as many scales and zero points as they need.
 template <class Op>
 result<void> check_scales(const args<Op>& a) {
@@ -11558,7 +11564,7 @@ template <class Op>
 result<void> check_quantize(const args<Op>& a, dtype type) {
     BOOST_OUTCOME_TRY(require_floating("input", inference::of(a.input).dtype));
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(a.quant_min)>, std::int64_t>) {
-        BOOST_OUTCOME_TRY(check_range(a.quant_min, a.quant_max, type));
+        BOOST_OUTCOME_TRY(require_quantized_range(a.quant_min, a.quant_max, type));
     }
     return check_scales<Op>(a);
 }
@@ -11610,7 +11616,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<quantized_decomposed::choose_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_range(a.quant_min, a.quant_max, a.dtype));
+    BOOST_OUTCOME_TRY(require_quantized_range(a.quant_min, a.quant_max, a.dtype));
     if (a.quant_min == a.quant_max) return invalid("quant_min must be less than quant_max");
     BOOST_OUTCOME_TRY(add_result(out, dtype::float64, {1}));
     return add_result(out, dtype::int64, {1});

@@ -13007,6 +13007,8 @@ struct canonicalize_quantization : pass {
         if constexpr (has_trait<Op>(trait::dequantizing)) {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
+            const result<void> fits = require_quantized_range(*lowest, *highest, a.dtype);
+            if (!fits) return e.fail(fits.error());
             return quantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype});
         }
     }

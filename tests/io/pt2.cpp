@@ -15,6 +15,9 @@
 
 #include <headrace/io/npy.hpp>
 #include <headrace/io/pt2.hpp>
+#include <headrace/io/pt2_target.hpp>
+#include <headrace/io/zip_archive.hpp>
+#include <headrace/ir/signature.hpp>
 
 #include "../support/source_tree.hpp"
 #include "read_fixture.hpp"

@@ -68,6 +68,16 @@ TEST_CASE("parameters that are computed are refused") {
     CHECK_THAT(build, is_refused_by<canonicalize_quantization>("are computed"));
 }
 
+TEST_CASE("a range that the type does not hold is refused") {
+    const auto build = [](program& p) {
+        const value scale = float_constant(p, {1}, {0.125});
+        const auto number = [&](std::int64_t n) { return integer_constant(p, dtype::int64, {1}, {n}); };
+        p.output(p.make<quantized_decomposed::quantize_per_tensor_tensor2>(
+            {p.input(dtype::float32, {64}), scale, number(0), number(-128), number(127), dtype::uint16}));
+    };
+    CHECK_THAT(build, is_refused_by<canonicalize_quantization>("quant_min is -128"));
+}
+
 TEST_CASE("a scale that no kernel can hold is refused") {
     for (const float scale : {0.0F, -1e30F, std::numeric_limits<float>::infinity()}) {
         CAPTURE(scale);

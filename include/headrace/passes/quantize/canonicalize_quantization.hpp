@@ -11,6 +11,7 @@
 #include <headrace/base/text.hpp>
 #include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/infer/quantized_range.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
@@ -47,6 +48,8 @@ struct canonicalize_quantization : pass {
         if constexpr (has_trait<Op>(trait::dequantizing)) {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
+            const result<void> fits = require_quantized_range(*lowest, *highest, a.dtype);
+            if (!fits) return e.fail(fits.error());
             return quantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype});
         }
     }
