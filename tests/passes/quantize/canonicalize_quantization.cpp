@@ -75,7 +75,7 @@ TEST_CASE("a range that the type does not hold is refused") {
         p.output(p.make<quantized_decomposed::quantize_per_tensor_tensor2>(
             {p.input(dtype::float32, {64}), scale, number(0), number(-128), number(127), dtype::uint16}));
     };
-    CHECK_THAT(build, is_refused_by<canonicalize_quantization>("quant_min is -128"));
+    CHECK_THAT(build, is_refused_by<canonicalize_quantization>("its quant_min is -128"));
 }
 
 TEST_CASE("a scale that no kernel can hold is refused") {

@@ -49,7 +49,7 @@ struct canonicalize_quantization : pass {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
             const result<void> fits = require_quantized_range(*lowest, *highest, a.dtype);
-            if (!fits) return e.fail(fits.error());
+            if (!fits) return e.unsupported("its " + fits.error().message);
             return quantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype});
         }
     }
