@@ -10,6 +10,8 @@
 
 namespace headrace {
 
+namespace detail {
+
 /// The least and the largest number of an integer dtype; quantized floats have the range of int32.
 struct integer_range {
     std::int64_t low;
@@ -22,9 +24,12 @@ struct integer_range {
     const std::int64_t half = std::int64_t{1} << (bits - 1);
     return is_signed ? integer_range{-half, half - 1} : integer_range{0, 2 * half - 1};
 }
+
+}  // namespace detail
+
 /// Refuses a range of quantized values that is empty or that the dtype does not hold.
 [[nodiscard]] inline result<void> require_quantized_range(std::int64_t low, std::int64_t high, dtype type) {
-    const integer_range bounds = range_of_integers(type);
+    const detail::integer_range bounds = detail::range_of_integers(type);
     BOOST_OUTCOME_TRY(require_between("quant_min", low, bounds.low, bounds.high));
     return require_between("quant_max", high, low, bounds.high);
 }
