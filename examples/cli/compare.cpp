@@ -11,13 +11,14 @@
 #include <headrace/lowering/comparison_report.hpp>
 #include <headrace/lowering/layer_values.hpp>
 #include <headrace/lowering/models.hpp>
+#include <headrace/lowering/quantize_model.hpp>
 
 #include "commands.hpp"
 #include "graph_files.hpp"
 #include "messages.hpp"
 #include "package.hpp"
 #include "page.hpp"
-#include "quantize.hpp"
+#include "threads.hpp"
 
 namespace headrace::cli {
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -561,9 +562,10 @@ int run_program(int argc, char** argv) {
     const std::string_view first = argc > 1 ? argv[1] : "";
     const auto* const chosen =
         std::ranges::find(commands, first, [](const auto& command) { return command.first; });
+    // Options, some hundred in all, are made only of commands that are needed.
     if (chosen != std::end(commands)) {
-        chosen->second();  // the options of the others, some hundred, need not be made
-    } else {
+        chosen->second();
+    } else if (first != "--version") {
         for (const auto& command : commands) command.second();
         add_texts(app);
     }
@@ -579,6 +581,9 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // libzip asks for the local time of each entry, and without this the C library would ask the file system
+    // for the time zone each time.
+    ::setenv("TZ", "UTC0", 0);
     open_standard_streams();
     remove_temporary_files_at_end();
     headrace::guard_mapped_files();

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "quantize.hpp"
 
-#include <optional>
-
 #include <fmt/format.h>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
 
 #include <headrace/base/printable.hpp>
 #include <headrace/io/mapped_file.hpp>
@@ -15,6 +10,7 @@
 #include <headrace/lowering/models.hpp>
 
 #include "messages.hpp"
+#include "threads.hpp"
 
 namespace headrace::cli {
 
@@ -50,8 +46,7 @@ result<quantization_options> options_of(const calibration_options& options) {
     return chosen;
 }
 
-result<model_quantization> quantize_by(program& model, const calibration_options& options) {
-    BOOST_OUTCOME_TRY(chosen, options_of(options));
+result<model_quantization> quantize_by(program& model, const quantization_options& chosen) {
     auto done = quantize_model(model, chosen);
     BOOST_OUTCOME_TRY(model.file.check());  // what failed may come from that
     if (!done) return done.error();
@@ -70,8 +65,9 @@ void print_search(std::FILE* stream, const quantization_search& search) {
 }
 
 result<void> quantize_to_file(const quantize_options& options) {
+    BOOST_OUTCOME_TRY(chosen, options_of(options.calibration));
     BOOST_OUTCOME_TRY(model, read_model(options.model, options.sizes));
-    BOOST_OUTCOME_TRY(summary, quantize_by(model, options.calibration));
+    BOOST_OUTCOME_TRY(summary, quantize_by(model, chosen));
     BOOST_OUTCOME_TRY(write_pt2(options.output, model));
     BOOST_OUTCOME_TRY(model.file.check());
     if (is_quiet()) return boost::outcome_v2::success();
@@ -84,23 +80,12 @@ result<void> quantize_to_file(const quantize_options& options) {
 
 }  // namespace
 
-parallel_for on_threads(int jobs) {
-    return [jobs](std::size_t count, const std::function<void(std::size_t)>& work) {
-        using oneapi::tbb::global_control, oneapi::tbb::task_arena;
-        // Without it, no more threads than processors are started, and oneTBB warns that there are fewer.
-        std::optional<global_control> limit;
-        if (jobs != 0) limit.emplace(global_control::max_allowed_parallelism, static_cast<std::size_t>(jobs));
-        task_arena arena(jobs == 0 ? task_arena::automatic : jobs);
-        arena.execute([&] { oneapi::tbb::parallel_for(std::size_t{0}, count, work); });
-    };
-}
-
 result<program> read_and_quantize(const std::string& path, const size_choices& choices,
                                   const calibration_options& options) {
+    if (options.samples.empty()) return read_model(path, choices);
+    BOOST_OUTCOME_TRY(chosen, options_of(options));
     BOOST_OUTCOME_TRY(model, read_model(path, choices));
-    if (!options.samples.empty()) {
-        BOOST_OUTCOME_TRY(quantize_by(model, options));
-    }
+    BOOST_OUTCOME_TRY(quantize_by(model, chosen));
     return model;
 }
 

@@ -9,9 +9,6 @@
 
 namespace headrace::cli {
 
-/// Work on that many threads; 0: on as many as there are processors.
-[[nodiscard]] parallel_for on_threads(int jobs);
-
 /// The model of a file or, if the options name samples, what quantizing it by them gives; warnings are
 /// printed.
 [[nodiscard]] result<program> read_and_quantize(const std::string& path, const size_choices& choices,

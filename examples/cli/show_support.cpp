@@ -14,8 +14,8 @@
 
 #include "commands.hpp"
 #include "messages.hpp"
-#include "quantize.hpp"
 #include "suggestions.hpp"
+#include "threads.hpp"
 
 namespace headrace::cli {
 

@@ -3,14 +3,13 @@
 #ifndef HEADRACE_QUANTIZATION_OBSERVE_DEFINITION_HPP
 #define HEADRACE_QUANTIZATION_OBSERVE_DEFINITION_HPP
 
-#include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/quantization/observe.hpp>
+#include <headrace/quantization/read_in_order.hpp>
 
 namespace headrace {
 
@@ -78,7 +77,6 @@ HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& 
                                                                    std::span<const quantization_point> points,
                                                                    const sample_source& samples,
                                                                    const parallel_for& in_parallel) {
-    constexpr std::size_t at_once = 8;  // samples that run while the values of as many are observed
     const detail::point_runner runner(g, points);
     std::vector<range_observer> observers;
     std::vector<std::vector<std::size_t>> points_of(groups.size());
@@ -91,27 +89,15 @@ HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& 
         points_of[group].push_back(i);
     }
     using sample_values = std::vector<tensor>;
-    const auto observe = [&](std::size_t group, std::span<const sample_values> values) {
-        for (const sample_values& sample : values) {
-            for (const std::size_t p : points_of[group]) observers[group].feed(sample[p].data<float>());
-        }
+    const auto run_sample = [&](std::size_t i) -> result<sample_values> {
+        BOOST_OUTCOME_TRY(inputs, samples.inputs(i));
+        return runner.run(inputs);
     };
-    std::vector<sample_values> known;
-    for (std::size_t first = 0; first < samples.count + at_once; first += at_once) {
-        const std::size_t count = first < samples.count ? std::min(at_once, samples.count - first) : 0;
-        std::vector<sample_values> next(count);
-        BOOST_OUTCOME_TRY(try_each(fed.size() + count, in_parallel, [&](std::size_t i) -> result<void> {
-            if (i < fed.size()) {
-                observe(fed[i], known);
-                return boost::outcome_v2::success();
-            }
-            BOOST_OUTCOME_TRY(inputs, samples.inputs(first + i - fed.size()));
-            BOOST_OUTCOME_TRY(values, runner.run(inputs));
-            next[i - fed.size()] = std::move(values);
-            return boost::outcome_v2::success();
-        }));
-        known = std::move(next);
-    }
+    const auto observe = [&](std::size_t i, const sample_values& values) {
+        for (const std::size_t p : points_of[fed[i]]) observers[fed[i]].feed(values[p].data<float>());
+    };
+    BOOST_OUTCOME_TRY(
+        read_in_order<sample_values>(samples.count, run_sample, fed.size(), observe, in_parallel));
     return observers;
 }
 

@@ -21,6 +21,14 @@ inline void run_serially(std::size_t count, const std::function<void(std::size_t
     for (std::size_t i = 0; i != count; ++i) work(i);
 }
 
+/// The first of these errors, if there is one.
+[[nodiscard]] inline result<void> first_of(std::vector<std::optional<error>>& failures) {
+    for (std::optional<error>& failure : failures) {
+        if (failure) return *std::move(failure);
+    }
+    return boost::outcome_v2::success();
+}
+
 /// Calls `work(i)`, a result<void>, for each i below `count`; the error of the lowest i that fails, whichever
 /// thread is first.
 template <class Work>
@@ -29,10 +37,7 @@ template <class Work>
     in_parallel(count, [&](std::size_t i) {
         if (result<void> done = work(i); !done) failures[i] = std::move(done).error();
     });
-    for (std::optional<error>& failure : failures) {
-        if (failure) return *std::move(failure);
-    }
-    return boost::outcome_v2::success();
+    return first_of(failures);
 }
 
 }  // namespace headrace

@@ -31,14 +31,16 @@ struct spaced_numbers {
 /// time, since each number waits for the one before it.
 inline void add_parts(std::span<const float> weights, std::span<const int> first, std::span<float> sums) {
     constexpr std::size_t lanes = 4;
-    constexpr int parts = 16;
-    const auto weight = [&](int part) { return weights[static_cast<std::size_t>(part / parts)]; };
+    constexpr unsigned parts = 16;
+    const auto weight = [&](int part) { return weights[static_cast<unsigned>(part) / parts]; };
     for (std::size_t t = 0; t != sums.size(); t += lanes) {
         const int* begin = &first[t];
         int common = begin[1] - begin[0];
         for (std::size_t l = 1; l != lanes; ++l) common = std::min(common, begin[l + 1] - begin[l]);
         std::array<float, lanes> sum{};
         for (int k = 0; k != common; ++k) {
+// A loop would keep the sums in memory, where each waits for a store.
+#pragma GCC unroll 4
             for (std::size_t l = 0; l != lanes; ++l) sum[l] += weight(begin[l] + k);
         }
         for (std::size_t l = 0; l != lanes; ++l) {
