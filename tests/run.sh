@@ -46,7 +46,7 @@ fi
 wait
 
 for name in $steps; do cat "$logs/$name.ended"; done
-umbrella=$(bash -c 'TIMEFORMAT=%U; time g++ -std=c++20 -fsyntax-only -I include tests/odr/core.cpp' 2>&1)
+umbrella=$(bash -c 'TIMEFORMAT=%U; time g++ -std=c++20 -fsyntax-only -I include tests/checks/core.cpp' 2>&1)
 echo "umbrella header alone, g++ -fsyntax-only: $umbrella s of CPU"
 echo "all: $(($(date +%s) - began)) s"
 # A step that failed, or did not come to its end.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Prints what the definitions of the standard passes say of them, for declared_passes.py to write
-// passes/declared_passes.hpp. Tab-separated, one line per fact: pass, member, values.
+// Checks every pass of the standard pipeline at compile time: its handlers are complete, give what passes may
+// give, and are all for its targets. Prints what the definitions say, for declared_passes.py to write
+// passes/declared_passes.hpp: tab-separated, one line per fact: pass, member, values.
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
+#include <headrace/headrace.hpp>
+#include <headrace/pass/audit.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
 using namespace headrace;
@@ -13,6 +16,44 @@ using namespace headrace;
 namespace {
 
 struct some_evaluator;  // never defined: nothing is run here
+using lowering = standard_lowering<some_evaluator>;
+
+// One at a time, so that an error names the pass.
+template <class Pass>
+constexpr bool check_effects() {
+    using effects = effects_of<Pass>;
+    static_assert(effects::sound, "see missing_handler and faulty_handler of the pass's effects_of");
+    static_assert(!effects::always_runs || graph_pass<Pass>, "only graph passes have no targets");
+    static_assert(!pass_summary<Pass>().empty(), "the pass does not say what it does: give it a summary");
+    static_assert(pass_summary<Pass>().size() <= 90, "a summary is one line");
+    return true;
+}
+template <class Pass, class... Dialects>
+constexpr bool check_handlers() {
+    static_assert((unlisted_handlers<Pass, Dialects>.empty() && ...),
+                  "the pass handles an op that is not among its targets");
+    return true;
+}
+template <class... Passes>
+constexpr bool check_all(pass_list<Passes...>) {
+    return (check_effects<Passes>() && ...) &&
+           (check_handlers<Passes, aten::dialect, tosa::dialect, higher_order::dialect>() && ...);
+}
+static_assert(check_all(lowering::passes{}));
+static_assert(lowering::dead_pass_count == 0);
+
+// The pipeline has all passes of its folders, and those between them.
+template <class... Passes>
+constexpr bool runs_all(pass_list<Passes...>) {
+    const auto runs = []<class... All>(pass_list<All...>, std::string_view name) {
+        return ((pass_name<All>() == name) || ...);
+    };
+    return (runs(lowering::passes{}, pass_name<Passes>()) && ...);
+}
+static_assert(runs_all(normalize_passes{}) && runs_all(decompose_passes{}) && runs_all(legalize_passes{}) &&
+              runs_all(layout_passes<some_evaluator>{}) && runs_all(npu_passes{}) &&
+              runs_all(settling_passes<some_evaluator>{}) && runs_all(fold_passes<some_evaluator>{}) &&
+              runs_all(pass_list<narrow_int64, ensure_distinct_outputs>{}));
 
 template <class P>
 void print_fact(std::string_view member, std::string_view values) {
@@ -45,7 +86,6 @@ void print_order() {
 
 template <class P>
 void print_pass() {
-    static_assert(sound_pass<P>);
     static constexpr auto removed = effects_of<P>::removed_set;
     static constexpr auto produced = effects_of<P>::produced_set;
     print_fact<P>("base", graph_pass<P> ? "declared_graph_pass" : "declared_rewrites");
@@ -70,5 +110,5 @@ void print_passes(pass_list<Passes...>) {
 }  // namespace
 
 int main() {
-    print_passes(standard_lowering<some_evaluator>::passes{});
+    print_passes(lowering::passes{});
 }
