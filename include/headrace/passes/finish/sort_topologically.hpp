@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_FINISH_SORT_TOPOLOGICALLY_HPP
 #define HEADRACE_PASSES_FINISH_SORT_TOPOLOGICALLY_HPP
 
+#include <cstddef>
+#include <cstdint>
 #include <memory_resource>
 #include <vector>
 
@@ -29,48 +31,91 @@ struct sort_topologically : pass {
     }
 
 private:
+    // Leaves nodes in the order of a depth-first search, inputs first. Edges are read into an array before:
+    // the search itself would fetch each node of a large graph from memory twice.
+    class search {
+    public:
+        explicit search(const graph& g) : numbers_(g.id_bound()) {
+            for (node& n : g.nodes()) {
+                numbers_[n.id] = static_cast<std::uint32_t>(nodes_.size());
+                nodes_.push_back(&n);
+            }
+            for (const node* n : nodes_) {
+                first_sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
+                for (const edge& e : n->operand_edges()) sources_.push_back(numbers_[e.source->id]);
+            }
+            first_sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
+            begin();
+        }
+
+        /// Forgets what was visited.
+        void begin() {
+            visited_.assign(nodes_.size(), false);
+            order_.clear();
+        }
+        void visit(const node& root) {
+            if (visited_[numbers_[root.id]]) return;
+            path_ = {{numbers_[root.id], first_sources_[numbers_[root.id]]}};
+            while (!path_.empty()) {
+                auto& [at, next] = path_.back();
+                if (next == first_sources_[at + 1]) {
+                    visited_[at] = true;
+                    order_.push_back(at);
+                    path_.pop_back();
+                } else if (const std::uint32_t source = sources_[next++]; !visited_[source]) {
+                    path_.push_back({source, first_sources_[source]});
+                }
+            }
+        }
+        void visit_all() {
+            for (const node* n : nodes_) visit(*n);
+        }
+        /// Puts all nodes in the order in which they were visited; `end` stays the last.
+        void arrange(graph& g, node* end) const {
+            const node* next = g.first();
+            std::size_t in_place = 0;
+            if (order_.size() != nodes_.size()) next = nullptr;  // those that were not visited come first
+            while (in_place != order_.size() && nodes_[order_[in_place]] == next) {
+                ++in_place;
+                next = next->next;
+            }
+            for (; in_place != order_.size(); ++in_place) {
+                node& n = *nodes_[order_[in_place]];
+                if (&n != end) g.move_before(n, end);
+            }
+        }
+
+    private:
+        struct step {
+            std::uint32_t at;
+            std::uint32_t next_source;
+        };
+        std::pmr::vector<std::uint32_t> numbers_;  // by id
+        std::pmr::vector<node*> nodes_;
+        std::pmr::vector<std::uint32_t> first_sources_;
+        std::pmr::vector<std::uint32_t> sources_;
+        std::pmr::vector<bool> visited_;
+        std::pmr::vector<step> path_;
+        std::pmr::vector<std::uint32_t> order_;
+    };
+
     static void sort(graph& g) {
         node* const end = g.output();
         if (end == nullptr) return;
-        std::pmr::vector<bool> placed(g.id_bound());
-        const auto place = [&](node& n) {
-            placed[n.id] = true;
-            if (&n != end) g.move_before(n, end);
-        };
-        for (node& input : g.inputs()) place(input);
-        visit(*end, placed, place);
-        // Nodes that no output needs, such as writes of variables, keep their order.
-        std::pmr::vector<node*> rest;
-        for (node& n : g.nodes()) {
-            if (!placed[n.id]) rest.push_back(&n);
-        }
-        for (node* n : rest) visit(*n, placed, place);
+        search nodes(g);
+        for (const node& input : g.inputs()) nodes.visit(input);
+        nodes.visit(*end);
+        nodes.visit_all();  // those that no output needs, such as writes of variables, keep their order
+        nodes.arrange(g, end);
         memory_order order(g);
         if (order.improve()) {
-            placed.assign(placed.size(), false);
-            for (node& input : g.inputs()) place(input);
-            for (node* n : order.nodes()) visit(*n, placed, place);
-            visit(*end, placed, place);
+            nodes.begin();
+            for (const node& input : g.inputs()) nodes.visit(input);
+            for (const node* n : order.nodes()) nodes.visit(*n);
+            nodes.visit(*end);
+            nodes.arrange(g, end);
         }
         if (order.is_free()) g.annotate(*end, order.need());
-    }
-
-    template <class Place>
-    static void visit(node& root, const std::pmr::vector<bool>& placed, Place&& place) {
-        struct step {
-            node* at;
-            std::uint32_t next_operand;
-        };
-        std::pmr::vector<step> path{{&root, 0}};
-        while (!path.empty()) {
-            auto& [at, next] = path.back();
-            if (next == at->operand_count) {
-                place(*at);
-                path.pop_back();
-            } else if (node* source = at->operands[next++].source; !placed[source->id]) {
-                path.push_back({source, 0});
-            }
-        }
     }
 };
 HEADRACE_COMPILED_PASS(sort_topologically);
