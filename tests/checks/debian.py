@@ -35,7 +35,7 @@ HELD = {
     ],
 }
 NEEDED = {
-    "headrace": ["libc6", "libzip4", "libdeflate0", "libsimdjson", "libfmt", "libtbb12"],
+    "headrace": ["libc6", "libzip4", "libsimdjson", "libfmt", "libtbb12"],
     "libheadrace-dev": ["libboost-dev"],
     "headrace-doc": [],
 }
