@@ -4450,7 +4450,8 @@ struct quantization {
     /// The largest distance of a quantized value from its zero point.
     [[nodiscard]] double reach() const {
         const auto [min, max] = std::minmax_element(zero_points.begin(), zero_points.end());
-        return static_cast<double>(std::max(highest - *min, *max - lowest));
+        return std::max(static_cast<double>(highest) - static_cast<double>(*min),
+                        static_cast<double>(*max) - static_cast<double>(lowest));
     }
     /// What quantizing multiplies by. PyTorch rounds it to a float, which decides numbers half-way between
     /// two quantized values.
@@ -4489,7 +4490,7 @@ struct quantization {
     }
     /// The real number that a quantized value of that channel stands for.
     [[nodiscard]] double real(std::int64_t integer, std::size_t channel) const {
-        return static_cast<double>(integer - zero_points[channel]) * scales[channel];
+        return (static_cast<double>(integer) - static_cast<double>(zero_points[channel])) * scales[channel];
     }
 
     friend bool operator==(const quantization&, const quantization&) = default;
@@ -13084,7 +13085,7 @@ private:
 
     template <class Args>
     static Args as_signed(Args a) {
-        a.zero_point -= offset;
+        a.zero_point = std::max(a.zero_point, std::numeric_limits<std::int64_t>::min() + offset) - offset;
         a.quant_min -= offset;
         a.quant_max -= offset;
         a.dtype = dtype::int8;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -82,7 +83,7 @@ private:
 
     template <class Args>
     static Args as_signed(Args a) {
-        a.zero_point -= offset;
+        a.zero_point = std::max(a.zero_point, std::numeric_limits<std::int64_t>::min() + offset) - offset;
         a.quant_min -= offset;
         a.quant_max -= offset;
         a.dtype = dtype::int8;

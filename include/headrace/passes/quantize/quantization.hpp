@@ -49,7 +49,8 @@ struct quantization {
     /// The largest distance of a quantized value from its zero point.
     [[nodiscard]] double reach() const {
         const auto [min, max] = std::minmax_element(zero_points.begin(), zero_points.end());
-        return static_cast<double>(std::max(highest - *min, *max - lowest));
+        return std::max(static_cast<double>(highest) - static_cast<double>(*min),
+                        static_cast<double>(*max) - static_cast<double>(lowest));
     }
     /// What quantizing multiplies by. PyTorch rounds it to a float, which decides numbers half-way between
     /// two quantized values.
@@ -88,7 +89,7 @@ struct quantization {
     }
     /// The real number that a quantized value of that channel stands for.
     [[nodiscard]] double real(std::int64_t integer, std::size_t channel) const {
-        return static_cast<double>(integer - zero_points[channel]) * scales[channel];
+        return (static_cast<double>(integer) - static_cast<double>(zero_points[channel])) * scales[channel];
     }
 
     friend bool operator==(const quantization&, const quantization&) = default;
