@@ -11008,10 +11008,15 @@ public:
     }
     /// Room for the data of a constant, aligned to 16 bytes.
     [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
+        outermost().data_bytes_ += bytes;
         return {static_cast<std::byte*>(arena_->allocate(bytes == 0 ? 1 : bytes, 16)), bytes};
     }
+    /// What allocate_data has given in all, to regions as well; nothing of it is given back.
+    [[nodiscard]] std::uint64_t data_bytes() { return outermost().data_bytes_; }
 
 private:
+    [[nodiscard]] graph& outermost() { return parent_ != nullptr ? parent_->outermost() : *this; }
+
     // A region: it allocates where its parent does, and nothing of its own.
     struct region_of_this {};
     graph(graph& parent, region_of_this)
@@ -11104,6 +11109,7 @@ private:
     node* last_ = nullptr;
     std::size_t size_ = 0;
     std::uint32_t next_id_ = 0;
+    std::uint64_t data_bytes_ = 0;
     target_spec target_{};
     graph* parent_ = nullptr;
     graph* first_region_ = nullptr;
@@ -13450,6 +13456,7 @@ private:
 /// bytes can name any number: work is bounded by these limits, not by memory and patience.
 inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 16;
 inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
+inline constexpr std::uint64_t max_data_bytes = std::uint64_t{1} << 32;      ///< of all that a graph owns
 
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
 /// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test
@@ -13768,7 +13775,12 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 
 [[gnu::noinline]] HEADRACE_INLINE bool emitter::may_compute(std::int64_t elements, headrace::dtype type) {
     const auto count = static_cast<std::uint64_t>(elements);
-    if (count <= max_computed_bytes && storage_bytes(type, count) <= max_computed_bytes) return !failed();
+    if (count <= max_computed_bytes && storage_bytes(type, count) <= max_computed_bytes) {
+        if (graph_->data_bytes() + storage_bytes(type, count) <= max_data_bytes) return !failed();
+        unsupported("the constants that are made would take more than the limit of " +
+                    number_text(max_data_bytes) + " bytes; give large tensors as inputs or buffers");
+        return false;
+    }
     unsupported("it needs a constant of " + number_text(elements) +
                 " elements, which is above the limit of " + number_text(max_computed_bytes) +
                 " bytes; give the tensor as an input or a buffer");

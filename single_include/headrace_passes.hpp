@@ -4652,6 +4652,72 @@ using decompose_passes =
 
 }  // namespace headrace
 
+// ---- headrace/infer/multiply_accumulates.hpp ----
+
+#ifndef HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
+#define HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
+
+namespace headrace {
+
+namespace detail {
+
+/// A product of sizes, or 0 if one is negative or it does not fit.
+[[nodiscard]] inline std::uint64_t size_product(std::initializer_list<std::int64_t> sizes) {
+    std::uint64_t product = 1;
+    for (const std::int64_t size : sizes) {
+        if (size < 0 || __builtin_mul_overflow(product, static_cast<std::uint64_t>(size), &product)) return 0;
+    }
+    return product;
+}
+
+}  // namespace detail
+
+/// Does the node multiply and accumulate in a way that multiply_accumulates does not count?
+[[nodiscard]] inline bool has_uncounted_macs(const node& n) {
+    return n.op->has(trait::recurrent) || is<aten::einsum>(n);
+}
+
+/// Multiply-accumulate operations of a convolution, a matrix product or an attention, as its shapes say; 0
+/// for all other nodes, and where shapes are missing or too large. Padding counts as data.
+[[nodiscard]] inline std::uint64_t multiply_accumulates(const node& n) {
+    if (n.operand_count < 2 || n.result_count == 0) return 0;
+    const tensor_meta* const first = meta_of(n.operand(0));
+    const tensor_meta* const second = meta_of(n.operand(1));
+    const tensor_meta* const out = n.results[0].meta ? &*n.results[0].meta : nullptr;
+    if (first == nullptr || second == nullptr || out == nullptr || second->rank() == 0) return 0;
+    const std::int64_t results = out->checked_elements().value_or(0);
+    const std::int64_t inputs = first->checked_elements().value_or(0);
+    const std::int64_t weights = second->checked_elements().value_or(0);
+    const auto per = [](std::int64_t elements, std::int64_t channels) {
+        return channels > 0 ? elements / channels : 0;
+    };
+    if (is<tosa::depthwise_conv2d>(n)) {
+        return second->rank() == 4 ? detail::size_product({results, second->shape[0], second->shape[1]}) : 0;
+    }
+    if (n.op->has(trait::convolving)) {
+        const auto* general = args_if<aten::convolution>(n);
+        if (!n.op->has(trait::transposed) && (general == nullptr || !general->transposed))
+            return detail::size_product({results, per(weights, second->shape[0])});
+        // Each input element meets the weights of its channel: TOSA has input channels last.
+        const std::int64_t channels = second->shape[is<tosa::transpose_conv2d>(n) ? second->rank() - 1 : 0];
+        return detail::size_product({inputs, per(weights, channels)});
+    }
+    if (n.op->has(trait::matrix_product)) {  // the last axis of the first factor is summed over
+        const bool onto_first = is<aten::addmm>(n) || is<aten::baddbmm>(n);
+        const tensor_meta& factor = onto_first ? *second : *first;
+        return factor.rank() != 0 ? detail::size_product({results, factor.shape[factor.rank() - 1]}) : 0;
+    }
+    if (n.op->has(trait::attention) && second->rank() >= 2) {
+        const std::int64_t keys = second->shape[second->rank() - 2];
+        return detail::size_product({inputs, keys}) + detail::size_product({results, keys});
+    }
+    return 0;
+}
+
+}  // namespace headrace
+
+#endif
+
 // ---- headrace/ir/purity.hpp ----
 
 #ifndef HEADRACE_IR_PURITY_HPP
@@ -4706,6 +4772,8 @@ namespace headrace {
 /// A result of more than 64 KiB is not stored if it is larger than the constants it comes from, so that a
 /// broadcast of a number does not become a table; a smaller result computed from it is. Dequantized numbers
 /// are not stored either: weights stay quantized. Those are computed only where integers come of them.
+/// What all nodes of a graph take together is limited by the size of its constants: a long chain on a large
+/// `full` is cut.
 template <class Evaluator>
 struct fold_constants : pass {
     using runs_after = pass_list<functional, no_dead_code>;
@@ -4727,6 +4795,10 @@ protected:
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
     static constexpr std::uint64_t max_growth = std::uint64_t{64} << 20U;  ///< of all results beyond operands
+    // What all nodes may read and write: so much for each byte of the constants, however many, and some more.
+    static constexpr std::uint64_t work_per_byte = 8;
+    static constexpr std::uint64_t max_further_work = std::uint64_t{512} << 20U;
+    static constexpr std::uint64_t products_per_byte = 16;  ///< so many multiplications take a byte's time
 
     using dequantize_ops =
         ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
@@ -4739,6 +4811,7 @@ private:
             const std::size_t viewed = view_moved_constants();
             known_.resize(graph_.id_bound());
             for (node& n : graph_.nodes()) {
+                if (is_read(n)) work_left_ += work_per_byte * bytes_of(n);
                 if (is_computable(n)) compute(n);
             }
             const std::pmr::vector<node*> stored = choose_stored();
@@ -4893,6 +4966,7 @@ private:
                 for (const edge& e : n.operand_edges())
                     operands.push_back(known_[e.source->id].results[e.slot->result]);
             }
+            if (!is_read(n) && !may_work(n)) return false;
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return false;
             std::ranges::move(evaluated.value(), std::back_inserter(known_[n.id].results));
@@ -4906,6 +4980,14 @@ private:
             const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), given);
             if (grown > growth_left_) return false;
             growth_left_ -= grown;
+            return true;
+        }
+        // The same of the time that it takes.
+        bool may_work(const node& n) {
+            std::uint64_t work = bytes_of(n) + multiply_accumulates(n) / products_per_byte;
+            for (const edge& e : n.operand_edges()) work += bytes_of(*e.source);
+            if (work > work_left_) return false;
+            work_left_ -= work;
             return true;
         }
         bool is_needed(const node& n) const {
@@ -4930,6 +5012,7 @@ private:
         graph& graph_;
         std::pmr::vector<computed> known_;  // by id
         std::uint64_t growth_left_ = max_growth;
+        std::uint64_t work_left_ = max_further_work;
     };
 };
 

@@ -1632,6 +1632,72 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
+// ---- headrace/infer/multiply_accumulates.hpp ----
+
+#ifndef HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
+#define HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
+
+namespace headrace {
+
+namespace detail {
+
+/// A product of sizes, or 0 if one is negative or it does not fit.
+[[nodiscard]] inline std::uint64_t size_product(std::initializer_list<std::int64_t> sizes) {
+    std::uint64_t product = 1;
+    for (const std::int64_t size : sizes) {
+        if (size < 0 || __builtin_mul_overflow(product, static_cast<std::uint64_t>(size), &product)) return 0;
+    }
+    return product;
+}
+
+}  // namespace detail
+
+/// Does the node multiply and accumulate in a way that multiply_accumulates does not count?
+[[nodiscard]] inline bool has_uncounted_macs(const node& n) {
+    return n.op->has(trait::recurrent) || is<aten::einsum>(n);
+}
+
+/// Multiply-accumulate operations of a convolution, a matrix product or an attention, as its shapes say; 0
+/// for all other nodes, and where shapes are missing or too large. Padding counts as data.
+[[nodiscard]] inline std::uint64_t multiply_accumulates(const node& n) {
+    if (n.operand_count < 2 || n.result_count == 0) return 0;
+    const tensor_meta* const first = meta_of(n.operand(0));
+    const tensor_meta* const second = meta_of(n.operand(1));
+    const tensor_meta* const out = n.results[0].meta ? &*n.results[0].meta : nullptr;
+    if (first == nullptr || second == nullptr || out == nullptr || second->rank() == 0) return 0;
+    const std::int64_t results = out->checked_elements().value_or(0);
+    const std::int64_t inputs = first->checked_elements().value_or(0);
+    const std::int64_t weights = second->checked_elements().value_or(0);
+    const auto per = [](std::int64_t elements, std::int64_t channels) {
+        return channels > 0 ? elements / channels : 0;
+    };
+    if (is<tosa::depthwise_conv2d>(n)) {
+        return second->rank() == 4 ? detail::size_product({results, second->shape[0], second->shape[1]}) : 0;
+    }
+    if (n.op->has(trait::convolving)) {
+        const auto* general = args_if<aten::convolution>(n);
+        if (!n.op->has(trait::transposed) && (general == nullptr || !general->transposed))
+            return detail::size_product({results, per(weights, second->shape[0])});
+        // Each input element meets the weights of its channel: TOSA has input channels last.
+        const std::int64_t channels = second->shape[is<tosa::transpose_conv2d>(n) ? second->rank() - 1 : 0];
+        return detail::size_product({inputs, per(weights, channels)});
+    }
+    if (n.op->has(trait::matrix_product)) {  // the last axis of the first factor is summed over
+        const bool onto_first = is<aten::addmm>(n) || is<aten::baddbmm>(n);
+        const tensor_meta& factor = onto_first ? *second : *first;
+        return factor.rank() != 0 ? detail::size_product({results, factor.shape[factor.rank() - 1]}) : 0;
+    }
+    if (n.op->has(trait::attention) && second->rank() >= 2) {
+        const std::int64_t keys = second->shape[second->rank() - 2];
+        return detail::size_product({inputs, keys}) + detail::size_product({results, keys});
+    }
+    return 0;
+}
+
+}  // namespace headrace
+
+#endif
+
 // ---- headrace/target/node_facts.hpp ----
 
 #ifndef HEADRACE_TARGET_NODE_FACTS_HPP

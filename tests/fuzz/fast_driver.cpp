@@ -4,6 +4,7 @@
 //
 //     headrace_fast_X [--seconds N] [--seed N] [--findings DIR] CORPUS…   mutates files of the folders
 //     headrace_fast_X --rounds N …                                       the same inputs each time
+//     headrace_fast_X --patience N …                                     seconds of CPU until it is a hang
 //     headrace_fast_X FILE…                                              runs each file once
 //     headrace_fast_X --minimize FILE                                    makes a finding smaller, beside it
 //
@@ -43,13 +44,14 @@ namespace {
 constexpr std::size_t largest_input = std::size_t{1} << 17;
 constexpr int inputs_of_a_child = 400;
 #ifdef HEADRACE_SANITIZED
-constexpr int seconds_of_an_input = 20;
+constexpr int default_patience = 20;
 #else
-constexpr int seconds_of_an_input = 4;
+constexpr int default_patience = 4;
 #endif
 constexpr int frames_compared = 5;
 
 std::mt19937 engine;
+int patience = default_patience;  // seconds of CPU for one input
 
 /// What children and their parent share.
 struct shared_state {
@@ -148,7 +150,7 @@ void run_in_child(const fuzz::bytes& input) {
     std::copy_n(input.begin(), state->size, state->input);
     std::memset(fuzz::counters, 0, fuzz::counter_count);
     itimerval timer{};
-    timer.it_value.tv_sec = seconds_of_an_input;
+    timer.it_value.tv_sec = patience;
     ::setitimer(ITIMER_PROF, &timer, nullptr);
     LLVMFuzzerTestOneInput(state->input, state->size);
     ++state->executions;
@@ -311,6 +313,8 @@ options read_options(int count, char** words) {
             given.seconds = std::atoi(next().c_str());
         } else if (word == "--rounds") {
             given.rounds = static_cast<unsigned>(std::strtoul(next().c_str(), nullptr, 10));
+        } else if (word == "--patience") {
+            patience = std::atoi(next().c_str());
         } else if (word == "--seed") {
             given.seed = static_cast<unsigned>(std::strtoul(next().c_str(), nullptr, 10));
         } else if (word == "--findings") {

@@ -14,7 +14,7 @@
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/source_location.hpp>
-#include <headrace/lowering/multiply_accumulates.hpp>
+#include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/lowering/page_data.hpp>
 
 using namespace headrace;

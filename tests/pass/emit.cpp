@@ -94,8 +94,7 @@ TEST_CASE("what one rewrite makes is limited", "[emit]") {
     for (std::int64_t i = 0; i != max_unrolled_nodes; ++i) v = g.e.make<toy::neg>(v);
     CHECK(v);
     CHECK_FALSE(g.e.make<toy::neg>(v));
-    CHECK(g.context.diagnostics()[0].reason.find("unrolled into more than 65536 nodes") !=
-          std::string::npos);
+    CHECK(g.context.diagnostics()[0].reason.find("unrolled into more than 65536 nodes") != std::string::npos);
     for (const std::int64_t elements : {(std::int64_t{1} << 26) + 1, std::int64_t{1} << 60, INT64_MAX}) {
         relu_of_input h;
         CHECK_FALSE(h.e.splat(0, dtype::float32, std::array{elements}));
@@ -105,6 +104,15 @@ TEST_CASE("what one rewrite makes is limited", "[emit]") {
         CHECK_FALSE(
             i.e.constant_of(dtype::float32, std::array{elements}, [](std::size_t) { return scalar(0); }));
     }
+}
+
+TEST_CASE("the constants of a graph are limited together", "[emit]") {
+    relu_of_input g;
+    for (std::uint64_t bytes = 0; bytes != max_data_bytes; bytes += max_computed_bytes)
+        static_cast<void>(g.allocate_data(max_computed_bytes));  // it is not touched, so it costs no memory
+    CHECK_FALSE(g.e.splat(0, dtype::float32, std::array{std::int64_t{1}}));
+    CHECK(g.context.diagnostics()[0].reason.find("more than the limit of 4294967296 bytes") !=
+          std::string::npos);
 }
 
 TEST_CASE("operands without a type, and what inference refuses, are failures that name the op", "[emit]") {

@@ -150,10 +150,15 @@ public:
     }
     /// Room for the data of a constant, aligned to 16 bytes.
     [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
+        outermost().data_bytes_ += bytes;
         return {static_cast<std::byte*>(arena_->allocate(bytes == 0 ? 1 : bytes, 16)), bytes};
     }
+    /// What allocate_data has given in all, to regions as well; nothing of it is given back.
+    [[nodiscard]] std::uint64_t data_bytes() { return outermost().data_bytes_; }
 
 private:
+    [[nodiscard]] graph& outermost() { return parent_ != nullptr ? parent_->outermost() : *this; }
+
     // A region: it allocates where its parent does, and nothing of its own.
     struct region_of_this {};
     graph(graph& parent, region_of_this)
@@ -246,6 +251,7 @@ private:
     node* last_ = nullptr;
     std::size_t size_ = 0;
     std::uint32_t next_id_ = 0;
+    std::uint64_t data_bytes_ = 0;
     target_spec target_{};
     graph* parent_ = nullptr;
     graph* first_region_ = nullptr;

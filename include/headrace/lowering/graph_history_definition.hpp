@@ -22,7 +22,7 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/lowering/graph_history.hpp>
-#include <headrace/lowering/multiply_accumulates.hpp>
+#include <headrace/infer/multiply_accumulates.hpp>
 
 namespace headrace {
 

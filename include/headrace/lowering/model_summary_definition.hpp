@@ -21,7 +21,7 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/lowering/literals.hpp>
 #include <headrace/lowering/model_summary.hpp>
-#include <headrace/lowering/multiply_accumulates.hpp>
+#include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
 namespace headrace {

@@ -49,6 +49,7 @@ private:
 /// bytes can name any number: work is bounded by these limits, not by memory and patience.
 inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 16;
 inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
+inline constexpr std::uint64_t max_data_bytes = std::uint64_t{1} << 32;      ///< of all that a graph owns
 
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
 /// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test

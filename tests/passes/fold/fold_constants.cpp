@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests folding: what depends on constants alone is computed, and what is equal is kept once.
 #define HEADRACE_DEFINE_PASSES
+#include <algorithm>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -90,6 +91,29 @@ TEST_CASE("what is computed from constants grows within a limit for all of them"
     REQUIRE(fold{}(p.g, context));
     CHECK(count_of<tosa::tile>(p.g) == 1);
     CHECK(count_of<tosa::reduce_max>(p.g) == 2);
+}
+
+TEST_CASE("what all nodes read, write and multiply is limited by the size of the constants") {
+    const auto zeros = [](program& p, const int_list& shape) {
+        return create_constant(p.g, {fp32, shape, {}}, nullptr,
+                               [](std::span<std::byte> data) { std::ranges::fill(data, std::byte{}); });
+    };
+    pass_context context;
+    program chain;
+    value v = zeros(chain, {1 << 18});  // 1 MB: it allows 8 beside the 512, and each node takes 2
+    for (int i = 0; i != 300; ++i) v = chain.make<tosa::exp>({.input1 = v});
+    chain.output(v);
+    chain.finish();
+    REQUIRE(fold{}(chain.g, context));
+    CHECK(count_of<tosa::exp>(chain.g) == 300 - 260);
+
+    program product;
+    const value square = zeros(product, {1, 3000, 3000});
+    const value zero = zeros(product, {1});
+    product.output(product.make<tosa::matmul>({square, square, zero, zero, fp32}));
+    product.finish();
+    REQUIRE(fold{}(product.g, context));
+    CHECK(count_of<tosa::matmul>(product.g) == 1);
 }
 
 TEST_CASE("large constants in another shape or order are views of the same bytes") {

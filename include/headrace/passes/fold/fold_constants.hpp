@@ -14,6 +14,7 @@
 
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
@@ -32,6 +33,8 @@ namespace headrace {
 /// A result of more than 64 KiB is not stored if it is larger than the constants it comes from, so that a
 /// broadcast of a number does not become a table; a smaller result computed from it is. Dequantized numbers
 /// are not stored either: weights stay quantized. Those are computed only where integers come of them.
+/// What all nodes of a graph take together is limited by the size of its constants: a long chain on a large
+/// `full` is cut.
 template <class Evaluator>
 struct fold_constants : pass {
     using runs_after = pass_list<functional, no_dead_code>;
@@ -53,6 +56,10 @@ protected:
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
     static constexpr std::uint64_t max_growth = std::uint64_t{64} << 20U;  ///< of all results beyond operands
+    // What all nodes may read and write: so much for each byte of the constants, however many, and some more.
+    static constexpr std::uint64_t work_per_byte = 8;
+    static constexpr std::uint64_t max_further_work = std::uint64_t{512} << 20U;
+    static constexpr std::uint64_t products_per_byte = 16;  ///< so many multiplications take a byte's time
 
     using dequantize_ops =
         ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
@@ -65,6 +72,7 @@ private:
             const std::size_t viewed = view_moved_constants();
             known_.resize(graph_.id_bound());
             for (node& n : graph_.nodes()) {
+                if (is_read(n)) work_left_ += work_per_byte * bytes_of(n);
                 if (is_computable(n)) compute(n);
             }
             const std::pmr::vector<node*> stored = choose_stored();
@@ -219,6 +227,7 @@ private:
                 for (const edge& e : n.operand_edges())
                     operands.push_back(known_[e.source->id].results[e.slot->result]);
             }
+            if (!is_read(n) && !may_work(n)) return false;
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return false;
             std::ranges::move(evaluated.value(), std::back_inserter(known_[n.id].results));
@@ -232,6 +241,14 @@ private:
             const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), given);
             if (grown > growth_left_) return false;
             growth_left_ -= grown;
+            return true;
+        }
+        // The same of the time that it takes.
+        bool may_work(const node& n) {
+            std::uint64_t work = bytes_of(n) + multiply_accumulates(n) / products_per_byte;
+            for (const edge& e : n.operand_edges()) work += bytes_of(*e.source);
+            if (work > work_left_) return false;
+            work_left_ -= work;
             return true;
         }
         bool is_needed(const node& n) const {
@@ -256,6 +273,7 @@ private:
         graph& graph_;
         std::pmr::vector<computed> known_;  // by id
         std::uint64_t growth_left_ = max_growth;
+        std::uint64_t work_left_ = max_further_work;
     };
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::multiply_accumulates, what a node costs in multiplications.
-#ifndef HEADRACE_LOWERING_MULTIPLY_ACCUMULATES_HPP
-#define HEADRACE_LOWERING_MULTIPLY_ACCUMULATES_HPP
+#ifndef HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
+#define HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
 
 #include <cstddef>
 #include <cstdint>
