@@ -47,8 +47,12 @@ public:
     /// All elements zero.
     tensor(headrace::dtype type, extents shape)
         : type_(type), shape_(std::move(shape)), size_(elements_in(shape_)) {
-        const std::size_t bytes = byte_count() == 0 ? 1 : byte_count();
-        bytes_ = std::shared_ptr<std::byte>(new std::byte[bytes](), std::default_delete<std::byte[]>());
+        struct alignas(std::max_align_t) unit {
+            std::byte bytes[sizeof(std::max_align_t)];
+        };
+        const auto units = std::make_shared_for_overwrite<unit[]>(byte_count() / sizeof(unit) + 1);
+        bytes_ = std::shared_ptr<std::byte>(units, units[0].bytes);
+        std::memset(bytes_.get(), 0, byte_count());
     }
     /// A view of elements that outlive the tensor, and all its copies.
     static tensor view(headrace::dtype type, extents shape, const std::byte* elements) {

@@ -42,10 +42,10 @@ HEADRACE_INLINE void histogram::add(std::span<const float> numbers) {
     std::array<int, 512> at;
     const bool few = numbers.size() <= at.size();  // then only the bins that they are in are looked at
     // Neighbours are often in one bin: two tables, so that a count does not wait for the one before it.
-    std::array<std::uint32_t, bins> found{};
-    std::array<std::uint32_t, bins> of_others;
+    std::array<std::int32_t, bins> found{};
+    std::array<std::int32_t, bins> of_others;
     if (!few) of_others.fill(0);
-    std::uint32_t* const odd = few ? found.data() : of_others.data();
+    std::int32_t* const odd = few ? found.data() : of_others.data();
     for (; !numbers.empty(); numbers = numbers.subspan(std::min(at.size(), numbers.size()))) {
         const std::span<const float> some = numbers.first(std::min(at.size(), numbers.size()));
         cpu_has_avx2() ? detail::find_bins_fused(some, range, bins, at)
@@ -62,7 +62,7 @@ HEADRACE_INLINE void histogram::add(std::span<const float> numbers) {
         }
     }
     if (few) return;
-    using table = Eigen::Map<const Eigen::Array<std::uint32_t, bins, 1>>;
+    using table = Eigen::Map<const Eigen::Array<std::int32_t, bins, 1>>;
     Eigen::Map<Eigen::ArrayXf>(counts_.data(), bins) +=
         (table(found.data()) + table(of_others.data())).cast<float>();
 }
@@ -72,7 +72,7 @@ HEADRACE_INLINE void histogram::widen(value_range range) {
     std::array<int, bins + 1> first;
     cpu_has_avx2() ? detail::find_first_parts_fused(range_, range, first)
                    : detail::find_first_parts(range_, range, first);
-    for (float& count : counts_) count /= parts;
+    Eigen::Map<Eigen::ArrayXf>(counts_.data(), bins) /= parts;
     std::vector<float> counts(bins, 0);
     detail::add_parts(counts_, first, counts);
     counts_ = std::move(counts);

@@ -3,7 +3,11 @@
 #ifndef HEADRACE_QUANTIZATION_OBSERVE_DEFINITION_HPP
 #define HEADRACE_QUANTIZATION_OBSERVE_DEFINITION_HPP
 
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
@@ -15,28 +19,27 @@ namespace headrace {
 
 namespace detail {
 
-/// Runs a graph, and keeps the values of some of its points. Constants are read once for all samples.
+/// Runs a graph, and keeps the values of some of its points. What is the same for all samples is found once.
 class point_runner {
 public:
     point_runner(const graph& g, std::span<const quantization_point> points)
-        : graph_(g), points_(points), kept_(g.id_bound(), false), constants_(g.id_bound()) {
-        for (const quantization_point& p : points) kept_[p.source.producer->id] = true;
+        : graph_(g), points_(points), constants_(g.id_bound()), readers_(g.id_bound(), 0) {
+        for (const quantization_point& p : points) ++readers_[p.source.producer->id];  // never the last one
         for (const node& n : g.nodes()) {
+            readers_[n.id] += static_cast<std::size_t>(std::ranges::distance(n.uses()));
             if (const auto* c = args_if<builtin::constant>(n))
-                constants_[n.id] = tensor_of_constant(c->data, *n.results[0].meta);
+                constants_[n.id] = {tensor_of_constant(c->data, *n.results[0].meta)};
         }
     }
 
     [[nodiscard]] result<std::vector<tensor>> run(std::span<const tensor> inputs) const {
         std::vector<std::vector<tensor>> values(graph_.id_bound());
-        std::vector<std::size_t> readers(graph_.id_bound(), 0);
+        std::vector<std::size_t> readers = readers_;
         std::size_t next_input = 0;
         for (const node& n : graph_.nodes()) {
             if (is<builtin::output>(n)) break;
-            for ([[maybe_unused]] const edge& e : n.uses()) ++readers[n.id];
-            if (is<builtin::constant>(n)) {
-                values[n.id] = {constants_[n.id]};
-            } else if (is<builtin::placeholder>(n)) {
+            if (is<builtin::constant>(n)) continue;
+            if (is<builtin::placeholder>(n)) {
                 if (next_input == inputs.size()) return invalid("there are fewer inputs than the graph has");
                 values[n.id] = {inputs[next_input++]};
             } else {
@@ -44,30 +47,35 @@ public:
                 values[n.id] = std::move(results);
             }
             for (const edge& e : n.operand_edges()) {
-                const std::uint32_t id = e.source->id;
-                if (--readers[id] == 0 && !kept_[id]) values[id].clear();
+                if (--readers[e.source->id] == 0) values[e.source->id].clear();
             }
         }
         std::vector<tensor> found;
         found.reserve(points_.size());
-        for (const quantization_point& p : points_)
-            found.push_back(values[p.source.producer->id][p.source.result]);
+        for (const quantization_point& p : points_) found.push_back(value_of(p.source, values));
         return found;
     }
 
 private:
-    [[nodiscard]] static result<std::vector<tensor>> evaluate(
-        const node& n, const std::vector<std::vector<tensor>>& values) {
+    using node_results = std::vector<tensor>;
+
+    [[nodiscard]] result<node_results> evaluate(const node& n,
+                                                const std::vector<node_results>& values) const {
         std::vector<tensor> operands;
         operands.reserve(n.operand_count);
-        for (const edge& e : n.operand_edges()) operands.push_back(values[e.source->id][e.slot->result]);
+        for (const edge& e : n.operand_edges())
+            operands.push_back(value_of({e.source, e.slot->result}, values));
         return evaluate_node(n, operands);
+    }
+    [[nodiscard]] const tensor& value_of(value v, const std::vector<node_results>& values) const {
+        const bool is_constant = is<builtin::constant>(*v.producer);
+        return (is_constant ? constants_ : values)[v.producer->id][v.result];
     }
 
     const graph& graph_;
     std::span<const quantization_point> points_;
-    std::vector<bool> kept_;
-    std::vector<tensor> constants_;  // by the node's id
+    std::vector<node_results> constants_;  // by the node's id
+    std::vector<std::size_t> readers_;     // of a node's results, by its id
 };
 
 }  // namespace detail
@@ -88,13 +96,23 @@ HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& 
         if (points_of[group].empty()) fed.push_back(group);
         points_of[group].push_back(i);
     }
-    using sample_values = std::vector<tensor>;
+    // Ranges are found where samples run, since samples run at once and those who read one tensor do not.
+    struct sample_values {
+        std::vector<tensor> tensors;
+        std::vector<observed_range> ranges;
+    };
     const auto run_sample = [&](std::size_t i) -> result<sample_values> {
         BOOST_OUTCOME_TRY(inputs, samples.inputs(i));
-        return runner.run(inputs);
+        BOOST_OUTCOME_TRY(tensors, runner.run(inputs));
+        std::vector<observed_range> ranges(tensors.size());
+        for (const std::size_t group : fed) {
+            for (const std::size_t p : points_of[group]) ranges[p] = range_of(tensors[p].data<float>());
+        }
+        return sample_values{std::move(tensors), std::move(ranges)};
     };
     const auto observe = [&](std::size_t i, const sample_values& values) {
-        for (const std::size_t p : points_of[fed[i]]) observers[fed[i]].feed(values[p].data<float>());
+        for (const std::size_t p : points_of[fed[i]])
+            observers[fed[i]].feed(values.tensors[p].data<float>(), values.ranges[p]);
     };
     BOOST_OUTCOME_TRY(
         read_in_order<sample_values>(samples.count, run_sample, fed.size(), observe, in_parallel));

@@ -17,8 +17,9 @@ class range_observer {
 public:
     explicit range_observer(const tensor_scheme& scheme) : scheme_(scheme) {}
 
-    void feed(std::span<const float> numbers) {
-        const observed_range observed = range_of(numbers);
+    void feed(std::span<const float> numbers) { feed(numbers, range_of(numbers)); }
+    /// The same where their range is known.
+    void feed(std::span<const float> numbers, const observed_range& observed) {
         const value_range& own = observed.range;
         undefined_ += observed.undefined;
         if (own.empty()) return;

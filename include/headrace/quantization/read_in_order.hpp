@@ -45,7 +45,7 @@ public:
             items_[i].item = std::move(item);
             while (readable_ != items_.size() && items_[readable_].item) ++readable_;
         }
-        changed_.notify_all();
+        tell_others(lock);
         while (read_one(lock)) {
         }
     }
@@ -67,6 +67,13 @@ private:
         bool is_busy = false;
     };
 
+    // Unlocked, so that who wakes need not wait again.
+    void tell_others(std::unique_lock<std::mutex>& lock) {
+        lock.unlock();
+        changed_.notify_all();
+        lock.lock();
+    }
+
     // False if all that there is has been read, or is being read by another thread.
     bool read_one(std::unique_lock<std::mutex>& lock) {
         const auto r = std::ranges::find_if(
@@ -84,7 +91,7 @@ private:
             from.item.reset();
             lock.lock();
             ++done_;
-            changed_.notify_all();
+            tell_others(lock);
         }
         return true;
     }
