@@ -74,10 +74,11 @@ inline void carry(evaluation& e, std::vector<tensor>& carried) {
         carried[i] = e.result_so_far(i);
     }
 }
-/// A loop that goes on for longer is taken for one that never ends: no model's does.
-inline constexpr std::int64_t max_iterations = std::int64_t{1} << 18;
+/// A loop that goes on for longer is taken for one that never ends: no model's does, and so many iterations
+/// of ten nodes take a second.
+inline constexpr std::int64_t max_iterations = std::int64_t{1} << 16;
 /// So is what loops in loops do together: files may nest them.
-inline constexpr std::int64_t max_nested_iterations = std::int64_t{1} << 22;
+inline constexpr std::int64_t max_nested_iterations = std::int64_t{1} << 18;
 
 /// Counts the iterations of a loop and of those in it, on one thread.
 class iteration_count {
