@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include <Eigen/Core>
+
 #include <headrace/base/ceil_div.hpp>
 #include <headrace/eval/product.hpp>
 
@@ -100,9 +102,10 @@ void for_each_tap(const convolution_shape& s, std::int64_t channels, F f) {
 template <class T>
 void fill_with_bias(std::span<T> out, std::span<const T> bias, std::int64_t features, std::int64_t columns) {
     if (bias.empty()) return;
+    using plane = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
     std::int64_t p = 0;
-    for (auto to = out.begin(); to != out.end(); ++p)
-        to = std::fill_n(to, columns, bias[bias.size() == 1 ? 0 : idx(p % features)]);
+    for (std::span<T> rest = out; !rest.empty(); rest = rest.subspan(idx(columns)), ++p)
+        plane(rest.data(), columns).setConstant(bias[bias.size() == 1 ? 0 : idx(p % features)]);
 }
 
 /// The patch matrix [channels * kernel, out...] of one group; it is the input itself where that is the same.
