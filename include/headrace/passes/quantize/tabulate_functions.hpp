@@ -97,9 +97,13 @@ private:
             } else if (is<quantize>(n) || (functions | set_of<clamps>).contains(*n.op)) {
                 if (!keeps_its_rules(n)) return false;
                 computes_ = computes_ || functions.contains(*n.op);
+                bool varies = false;
                 for (const edge& operand : n.operand_edges()) {
-                    if (!is_number(*operand.slot) && !collect(*operand.source)) return false;
+                    if (is_number(*operand.slot)) continue;
+                    varies = true;
+                    if (!collect(*operand.source)) return false;
                 }
+                if (!varies) return false;  // a number of more steps than is_constant follows
             } else {
                 return false;
             }
