@@ -4906,6 +4906,11 @@ private:
             for (std::uint32_t i = 0; i != n.result_count; ++i) bytes += packed_bytes(*n.results[i].meta);
             return bytes;
         }
+        static std::uint64_t operand_bytes_of(const node& n) {
+            std::uint64_t bytes = 0;
+            for (const edge& e : n.operand_edges()) bytes += bytes_of(*e.source);
+            return bytes;
+        }
         static bool has_metadata(const node& n) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 if (!n.results[i].meta || n.results[i].meta->dtype == dtype::shape) return false;
@@ -4975,17 +4980,15 @@ private:
         // May the node be computed, by what the nodes before it have left of the memory that results may take
         // beyond their operands?
         bool may_grow(const node& n) {
-            std::uint64_t given = 0;
-            for (const edge& e : n.operand_edges()) given += bytes_of(*e.source);
-            const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), given);
+            const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), operand_bytes_of(n));
             if (grown > growth_left_) return false;
             growth_left_ -= grown;
             return true;
         }
         // The same of the time that it takes.
         bool may_work(const node& n) {
-            std::uint64_t work = bytes_of(n) + multiply_accumulates(n) / products_per_byte;
-            for (const edge& e : n.operand_edges()) work += bytes_of(*e.source);
+            const std::uint64_t work =
+                bytes_of(n) + operand_bytes_of(n) + multiply_accumulates(n) / products_per_byte;
             if (work > work_left_) return false;
             work_left_ -= work;
             return true;
@@ -5992,13 +5995,14 @@ private:
                 for (const edge& e : n->operand_edges()) sources_.push_back(numbers_[e.source->id]);
             }
             first_sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
-            begin();
+            begin(g);
         }
 
-        /// Forgets what was visited.
-        void begin() {
+        /// Forgets what was visited, but for the inputs, which come first.
+        void begin(const graph& g) {
             visited_.assign(nodes_.size(), false);
             order_.clear();
+            for (const node& input : g.inputs()) visit(input);
         }
         void visit(const node& root) {
             if (visited_[numbers_[root.id]]) return;
@@ -6050,14 +6054,12 @@ private:
         node* const end = g.output();
         if (end == nullptr) return;
         search nodes(g);
-        for (const node& input : g.inputs()) nodes.visit(input);
         nodes.visit(*end);
         nodes.visit_all();  // those that no output needs, such as writes of variables, keep their order
         nodes.arrange(g, end);
         memory_order order(g);
         if (order.improve()) {
-            nodes.begin();
-            for (const node& input : g.inputs()) nodes.visit(input);
+            nodes.begin(g);
             for (const node* n : order.nodes()) nodes.visit(*n);
             nodes.visit(*end);
             nodes.arrange(g, end);

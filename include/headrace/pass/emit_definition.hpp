@@ -46,16 +46,15 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 
 [[gnu::noinline]] HEADRACE_INLINE bool emitter::may_compute(std::int64_t elements, headrace::dtype type) {
     const auto count = static_cast<std::uint64_t>(elements);
-    if (count <= max_computed_bytes && storage_bytes(type, count) <= max_computed_bytes) {
-        if (graph_->data_bytes() + storage_bytes(type, count) <= max_data_bytes) return !failed();
+    if (count > max_computed_bytes || storage_bytes(type, count) > max_computed_bytes) {
+        unsupported("it needs a constant of " + number_text(elements) +
+                    " elements, which is above the limit of " + number_text(max_computed_bytes) +
+                    " bytes; give the tensor as an input or a buffer");
+    } else if (graph_->data_bytes() + storage_bytes(type, count) > max_data_bytes) {
         unsupported("the constants that are made would take more than the limit of " +
                     number_text(max_data_bytes) + " bytes; give large tensors as inputs or buffers");
-        return false;
     }
-    unsupported("it needs a constant of " + number_text(elements) +
-                " elements, which is above the limit of " + number_text(max_computed_bytes) +
-                " bytes; give the tensor as an input or a buffer");
-    return false;
+    return !failed();
 }
 
 [[gnu::noinline]] HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,

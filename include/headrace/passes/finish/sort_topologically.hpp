@@ -45,13 +45,14 @@ private:
                 for (const edge& e : n->operand_edges()) sources_.push_back(numbers_[e.source->id]);
             }
             first_sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
-            begin();
+            begin(g);
         }
 
-        /// Forgets what was visited.
-        void begin() {
+        /// Forgets what was visited, but for the inputs, which come first.
+        void begin(const graph& g) {
             visited_.assign(nodes_.size(), false);
             order_.clear();
+            for (const node& input : g.inputs()) visit(input);
         }
         void visit(const node& root) {
             if (visited_[numbers_[root.id]]) return;
@@ -103,14 +104,12 @@ private:
         node* const end = g.output();
         if (end == nullptr) return;
         search nodes(g);
-        for (const node& input : g.inputs()) nodes.visit(input);
         nodes.visit(*end);
         nodes.visit_all();  // those that no output needs, such as writes of variables, keep their order
         nodes.arrange(g, end);
         memory_order order(g);
         if (order.improve()) {
-            nodes.begin();
-            for (const node& input : g.inputs()) nodes.visit(input);
+            nodes.begin(g);
             for (const node* n : order.nodes()) nodes.visit(*n);
             nodes.visit(*end);
             nodes.arrange(g, end);

@@ -167,6 +167,11 @@ private:
             for (std::uint32_t i = 0; i != n.result_count; ++i) bytes += packed_bytes(*n.results[i].meta);
             return bytes;
         }
+        static std::uint64_t operand_bytes_of(const node& n) {
+            std::uint64_t bytes = 0;
+            for (const edge& e : n.operand_edges()) bytes += bytes_of(*e.source);
+            return bytes;
+        }
         static bool has_metadata(const node& n) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 if (!n.results[i].meta || n.results[i].meta->dtype == dtype::shape) return false;
@@ -236,17 +241,15 @@ private:
         // May the node be computed, by what the nodes before it have left of the memory that results may take
         // beyond their operands?
         bool may_grow(const node& n) {
-            std::uint64_t given = 0;
-            for (const edge& e : n.operand_edges()) given += bytes_of(*e.source);
-            const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), given);
+            const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), operand_bytes_of(n));
             if (grown > growth_left_) return false;
             growth_left_ -= grown;
             return true;
         }
         // The same of the time that it takes.
         bool may_work(const node& n) {
-            std::uint64_t work = bytes_of(n) + multiply_accumulates(n) / products_per_byte;
-            for (const edge& e : n.operand_edges()) work += bytes_of(*e.source);
+            const std::uint64_t work =
+                bytes_of(n) + operand_bytes_of(n) + multiply_accumulates(n) / products_per_byte;
             if (work > work_left_) return false;
             work_left_ -= work;
             return true;
