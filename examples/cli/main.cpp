@@ -584,6 +584,7 @@ int main(int argc, char** argv) {
     // libzip asks for the local time of each entry, and without this the C library would ask the file system
     // for the time zone each time.
     ::setenv("TZ", "UTC0", 0);
+    keep_freed_memory();
     open_standard_streams();
     remove_temporary_files_at_end();
     headrace::guard_mapped_files();

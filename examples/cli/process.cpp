@@ -2,6 +2,9 @@
 #include "process.hpp"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,6 +27,13 @@ void open_standard_streams() {
         static_cast<void>(::open("/dev/null", number == STDERR_FILENO ? O_WRONLY : O_RDONLY));
     }
     std::signal(SIGPIPE, SIG_IGN);
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that glibc takes
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
 }
 
 void remove_temporary_files_at_end() {

@@ -10,6 +10,10 @@ namespace headrace::cli {
 /// reads is an error from then on, not a signal.
 void open_standard_streams();
 
+/// Keeps memory that is freed: tensors come and go while a model is lowered, and the kernel clears what it
+/// gives anew.
+void keep_freed_memory();
+
 /// Removes temporary files before SIGINT, SIGTERM or SIGHUP end the program, unless they are ignored. To be
 /// called before any thread is started.
 void remove_temporary_files_at_end();

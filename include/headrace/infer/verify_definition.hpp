@@ -35,11 +35,7 @@ public:
         BOOST_OUTCOME_TRY(check_links());
         BOOST_OUTCOME_TRY(check_census());
         BOOST_OUTCOME_TRY(check_output());
-        for (const node& n : graph_->nodes()) {
-            BOOST_OUTCOME_TRY(check_operands(n));
-        }
-        BOOST_OUTCOME_TRY(check_uses());
-        BOOST_OUTCOME_TRY(check_order());
+        BOOST_OUTCOME_TRY(check_edges());
         BOOST_OUTCOME_TRY(check_names());
         for (const node& n : graph_->nodes()) {
             BOOST_OUTCOME_TRY(check_metadata(n));
@@ -74,6 +70,7 @@ private:
             }
             present_[n.id] = true;
             previous = &n;
+            ++counts_[n.op];
         }
         if (count != graph_->size() || graph_->last() != previous) {
             return invalid("the graph lists " + counted_text(count, "node") + " but has " +
@@ -83,19 +80,17 @@ private:
     }
 
     result<void> check_census() const {
-        std::pmr::unordered_map<const op_info*, std::size_t> counts;
-        for (const node& n : graph_->nodes()) ++counts[n.op];
         std::optional<error> failure;
         const auto disagree = [&](const op_info& op, std::size_t counted, std::size_t found) {
             failure = invalid("the census counts " + counted_text(counted, "node") + " of " +
                               std::pmr::string(op.name) + ", the graph has " + number_text(found));
         };
         graph_->census().for_each([&](const op_info& op, std::size_t counted) {
-            const auto found = counts.find(&op);
-            const std::size_t expected = found == counts.end() ? 0 : found->second;
+            const auto found = counts_.find(&op);
+            const std::size_t expected = found == counts_.end() ? 0 : found->second;
             if (counted != expected) disagree(op, counted, expected);
         });
-        for (const auto& [op, expected] : counts) {
+        for (const auto& [op, expected] : counts_) {
             std::size_t listed = 0;
             for (const node& n : graph_->nodes_of(*op)) {
                 if (n.op != op || ++listed > expected) break;
@@ -119,23 +114,23 @@ private:
     result<void> check_operands(const node& n) const {
         std::size_t i = 0;
         for (const edge& e : n.operand_edges()) {
-            const std::pmr::string which = "operand " + number_text(i);
-            if (e.slot->producer == nullptr) return broken(n, which + " is empty");
+            const auto which = [i] { return "operand " + number_text(i); };
+            if (e.slot->producer == nullptr) return broken(n, which() + " is empty");
             const node& producer = *e.slot->producer;
             if (producer.owner == nullptr) {
-                return broken(n, which + " comes from " + node_label(producer) + ", which has been erased");
+                return broken(n, which() + " comes from " + node_label(producer) + ", which has been erased");
             }
-            if (producer.owner != graph_) return broken(n, which + " comes from another graph");
+            if (producer.owner != graph_) return broken(n, which() + " comes from another graph");
             if (producer.id >= present_.size() || !present_[producer.id]) {
-                return broken(n, which + " comes from " + node_label(producer) + ", which has been erased");
+                return broken(n, which() + " comes from " + node_label(producer) + ", which has been erased");
             }
             if (e.slot->result >= producer.result_count) {
-                return broken(n, which + " is result " + number_text(e.slot->result) + " of " +
+                return broken(n, which() + " is result " + number_text(e.slot->result) + " of " +
                                      node_label(producer) + ", which has " +
                                      number_text(producer.result_count));
             }
             if (e.source != &producer || e.target != &n || e.operand != i) {
-                return broken(n, which + " was changed without graph::set_operand");
+                return broken(n, which() + " was changed without graph::set_operand");
             }
             ++i;
         }
@@ -143,36 +138,36 @@ private:
     }
 
     // Every operand is among the uses of its producer, and nothing else is.
-    result<void> check_uses() const {
+    result<void> check_edges() const {
         std::size_t used = 0;
         std::size_t operands = 0;
+        const edge* too_early = nullptr;
+        std::pmr::vector<bool> seen(graph_->id_bound());
         for (const node& n : graph_->nodes()) {
+            BOOST_OUTCOME_TRY(check_operands(n));
+            BOOST_OUTCOME_TRY(check_uses(n, used));
             operands += n.operand_count;
-            for (const edge& e : n.uses()) {
-                ++used;
-                if (e.source != &n || e.target->id >= present_.size() || !present_[e.target->id]) {
-                    return broken(
-                        n, "is listed as used by " + node_label(*e.target) + ", which does not use it");
-                }
+            for (const edge& e : n.operand_edges()) {
+                if (too_early == nullptr && !seen[e.source->id]) too_early = &e;
             }
+            seen[n.id] = true;
         }
         if (used != operands) {
             return invalid("the graph has " + counted_text(operands, "operand") + " but lists " +
                            counted_text(used, "use"));
         }
-        return boost::outcome_v2::success();
+        if (too_early == nullptr) return boost::outcome_v2::success();
+        // A cycle is worth a better message than the order that it makes impossible.
+        if (auto order = topological_order(*graph_); !order) return order.error();
+        return broken(*too_early->target, "comes before its operand " + node_label(*too_early->source));
     }
 
-    result<void> check_order() const {
-        std::pmr::vector<bool> seen(graph_->id_bound());
-        for (const node& n : graph_->nodes()) {
-            for (const edge& e : n.operand_edges()) {
-                if (seen[e.source->id]) continue;
-                // A cycle is worth a better message than the order that it makes impossible.
-                if (auto order = topological_order(*graph_); !order) return order.error();
-                return broken(n, "comes before its operand " + node_label(*e.source));
-            }
-            seen[n.id] = true;
+    result<void> check_uses(const node& n, std::size_t& used) const {
+        for (const edge& e : n.uses()) {
+            ++used;
+            if (e.source != &n || e.target->id >= present_.size() || !present_[e.target->id])
+                return broken(n,
+                              "is listed as used by " + node_label(*e.target) + ", which does not use it");
         }
         return boost::outcome_v2::success();
     }
@@ -263,6 +258,7 @@ private:
     const graph* graph_;
     const verify_options* options_;
     std::pmr::vector<bool> present_;  // by id
+    std::pmr::unordered_map<const op_info*, std::size_t> counts_;
 };
 
 }  // namespace detail

@@ -54,7 +54,10 @@ public:
     scope(headrace::graph& g, const graph_text& text, const symbol_table& symbols, json_parser& json,
           std::pmr::memory_resource* arena)
         : graph_(g), symbols_(symbols), json_(json), metas_(arena), numbers_(arena), values_(arena) {
+        // A description takes some hundred characters. Growing a table fetches all that it holds once more.
+        metas_.reserve(text.tensor_values.size() / 256);
         read_descriptions(text.tensor_values, "tensor", metas_);
+        values_.reserve(metas_.size());
         for (const std::string_view values : text.number_values) {
             if (!values.empty()) read_descriptions(values, "number", numbers_);
         }

@@ -47,6 +47,7 @@ public:
         texts_.emplace_back(bytes_of(*entry), file_);
         folders_.push_back(place);
         json_cursor at(texts_.back().view());
+        configs_.reserve(configs_.size() + texts_.back().view().size() / 256);
         at.members([&](std::string_view key) {
             if (key != "config") return static_cast<void>(at.skip());
             at.members([&](std::string_view fqn) {

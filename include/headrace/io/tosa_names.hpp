@@ -25,6 +25,8 @@ namespace headrace::detail {
 /// Gives names that are unique in a whole file, because readers may put its blocks into one namespace.
 class unique_names {
 public:
+    /// Makes room for so many more.
+    void expect(std::size_t count) { used_.reserve(used_.size() + count); }
     [[nodiscard]] const std::pmr::string& make(std::string_view base) {
         auto [first, is_new] = used_.emplace(base, 1U);
         if (is_new) return first->first;
@@ -48,12 +50,14 @@ public:
     tosa_names(const graph& region, unique_names& names)
         : region_(region), names_(names), first_value_(region.id_bound()) {
         std::size_t count = 0;
+        principals_.reserve(region.size());
         for (const node& n : region.nodes()) {
             first_value_[n.id] = count;
             count += n.result_count;
             if (!is_constant(n)) note_principal(n);
         }
         given_.resize(count);
+        names.expect(count);
         name_all();
     }
 

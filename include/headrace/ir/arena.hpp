@@ -19,9 +19,7 @@ public:
     ~arena() override;
 
 private:
-    static constexpr std::size_t chunk_bytes = std::size_t{16} * 1024;
-
-    struct alignas(std::max_align_t) chunk {
+    struct alignas(64) chunk {
         chunk* next;
         std::size_t bytes;
     };
@@ -39,6 +37,7 @@ private:
     chunk* chunks_ = nullptr;
     void* free_ = nullptr;
     std::size_t free_bytes_ = 0;
+    std::size_t taken_bytes_ = 0;  // by all chunks
 };
 
 }  // namespace headrace

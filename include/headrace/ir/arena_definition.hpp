@@ -4,6 +4,7 @@
 #define HEADRACE_IR_ARENA_DEFINITION_HPP
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,13 +13,36 @@
 #include <headrace/ir/arena.hpp>
 #include <headrace/ir/node.hpp>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace headrace {
+
+namespace detail {
+
+inline constexpr std::size_t huge_page_bytes = std::size_t{1} << 21U;
+
+/// A chunk of several huge pages begins at one, so that Linux can give it such.
+inline std::size_t chunk_alignment(std::size_t bytes, std::size_t least) {
+    return sizeof(void*) == 8 && bytes >= 2 * huge_page_bytes ? huge_page_bytes : least;
+}
+
+/// Asks for huge pages: of a large graph, the processor's buffer of translations holds a small part of the
+/// others, and a walk over it waits for translations.
+inline void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    if (bytes >= 2 * huge_page_bytes) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace detail
 
 HEADRACE_INLINE arena::~arena() {
     while (chunks_ != nullptr) {
         chunk* last = chunks_;
         chunks_ = last->next;
-        upstream_->deallocate(last, last->bytes, alignof(chunk));
+        upstream_->deallocate(last, last->bytes, detail::chunk_alignment(last->bytes, alignof(chunk)));
     }
 }
 
@@ -26,13 +50,13 @@ HEADRACE_INLINE arena::~arena() {
 // chunk's begin, where the processor fetches the next ones ahead, and all else from its end: in a graph that
 // no cache holds, that saves part of the time of a lowering.
 HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignment) {
-    if (bytes > chunk_bytes / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
-    const bool is_node = bytes == sizeof(node) && alignment <= alignof(node);
+    constexpr std::size_t least = std::size_t{16} * 1024;
+    constexpr std::size_t most = 2 * detail::huge_page_bytes;
+    if (bytes > least / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
+    const bool is_node = bytes == sizeof(node) && alignment == alignof(node);
     if (free_bytes_ < bytes + alignment) {
-        // Small machines have no graphs for which that pays, and no memory to spare.
-        constexpr std::size_t largest_chunk_bytes = (sizeof(void*) < 8 ? 1 : 16) * chunk_bytes;
-        const std::size_t before = chunks_ == nullptr ? 0 : chunks_->bytes;
-        free_bytes_ = std::clamp(2 * before, chunk_bytes, largest_chunk_bytes) - sizeof(chunk);
+        // As much as is taken already, so that chunks are few and at most half of all is taken in vain.
+        free_bytes_ = std::clamp(std::bit_floor(taken_bytes_), least, most) - sizeof(chunk);
         free_ = take(free_bytes_, alignof(chunk));
     }
     if (is_node) {
@@ -48,8 +72,10 @@ HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignmen
 
 HEADRACE_INLINE void* arena::take(std::size_t bytes, std::size_t alignment) {
     const std::size_t whole = sizeof(chunk) + bytes;
-    void* memory = upstream_->allocate(whole, alignof(chunk));
+    void* memory = upstream_->allocate(whole, detail::chunk_alignment(whole, alignof(chunk)));
+    detail::ask_for_huge_pages(memory, whole);
     chunks_ = std::construct_at(static_cast<chunk*>(memory), chunk{chunks_, whole});
+    taken_bytes_ += whole;
     void* room = chunks_ + 1;
     std::size_t left = bytes;
     return std::align(alignment, 1, room, left);

@@ -35,7 +35,7 @@ public:
     // --- reading -----------------------------------------------------------------------
 
     /// Nodes in execution order. Who erases nodes on the way must read `next` before.
-    [[nodiscard]] auto nodes() const { return intrusive_range<node, &node::next>(first_); }
+    [[nodiscard]] node_range nodes() const { return node_range(first_); }
     [[nodiscard]] node* first() const { return first_; }
     [[nodiscard]] node* last() const { return last_; }
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -87,6 +87,13 @@ public:
         if (&n == before) return;
         unlink(n);
         link(n, before);
+    }
+
+    /// Changes the execution order alone: `order` must hold each node of the graph once.
+    void reorder(std::span<node* const> order) {
+        first_ = last_ = nullptr;
+        size_ = 0;
+        for (node* n : order) link(*n, nullptr);
     }
 
     void set_operand(edge& e, value to) {

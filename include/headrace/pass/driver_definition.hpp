@@ -143,32 +143,40 @@ public:
         // target.
         std::pmr::vector<graph*> graphs;
         for_each_graph(g, [&](graph& sub) { graphs.push_back(&sub); });
-        std::pmr::vector<std::pair<node*, const handler*>> found;
+        found_nodes found;
         for (const handler& h : pass_.handlers) {
             for (graph* sub : graphs) {
                 for (node& n : sub->nodes_of(*h.op)) found.emplace_back(&n, &h);
             }
         }
-        for (const auto& [n, h] : found) {
-            if (n->owner == nullptr) continue;  // it died with a node that was rewritten before
-            if (result<void> status = rewrite(*n, *h); !status) return std::move(status).error();
-        }
+        if (result<void> status = rewrite_all(found); !status) return std::move(status).error();
         return counts_;
     }
 
 private:
-    // Each graph before its regions, whose signatures its handlers may change.
-    result<void> run_in_order(graph& g) {
-        std::pmr::vector<std::pair<node*, const handler*>> found;
-        for (node& n : g.nodes()) {
-            for (const handler& h : pass_.handlers) {
-                if (h.op == n.op) found.emplace_back(&n, &h);
-            }
-        }
-        for (const auto& [n, h] : found) {
+    using found_nodes = std::pmr::vector<std::pair<node*, const handler*>>;
+
+    result<void> rewrite_all(const found_nodes& found) {
+        constexpr std::size_t distance = 4;
+        for (std::size_t i = 0; i != found.size(); ++i) {
+            if (i + 2 * distance < found.size()) __builtin_prefetch(found[i + 2 * distance].first);
+            if (i + distance < found.size()) prefetch(*found[i + distance].first);
+            const auto& [n, h] = found[i];
             if (n->owner == nullptr) continue;  // it died with a node that was rewritten before
             BOOST_OUTCOME_TRY(rewrite(*n, *h));
         }
+        return boost::outcome_v2::success();
+    }
+
+    // Each graph before its regions, whose signatures its handlers may change.
+    result<void> run_in_order(graph& g) {
+        found_nodes found;
+        for (node* n = g.first(); n != nullptr; n = n->next) {
+            for (const handler& h : pass_.handlers) {
+                if (h.op == n->op) found.emplace_back(n, &h);
+            }
+        }
+        BOOST_OUTCOME_TRY(rewrite_all(found));
         for (graph* region : live_regions(g)) {
             BOOST_OUTCOME_TRY(run_in_order(*region));
         }

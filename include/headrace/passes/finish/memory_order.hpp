@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory_resource>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -69,6 +69,7 @@ private:
     };
     struct part;          // a segment by itself, its nodes numbered from 0
     struct exact_search;  // of a part
+    struct searched_part;
 
     void read(const graph& g);
     void read_node(const node& n);
@@ -79,8 +80,8 @@ private:
     [[nodiscard]] bool is_freed_in(const buffer& b, const segment& s) const;
     [[nodiscard]] std::uint64_t bound_of(const segment& s) const;
     [[nodiscard]] part part_of(const segment& s) const;
-    [[nodiscard]] std::optional<numbers> best_order(const part& p, std::uint64_t below);
-    bool improve(segment& s);
+    [[nodiscard]] searched_part search(part p, std::uint64_t below);
+    bool improve(segment& s, std::pmr::deque<searched_part>& searched);
 
     std::pmr::vector<node*> nodes_;
     std::pmr::vector<step> steps_;  // parallel to nodes_, in the order that the graph has

@@ -7,7 +7,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <iterator>
 #include <memory_resource>
 #include <optional>
 #include <queue>
@@ -31,19 +33,33 @@ struct memory_order::part {
         std::uint64_t made, extra;
         std::uint64_t dead;  // of what is made, that nothing reads
         numbers reads{}, sources{}, users{};
+
+        friend bool operator==(const item&, const item&) = default;
     };
     struct shared {  // read by some, and free after the last of them
         std::uint64_t bytes;
         numbers users{};
+
+        friend bool operator==(const shared&, const shared&) = default;
     };
     std::uint64_t live = 0;
     std::pmr::vector<item> items{};
     std::pmr::vector<shared> buffers{};
 
+    friend bool operator==(const part&, const part&) = default;
+
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(items.size()); }
     [[nodiscard]] std::uint64_t peak_of(const numbers& order) const;
     [[nodiscard]] numbers deepest_first() const;
     [[nodiscard]] numbers smallest_first() const;
+};
+
+/// A part that was searched, and the order found: an empty one if there is none with a lower peak.
+struct memory_order::searched_part {
+    part of;
+    std::uint64_t below;
+    std::optional<numbers> order;
+    bool is_exact;  // there is no better one
 };
 
 /// Sets of executed nodes, those with the lowest peak first. A node that needs no more than what was needed
@@ -174,8 +190,9 @@ HEADRACE_INLINE void memory_order::add_results(const node& n, std::uint32_t make
 
 HEADRACE_INLINE void memory_order::read_node(const node& n) {
     const bool may_move = is_pure(n) || (holds_regions(*n.op) && !has_effects(n));
-    const bool is_local = std::all_of(n.uses().begin(), n.uses().end(),
-                                      [&](const edge& e) { return e.target->owner == n.owner; });
+    const bool is_local =
+        n.owner->regions().empty() ||
+        std::ranges::all_of(n.uses(), [&](const edge& e) { return e.target->owner == n.owner; });
     is_free_ = may_move && is_local && !n.op->has(trait::writes_out);
     if (!is_free_) return;
     const auto at = static_cast<std::uint32_t>(nodes_.size());
@@ -415,36 +432,46 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const
     return order;
 }
 
-/// An order with a peak below that, or an empty one if there is none; nothing if none was found.
-HEADRACE_INLINE std::optional<memory_order::numbers> memory_order::best_order(const part& p,
-                                                                              std::uint64_t below) {
+/// Searches an order with a peak below that.
+HEADRACE_INLINE memory_order::searched_part memory_order::search(part p, std::uint64_t below) {
     if (p.size() <= exact_search::max_size && states_left_ != 0) {
-        if (auto found = exact_search(p).run(below, states_left_)) return found;
+        if (auto found = exact_search(p).run(below, states_left_)) {
+            const bool is_exact = states_left_ != 0;
+            return {std::move(p), below, std::move(found), is_exact};
+        }
     }
     std::optional<numbers> best;
+    std::uint64_t peak = below;
     for (numbers order : {p.deepest_first(), p.smallest_first()}) {
-        const std::uint64_t peak = p.peak_of(order);
-        if (peak >= below) continue;
-        below = peak;
+        const std::uint64_t reached = p.peak_of(order);
+        if (reached >= peak) continue;
+        peak = reached;
         best = std::move(order);
     }
-    return best;
+    return {std::move(p), below, std::move(best), false};
 }
 
-HEADRACE_INLINE bool memory_order::improve(segment& s) {
-    const part p = part_of(s);
-    const std::size_t states = states_left_;
-    const auto order = best_order(p, s.peak);
-    const bool is_exact = order && states != 0 && states_left_ != 0 && p.size() <= exact_search::max_size;
-    if (order && !order->empty()) {
+/// Networks repeat their blocks: what was found for one of the last parts holds for those that equal it.
+HEADRACE_INLINE bool memory_order::improve(segment& s, std::pmr::deque<searched_part>& searched) {
+    constexpr std::size_t max_kept = 8;
+    part p = part_of(s);
+    auto known = std::ranges::find_if(
+        searched, [&](const searched_part& k) { return k.below == s.peak && k.of == p; });
+    if (known == searched.end()) {
+        if (searched.size() == max_kept) searched.pop_front();
+        searched.push_back(search(std::move(p), s.peak));
+        known = std::prev(searched.end());
+    }
+    const bool is_better = known->order && !known->order->empty();
+    if (is_better) {
         const auto first = nodes_.begin() + s.begin;
         const std::pmr::vector<node*> old(first, nodes_.begin() + s.end);
         for (std::size_t i = 0; i != old.size(); ++i)
-            first[static_cast<std::ptrdiff_t>(i)] = old[(*order)[i]];
-        s.peak = p.peak_of(*order);
+            first[static_cast<std::ptrdiff_t>(i)] = old[(*known->order)[i]];
+        s.peak = known->of.peak_of(*known->order);
     }
-    if (is_exact) s.lower_bound = s.peak;
-    return order && !order->empty();
+    if (known->is_exact) s.lower_bound = s.peak;
+    return is_better;
 }
 
 HEADRACE_INLINE bool memory_order::improve() {
@@ -455,9 +482,10 @@ HEADRACE_INLINE bool memory_order::improve() {
                      [](const segment* a, const segment* b) { return a->peak > b->peak; });
     const std::pmr::vector<node*> old = nodes_;
     std::uint64_t peak = need_.lower_bound;
+    std::pmr::deque<searched_part> searched;
     for (segment* s : fullest) {
         if (s->peak <= peak) break;
-        const bool is_better = improve(*s);
+        const bool is_better = improve(*s, searched);
         peak = std::max(peak, s->peak);
         need_.lower_bound = std::max(need_.lower_bound, s->lower_bound);
         if (!is_better) break;  // the others need no more than that

@@ -3,9 +3,12 @@
 #ifndef HEADRACE_PASSES_FINISH_SORT_TOPOLOGICALLY_HPP
 #define HEADRACE_PASSES_FINISH_SORT_TOPOLOGICALLY_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory_resource>
+#include <utility>
 #include <vector>
 
 #include <headrace/ir/regions.hpp>
@@ -34,15 +37,24 @@ private:
     // Leaves nodes in the order of a depth-first search, inputs first. Edges are read into an array before:
     // the search itself would fetch each node of a large graph from memory twice.
     class search {
+        using numbers = std::pmr::vector<std::uint32_t>;
+        struct step {
+            std::uint32_t at;
+            std::uint32_t next_source;
+        };
+
     public:
         explicit search(const graph& g) : numbers_(g.id_bound()) {
+            nodes_.reserve(g.size());
+            arranged_.reserve(g.size());
+            first_sources_.reserve(g.size() + 1);
             for (node& n : g.nodes()) {
                 numbers_[n.id] = static_cast<std::uint32_t>(nodes_.size());
+                arranged_.push_back(numbers_[n.id]);
                 nodes_.push_back(&n);
-            }
-            for (const node* n : nodes_) {
                 first_sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
-                for (const edge& e : n->operand_edges()) sources_.push_back(numbers_[e.source->id]);
+                // Operands lie before their users, so that they are numbered.
+                for (const edge& e : n.operand_edges()) sources_.push_back(numbers_[e.source->id]);
             }
             first_sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
             begin(g);
@@ -54,9 +66,35 @@ private:
             order_.clear();
             for (const node& input : g.inputs()) visit(input);
         }
-        void visit(const node& root) {
-            if (visited_[numbers_[root.id]]) return;
-            path_ = {{numbers_[root.id], first_sources_[numbers_[root.id]]}};
+        void visit(const node& root) { visit(numbers_[root.id]); }
+        void visit_all() {
+            for (std::uint32_t i = 0; i != nodes_.size(); ++i) visit(i);
+        }
+        /// Puts all nodes in the order in which they were visited; those that were not come first, and `end`
+        /// stays the last.
+        void arrange(graph& g, const node& end) {
+            const std::uint32_t last = numbers_[end.id];
+            numbers arranged;
+            arranged.reserve(nodes_.size());
+            const auto add_if = [&](const numbers& from, const auto& is_wanted) {
+                std::ranges::copy_if(from, std::back_inserter(arranged),
+                                     [&](std::uint32_t i) { return i != last && is_wanted(i); });
+            };
+            add_if(arranged_, [&](std::uint32_t i) { return !visited_[i]; });
+            add_if(order_, [](std::uint32_t) { return true; });
+            arranged.push_back(last);
+            if (arranged == arranged_) return;
+            arranged_ = std::move(arranged);
+            std::pmr::vector<node*> order;
+            order.reserve(nodes_.size());
+            for (const std::uint32_t i : arranged_) order.push_back(nodes_[i]);
+            g.reorder(order);
+        }
+
+    private:
+        void visit(std::uint32_t root) {
+            if (visited_[root]) return;
+            path_ = {{root, first_sources_[root]}};
             while (!path_.empty()) {
                 auto& [at, next] = path_.back();
                 if (next == first_sources_[at + 1]) {
@@ -68,36 +106,15 @@ private:
                 }
             }
         }
-        void visit_all() {
-            for (const node* n : nodes_) visit(*n);
-        }
-        /// Puts all nodes in the order in which they were visited; `end` stays the last.
-        void arrange(graph& g, node* end) const {
-            const node* next = g.first();
-            std::size_t in_place = 0;
-            if (order_.size() != nodes_.size()) next = nullptr;  // those that were not visited come first
-            while (in_place != order_.size() && nodes_[order_[in_place]] == next) {
-                ++in_place;
-                next = next->next;
-            }
-            for (; in_place != order_.size(); ++in_place) {
-                node& n = *nodes_[order_[in_place]];
-                if (&n != end) g.move_before(n, end);
-            }
-        }
 
-    private:
-        struct step {
-            std::uint32_t at;
-            std::uint32_t next_source;
-        };
-        std::pmr::vector<std::uint32_t> numbers_;  // by id
+        numbers numbers_;  // by id
         std::pmr::vector<node*> nodes_;
-        std::pmr::vector<std::uint32_t> first_sources_;
-        std::pmr::vector<std::uint32_t> sources_;
+        numbers arranged_;  // how the nodes lie now
+        numbers first_sources_;
+        numbers sources_;
         std::pmr::vector<bool> visited_;
         std::pmr::vector<step> path_;
-        std::pmr::vector<std::uint32_t> order_;
+        numbers order_;
     };
 
     static void sort(graph& g) {
@@ -106,13 +123,13 @@ private:
         search nodes(g);
         nodes.visit(*end);
         nodes.visit_all();  // those that no output needs, such as writes of variables, keep their order
-        nodes.arrange(g, end);
+        nodes.arrange(g, *end);
         memory_order order(g);
         if (order.improve()) {
             nodes.begin(g);
             for (const node* n : order.nodes()) nodes.visit(*n);
             nodes.visit(*end);
-            nodes.arrange(g, end);
+            nodes.arrange(g, *end);
         }
         if (order.is_free()) g.annotate(*end, order.need());
     }

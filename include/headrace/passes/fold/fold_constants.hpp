@@ -7,8 +7,10 @@
 #include <iterator>
 #include <memory_resource>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -70,15 +72,19 @@ private:
 
         std::size_t fold() {
             const std::size_t viewed = view_moved_constants();
-            known_.resize(graph_.id_bound());
+            places_.assign(graph_.id_bound(), unknown);
             for (node& n : graph_.nodes()) {
-                if (is_read(n)) work_left_ += work_per_byte * bytes_of(n);
-                if (is_computable(n)) compute(n);
+                if (is_read(n)) {
+                    work_left_ += work_per_byte * bytes_of(n);
+                    know(n);
+                } else if (is_computable(n)) {
+                    compute(n);
+                }
             }
             const std::pmr::vector<node*> stored = choose_stored();
             for (node* n : stored) {
                 store(*n);
-                known_[n->id].results.clear();
+                known(*n).results.clear();
             }
             for (node* n : stored) erase_dead(graph_, *n);
             return viewed + stored.size();
@@ -86,48 +92,71 @@ private:
 
     private:
         struct computed {
-            std::pmr::vector<typename Evaluator::tensor_type> results;
+            node* of;
+            std::pmr::vector<typename Evaluator::tensor_type> results{};
             std::uint64_t from_bytes = 0;  // of the constants that it comes from
             bool folded = false;
             bool dequantized = false;
             bool kept = false;  // stays a node, as it is too large or dequantized
         };
+        static constexpr std::uint32_t unknown = static_cast<std::uint32_t>(-1);
+
+        // Few nodes of a graph are constants or computed from them alone: only these have an entry.
+        [[nodiscard]] bool is_known(const node& n) const { return places_[n.id] != unknown; }
+        [[nodiscard]] computed& known(const node& n) { return known_[places_[n.id]]; }
+        [[nodiscard]] const computed& known(const node& n) const { return known_[places_[n.id]]; }
+        computed& know(node& n) {
+            places_[n.id] = static_cast<std::uint32_t>(known_.size());
+            return known_.emplace_back(computed{&n});
+        }
 
         // A large constant in another shape or order becomes a view of the same bytes, so that a model with
         // gigabytes of weights needs no copy of them.
         std::size_t view_moved_constants() {
             std::pmr::vector<node*> viewed;
-            for (node& n : graph_.nodes()) {
-                const auto view = view_of(n);
+            bool is_done = false;
+            while (!is_done) {  // a RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view
+                const std::size_t before = viewed.size();
+                view_moved_constants<tosa::reshape>(viewed);
+                view_moved_constants<tosa::transpose>(viewed);
+                is_done = viewed.size() == before;
+            }
+            for (node* n : viewed) erase_dead(graph_, *n);
+            return viewed.size();
+        }
+        template <class Op>
+        void view_moved_constants(std::pmr::vector<node*>& viewed) {
+            for (node& n : graph_.nodes_of(info_of<Op>)) {
+                if (n.first_use == nullptr) continue;
+                const auto view = view_of<Op>(n);
                 if (!view) continue;
                 node& made = graph_.create<builtin::constant>({.data = {view->bytes, view->strides}}, &n);
                 graph_.set_meta(made.result(), *n.results[0].meta);
                 replace(n.result(), made.result());
                 viewed.push_back(&n);
             }
-            for (node* n : viewed) erase_dead(graph_, *n);
-            return viewed.size();
         }
         struct constant_view {
             const std::byte* bytes;
             shape_builder strides;  // none: row-major
         };
         // What a RESHAPE or TRANSPOSE makes of a large constant; nothing for other nodes.
+        template <class Op>
         static std::optional<constant_view> view_of(const node& n) {
-            const auto* reshape = args_if<tosa::reshape>(n);
-            const auto* transpose = args_if<tosa::transpose>(n);
-            if ((reshape == nullptr && transpose == nullptr) || !has_metadata(n)) return std::nullopt;
             const value from = n.operand(0);
-            const tensor_meta& meta = *n.results[0].meta;
-            const bool is_large = traits_of(meta.dtype).bits % 8 == 0 && bytes_of(n) > small;
-            if (!is<builtin::constant>(*from.producer) || !is_large) return std::nullopt;
-            const tensor_data& data = args_of<builtin::constant>(*from.producer).data;
+            const auto* constant = match<builtin::constant>(from);
+            if (constant == nullptr || !has_metadata(n) || bytes_of(n) <= small) return std::nullopt;
+            if (traits_of(n.results[0].meta->dtype).bits % 8 != 0) return std::nullopt;
+            const tensor_data& data = constant->data;
             constant_view view{data.bytes, {}};
-            if (reshape != nullptr) return data.strides.empty() ? std::optional(view) : std::nullopt;
-            const shape_builder strides = strides_of(data, meta_of(from)->shape);
-            for (const std::int64_t axis : transpose->perms)
-                view.strides.push_back(strides[static_cast<std::size_t>(axis)]);
-            return view;
+            if constexpr (std::is_same_v<Op, tosa::reshape>) {
+                return data.strides.empty() ? std::optional(view) : std::nullopt;
+            } else {
+                const shape_builder strides = strides_of(data, meta_of(from)->shape);
+                for (const std::int64_t axis : args_of<Op>(n).perms)
+                    view.strides.push_back(strides[static_cast<std::size_t>(axis)]);
+                return view;
+            }
         }
         static shape_builder strides_of(const tensor_data& data, sizes shape) {
             if (!data.strides.empty()) return shape_builder(data.strides);
@@ -145,12 +174,11 @@ private:
         // node is not needed if all its users are stored.
         std::pmr::vector<node*> choose_stored() {
             std::pmr::vector<node*> stored;
-            for (node* n = graph_.last(); n != nullptr; n = n->previous) {
-                computed& c = known_[n->id];
-                const bool needed = c.folded && is_needed(*n);
-                c.kept = needed && (c.dequantized || bytes_of(*n) > std::max(small, c.from_bytes));
+            for (computed& c : known_ | std::views::reverse) {
+                const bool needed = c.folded && is_needed(*c.of);
+                c.kept = needed && (c.dequantized || bytes_of(*c.of) > std::max(small, c.from_bytes));
                 if (needed && !c.kept) {
-                    stored.push_back(n);
+                    stored.push_back(c.of);
                 } else {
                     c.results.clear();
                 }
@@ -183,24 +211,27 @@ private:
         }
 
         void compute(node& n) {
+            for (const edge& e : n.operand_edges()) {
+                if (!is_known(*e.source)) return;
+            }
             if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
             bool dequantized = set_of<dequantize_ops>.contains(n.op->functional());
             for (const edge& e : n.operand_edges()) {
-                if (!known_[e.source->id].folded && !is_read(*e.source)) return;
-                dequantized = dequantized || known_[e.source->id].dequantized;
+                if (!known(*e.source).folded && !is_read(*e.source)) return;
+                dequantized = dequantized || known(*e.source).dequantized;
             }
-            computed& c = known_[n.id];
-            c.dequantized = dequantized && is_floating(n.results[0].meta->dtype);
+            dequantized = dequantized && is_floating(n.results[0].meta->dtype);
             for (const edge& e : n.operand_edges()) {
-                if (!c.dequantized && !is_evaluated(*e.source)) return;
+                if (!dequantized && !is_evaluated(*e.source)) return;
             }
             if (!may_grow(n)) return;
+            computed& c = know(n);
+            c.dequantized = dequantized;
             for (const edge& e : n.operand_edges())
                 c.from_bytes +=
-                    is<builtin::constant>(*e.source) ? bytes_of(*e.source) : from_bytes(*e.source);
+                    is<builtin::constant>(*e.source) ? bytes_of(*e.source) : known(*e.source).from_bytes;
             c.folded = c.dequantized || evaluate(n);  // a dequantized one when it is asked for
         }
-        std::uint64_t from_bytes(const node& n) const { return known_[n.id].from_bytes; }
 
         // Constants and shapes are read, and dequantized numbers computed, when a node that may be folded
         // asks for them.
@@ -208,12 +239,12 @@ private:
             std::pmr::vector<const node*> waiting{&asked};
             while (!waiting.empty()) {
                 const node& n = *waiting.back();
-                computed& c = known_[n.id];
+                computed& c = known(n);
                 const std::size_t count = waiting.size();
                 if (c.results.empty() && !is_read(n)) {
                     if (!c.folded) return false;
                     for (const edge& e : n.operand_edges()) {
-                        if (known_[e.source->id].results.empty()) waiting.push_back(e.source);
+                        if (known(*e.source).results.empty()) waiting.push_back(e.source);
                     }
                 }
                 if (waiting.size() != count) continue;
@@ -230,12 +261,12 @@ private:
             std::pmr::vector<typename Evaluator::tensor_type> operands;
             if (!is_read(n)) {
                 for (const edge& e : n.operand_edges())
-                    operands.push_back(known_[e.source->id].results[e.slot->result]);
+                    operands.push_back(known(*e.source).results[e.slot->result]);
             }
             if (!is_read(n) && !may_work(n)) return false;
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return false;
-            std::ranges::move(evaluated.value(), std::back_inserter(known_[n.id].results));
+            std::ranges::move(evaluated.value(), std::back_inserter(known(n).results));
             return true;
         }
         // May the node be computed, by what the nodes before it have left of the memory that results may take
@@ -256,7 +287,8 @@ private:
         }
         bool is_needed(const node& n) const {
             for (const edge& e : n.uses()) {
-                const computed& user = known_[e.target->id];
+                if (!is_known(*e.target)) return true;
+                const computed& user = known(*e.target);
                 if (!user.folded || user.kept) return true;
             }
             return false;
@@ -267,14 +299,15 @@ private:
                 if (use_count(old) == 0) continue;
                 const tensor_meta& meta = *n.results[i].meta;
                 const value made = create_constant(graph_, meta, &n, [&](std::span<std::byte> data) {
-                    Evaluator::store(known_[n.id].results[i], meta, data);
+                    Evaluator::store(known(n).results[i], meta, data);
                 });
                 replace(old, made);
             }
         }
 
         graph& graph_;
-        std::pmr::vector<computed> known_;  // by id
+        std::pmr::vector<std::uint32_t> places_;  // in known_, by id
+        std::pmr::vector<computed> known_;  // in execution order
         std::uint64_t growth_left_ = max_growth;
         std::uint64_t work_left_ = max_further_work;
     };

@@ -43,7 +43,7 @@ struct merge_duplicates : pass {
 
 private:
     static std::size_t merge(graph& g) {
-        std::pmr::unordered_multimap<std::uint64_t, node*> seen;
+        std::pmr::unordered_multimap<std::uint64_t, node*> seen(g.size());
         std::size_t merged = 0;
         for (node* n = g.first(); n != nullptr;) {
             node& current = *n;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory_resource>
 #include <span>
 #include <vector>
@@ -37,52 +38,52 @@ struct merge_equal_constants : pass {
 
 private:
     static constexpr std::size_t part_bytes = 1 << 16;
+    static constexpr std::uint64_t hash_start = 14695981039346656037U;
 
     struct entry {
         node* constant;
         std::uint64_t hash;
         std::size_t position;
 
-        [[nodiscard]] const tensor_meta& meta() const { return *constant->results[0].meta; }
+        friend bool operator<(const entry& a, const entry& b) {
+            return a.hash != b.hash ? a.hash < b.hash : a.position < b.position;
+        }
     };
 
     static std::size_t merge(graph& g) {
         std::pmr::vector<entry> entries;
-        for (node& n : g.nodes()) {
-            if (is<builtin::constant>(n) && n.results[0].meta) entries.push_back({&n, 0, entries.size()});
+        for (node* n = g.first(); n != nullptr; n = n->next) {
+            if (!is<builtin::constant>(*n) || !n->results[0].meta) continue;
+            entries.push_back({n, hash_of_metadata(*n->results[0].meta), entries.size()});
         }
+        return merge_alike(g, entries, 0);
+    }
+    /// Merges equal ones of constants that are hashed: their metadata, or so many bytes. Most with the same
+    /// metadata differ in their first elements; only where these are equal are all of them hashed.
+    static std::size_t merge_alike(graph& g, std::span<entry> entries, std::size_t hashed_bytes) {
         std::size_t merged = 0;
-        std::ranges::sort(entries, by_metadata);
-        const auto end = entries.end();
-        for (auto from = entries.begin(), to = from; from != end; from = to) {
-            to = std::find_if_not(from, end, [&](const entry& e) { return e.meta() == from->meta(); });
-            if (to - from > 1) merged += merge_alike(g, std::span(from, to));
+        std::ranges::sort(entries, std::less<>());
+        for (auto from = entries.begin(), to = from; from != entries.end(); from = to) {
+            to = std::find_if_not(from, entries.end(), [&](const entry& e) { return e.hash == from->hash; });
+            const std::span alike(from, to);
+            if (alike.size() == 1) continue;
+            if (hashed_bytes == SIZE_MAX) {
+                merged += merge_same(g, alike);
+                continue;
+            }
+            const std::size_t more_bytes = hashed_bytes == 0 ? part_bytes : SIZE_MAX;
+            for (entry& e : alike) e.hash = hash_of_data(*e.constant, more_bytes);
+            merged += merge_alike(g, alike, more_bytes);
         }
         return merged;
     }
-    /// Merges constants with the same metadata. Most that differ do so in their first elements; only where
-    /// these are equal are all of them looked at.
-    static std::size_t merge_alike(graph& g, std::span<entry> alike, std::size_t hashed_bytes = part_bytes) {
-        for (entry& e : alike) e.hash = hash_of_data(*e.constant, hashed_bytes);
-        std::ranges::sort(alike, [](const entry& a, const entry& b) {
-            return a.hash != b.hash ? a.hash < b.hash : a.position < b.position;
-        });
-        std::size_t merged = 0;
-        for (auto from = alike.begin(), to = from; from != alike.end(); from = to) {
-            to = std::find_if_not(from, alike.end(), [&](const entry& e) { return e.hash == from->hash; });
-            if (to - from == 1) continue;
-            merged += hashed_bytes == part_bytes ? merge_alike(g, std::span(from, to), SIZE_MAX)
-                                                 : merge_same(g, std::span(from, to));
-        }
-        return merged;
-    }
-    /// Merges constants with the same metadata and hash.
+    /// Merges constants with the same hashes.
     static std::size_t merge_same(graph& g, std::span<const entry> alike) {
         std::size_t merged = 0;
         std::pmr::vector<entry> kept;
         for (const entry& e : alike) {
             const auto same = std::ranges::find_if(
-                kept, [&](const entry& k) { return same_data(*k.constant, *e.constant); });
+                kept, [&](const entry& k) { return same_constant(*k.constant, *e.constant); });
             if (same == kept.end()) {
                 kept.push_back(e);
                 continue;
@@ -94,12 +95,9 @@ private:
         return merged;
     }
 
-    static bool by_metadata(const entry& a, const entry& b) {
-        if (a.meta().dtype != b.meta().dtype) return a.meta().dtype < b.meta().dtype;
-        const sizes x(a.meta().shape);
-        const sizes y(b.meta().shape);
-        if (!std::ranges::equal(x, y)) return std::ranges::lexicographical_compare(x, y);
-        return a.position < b.position;
+    static std::uint64_t hash_of_metadata(const tensor_meta& meta) {
+        return hash_of(std::as_bytes(std::span(meta.shape.data(), meta.shape.size())),
+                       hash_start + static_cast<std::uint64_t>(meta.dtype));
     }
 
     /// The bytes of the elements in row-major order; `copy` holds them if they have strides. Packed types
@@ -130,15 +128,14 @@ private:
     /// Of the first rows, with as many bytes, but at least one. Elements with strides are collected in parts,
     /// so that large constants are not copied whole.
     static std::uint64_t hash_of_data(const node& n, std::size_t max_bytes) {
-        constexpr std::uint64_t start = 14695981039346656037U;
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const shape_builder rows = first_rows(*n.results[0].meta, max_bytes);
         const tensor_meta meta{n.results[0].meta->dtype, rows, {}};
         if (data.strides.empty())
-            return hash_of({data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))}, start);
+            return hash_of({data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))}, hash_start);
         std::pmr::vector<std::byte> part;
         const std::size_t width = traits_of(meta.dtype).bits / 8U;
-        std::uint64_t hash = start;
+        std::uint64_t hash = hash_start;
         for_each_element(data, meta, [&](const std::byte* at) {
             part.insert(part.end(), at, at + width);
             if (part.size() < part_bytes) return;
@@ -155,7 +152,8 @@ private:
         shape[0] = static_cast<std::int64_t>(std::max<std::size_t>(1, max_bytes / row_bytes));
         return shape;
     }
-    static bool same_data(const node& a, const node& b) {
+    static bool same_constant(const node& a, const node& b) {
+        if (*a.results[0].meta != *b.results[0].meta) return false;
         std::pmr::vector<std::byte> copy_a, copy_b;
         return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
