@@ -166,8 +166,7 @@ private:
         for (const edge& e : n.uses()) {
             ++used;
             if (e.source != &n || e.target->id >= present_.size() || !present_[e.target->id])
-                return broken(n,
-                              "is listed as used by " + node_label(*e.target) + ", which does not use it");
+                return broken(n, "is listed as used by " + node_label(*e.target) + ", which does not use it");
         }
         return boost::outcome_v2::success();
     }

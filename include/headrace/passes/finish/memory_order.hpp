@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory_resource>
 #include <span>
 #include <vector>
@@ -70,6 +69,7 @@ private:
     struct part;          // a segment by itself, its nodes numbered from 0
     struct exact_search;  // of a part
     struct searched_part;
+    struct improvement;  // of all segments
 
     void read(const graph& g);
     void read_node(const node& n);
@@ -79,9 +79,9 @@ private:
     [[nodiscard]] bool is_made_in(const buffer& b, const segment& s) const;
     [[nodiscard]] bool is_freed_in(const buffer& b, const segment& s) const;
     [[nodiscard]] std::uint64_t bound_of(const segment& s) const;
-    [[nodiscard]] part part_of(const segment& s) const;
+    [[nodiscard]] part part_of(const segment& s, numbers& places) const;
     [[nodiscard]] searched_part search(part p, std::uint64_t below);
-    bool improve(segment& s, std::pmr::deque<searched_part>& searched);
+    bool improve(segment& s, improvement& so_far);
 
     std::pmr::vector<node*> nodes_;
     std::pmr::vector<step> steps_;  // parallel to nodes_, in the order that the graph has

@@ -11,8 +11,10 @@
 #include <functional>
 #include <iterator>
 #include <memory_resource>
+#include <numeric>
 #include <optional>
 #include <queue>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -32,27 +34,55 @@ struct memory_order::part {
     struct item {
         std::uint64_t made, extra;
         std::uint64_t dead;  // of what is made, that nothing reads
-        numbers reads{}, sources{}, users{};
 
         friend bool operator==(const item&, const item&) = default;
     };
-    struct shared {  // read by some, and free after the last of them
-        std::uint64_t bytes;
-        numbers users{};
+    // Of each item or buffer some numbers, all in one array.
+    struct lists {
+        numbers ends{}, all{};
 
-        friend bool operator==(const shared&, const shared&) = default;
+        [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t i) const {
+            const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+            return std::span(all).subspan(begin, ends[i] - begin);
+        }
+        void end_list() { ends.push_back(static_cast<std::uint32_t>(all.size())); }
+        // Of each of `count` numbers, the lists that hold it.
+        [[nodiscard]] lists inverse(std::size_t count) const;
+        friend bool operator==(const lists&, const lists&) = default;
     };
     std::uint64_t live = 0;
     std::pmr::vector<item> items{};
-    std::pmr::vector<shared> buffers{};
+    // Buffers that some read, and that are free after the last of these.
+    std::pmr::vector<std::uint64_t> buffer_bytes{};
+    lists reads{}, sources{};  // of each item
+    lists users{};             // of each item
+    lists readers{};           // of each buffer
 
     friend bool operator==(const part&, const part&) = default;
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(items.size()); }
+    // Of each buffer, how many have not read it yet.
+    [[nodiscard]] numbers reader_counts() const {
+        numbers counts(buffer_bytes.size());
+        for (std::size_t b = 0; b != counts.size(); ++b)
+            counts[b] = static_cast<std::uint32_t>(readers[b].size());
+        return counts;
+    }
     [[nodiscard]] std::uint64_t peak_of(const numbers& order) const;
     [[nodiscard]] numbers deepest_first() const;
     [[nodiscard]] numbers smallest_first() const;
 };
+
+HEADRACE_INLINE memory_order::part::lists memory_order::part::lists::inverse(std::size_t count) const {
+    lists found{numbers(count), numbers(all.size())};
+    for (const std::uint32_t held : all) ++found.ends[held];
+    // Where each list begins, for now; filling it moves that to its end.
+    std::exclusive_scan(found.ends.begin(), found.ends.end(), found.ends.begin(), 0U);
+    for (std::uint32_t i = 0; i != ends.size(); ++i) {
+        for (const std::uint32_t held : (*this)[i]) found.all[found.ends[held]++] = i;
+    }
+    return found;
+}
 
 /// A part that was searched, and the order found: an empty one if there is none with a lower peak.
 struct memory_order::searched_part {
@@ -60,6 +90,11 @@ struct memory_order::searched_part {
     std::uint64_t below;
     std::optional<numbers> order;
     bool is_exact;  // there is no better one
+};
+
+struct memory_order::improvement {
+    std::pmr::deque<searched_part> searched{};
+    numbers places;  // of each buffer in the part that is read, none between
 };
 
 /// Sets of executed nodes, those with the lowest peak first. A node that needs no more than what was needed
@@ -71,13 +106,9 @@ struct memory_order::exact_search {
         std::uint32_t from, item;
     };
 
-    explicit exact_search(const part& of) : p(of), sources(of.items.size()), users(of.buffers.size()) {
-        for (std::uint32_t i = 0; i != p.size(); ++i) {
-            for (const std::uint32_t s : p.items[i].sources) sources[i] |= std::uint64_t{1} << s;
-        }
-        for (std::size_t b = 0; b != users.size(); ++b) {
-            for (const std::uint32_t u : p.buffers[b].users) users[b] |= std::uint64_t{1} << u;
-        }
+    explicit exact_search(const part& of) : p(of), sources(of.items.size()), readers(of.buffer_bytes.size()) {
+        for (std::size_t i = 0; i != sources.size(); ++i) sources[i] = set_of(p.sources[i]);
+        for (std::size_t b = 0; b != readers.size(); ++b) readers[b] = set_of(p.readers[b]);
     }
 
     // The best order if it is below a peak, or none if there is none; nothing if more states are needed.
@@ -99,6 +130,11 @@ struct memory_order::exact_search {
     }
 
 private:
+    static std::uint64_t set_of(std::span<const std::uint32_t> numbers) {
+        std::uint64_t set = 0;
+        for (const std::uint32_t n : numbers) set |= std::uint64_t{1} << n;
+        return set;
+    }
     void expand(std::uint32_t at, std::uint64_t below) {
         const state from = states[at];
         const std::size_t first = next.size();
@@ -108,8 +144,8 @@ private:
             const part::item& item = p.items[i];
             const std::uint64_t peak = std::max(from.peak, from.live + item.made + item.extra);
             std::uint64_t live = from.live + item.made - item.dead;
-            for (const std::uint32_t b : item.reads) {
-                if ((users[b] & ~(from.done | bit)) == 0) live -= p.buffers[b].bytes;
+            for (const std::uint32_t b : p.reads[i]) {
+                if ((readers[b] & ~(from.done | bit)) == 0) live -= p.buffer_bytes[b];
             }
             if (peak >= below) continue;
             const state to{from.done | bit, live, peak, at, i};
@@ -140,7 +176,7 @@ private:
 
     using entry = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;
     const part& p;
-    std::pmr::vector<std::uint64_t> sources, users;
+    std::pmr::vector<std::uint64_t> sources, readers;
     std::pmr::vector<state> states{}, next{};
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> peaks{};
     std::priority_queue<entry, std::pmr::vector<entry>, std::greater<entry>> queue{};
@@ -190,9 +226,9 @@ HEADRACE_INLINE void memory_order::add_results(const node& n, std::uint32_t make
 
 HEADRACE_INLINE void memory_order::read_node(const node& n) {
     const bool may_move = is_pure(n) || (holds_regions(*n.op) && !has_effects(n));
-    const bool is_local =
-        n.owner->regions().empty() ||
-        std::ranges::all_of(n.uses(), [&](const edge& e) { return e.target->owner == n.owner; });
+    const bool is_local = n.owner->regions().empty() || std::ranges::all_of(n.uses(), [&](const edge& e) {
+                              return e.target->owner == n.owner;
+                          });
     is_free_ = may_move && is_local && !n.op->has(trait::writes_out);
     if (!is_free_) return;
     const auto at = static_cast<std::uint32_t>(nodes_.size());
@@ -309,13 +345,11 @@ HEADRACE_INLINE std::uint64_t memory_order::bound_of(const segment& s) const {
     return throughout + most;
 }
 
-HEADRACE_INLINE memory_order::part memory_order::part_of(const segment& s) const {
+HEADRACE_INLINE memory_order::part memory_order::part_of(const segment& s, numbers& places) const {
     part p{.live = s.live};
-    std::pmr::unordered_map<std::uint32_t, std::uint32_t> buffers;
     for (std::uint32_t i = s.begin; i != s.end; ++i) {
         const step& at = steps_[i];
-        const std::uint32_t self = i - s.begin;
-        part::item item{.made = at.made, .extra = at.extra, .dead = 0};
+        part::item& item = p.items.emplace_back(part::item{.made = at.made, .extra = at.extra, .dead = 0});
         for (std::uint32_t k = 0; k != at.buffer_count; ++k) {
             const buffer& b = buffers_[at.first_buffer + k];
             if (b.last == i + 1 && !b.is_kept) item.dead += b.bytes;
@@ -323,34 +357,37 @@ HEADRACE_INLINE memory_order::part memory_order::part_of(const segment& s) const
         for (std::uint32_t k = 0; k != at.read_count; ++k) {
             const std::uint32_t read = reads_[at.first_read + k];
             if (!is_freed_in(buffers_[read], s)) continue;
-            const auto next = static_cast<std::uint32_t>(p.buffers.size());
-            const auto [known, is_new] = buffers.try_emplace(read, next);
-            if (is_new) p.buffers.push_back({.bytes = buffers_[read].bytes});
-            p.buffers[known->second].users.push_back(self);
-            item.reads.push_back(known->second);
+            if (places[read] == none) {
+                places[read] = static_cast<std::uint32_t>(p.buffer_bytes.size());
+                p.buffer_bytes.push_back(buffers_[read].bytes);
+            }
+            p.reads.all.push_back(places[read]);
         }
+        p.reads.end_list();
         for (std::uint32_t k = 0; k != at.source_count; ++k) {
             const std::uint32_t source = sources_[at.first_source + k];
-            if (source < s.begin) continue;
-            item.sources.push_back(source - s.begin);
-            p.items[source - s.begin].users.push_back(self);
+            if (source >= s.begin) p.sources.all.push_back(source - s.begin);
         }
-        p.items.push_back(std::move(item));
+        p.sources.end_list();
     }
+    for (std::uint32_t i = s.begin; i != s.end; ++i) {
+        for (std::uint32_t k = 0; k != steps_[i].read_count; ++k)
+            places[reads_[steps_[i].first_read + k]] = none;
+    }
+    p.users = p.sources.inverse(p.items.size());
+    p.readers = p.reads.inverse(p.buffer_bytes.size());
     return p;
 }
 
 HEADRACE_INLINE std::uint64_t memory_order::part::peak_of(const numbers& order) const {
-    numbers left(buffers.size());
-    for (std::size_t b = 0; b != buffers.size(); ++b)
-        left[b] = static_cast<std::uint32_t>(buffers[b].users.size());
+    numbers left = reader_counts();
     std::uint64_t now = live, peak = 0;
     for (const std::uint32_t i : order) {
         now += items[i].made;
         peak = std::max(peak, now + items[i].extra);
         now -= items[i].dead;
-        for (const std::uint32_t b : items[i].reads) {
-            if (--left[b] == 0) now -= buffers[b].bytes;
+        for (const std::uint32_t b : reads[i]) {
+            if (--left[b] == 0) now -= buffer_bytes[b];
         }
     }
     return peak;
@@ -360,15 +397,16 @@ HEADRACE_INLINE std::uint64_t memory_order::part::peak_of(const numbers& order) 
 /// of the others are there.
 HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const {
     std::pmr::vector<std::uint64_t> needs(items.size());
-    std::pmr::vector<numbers> sources(items.size());
+    lists ordered = sources;
     for (std::uint32_t i = 0; i != size(); ++i) {
-        sources[i] = items[i].sources;
         const auto beyond = [&](std::uint32_t s) { return needs[s] - items[s].made; };
-        std::sort(sources[i].begin(), sources[i].end(), [&](std::uint32_t a, std::uint32_t b) {
+        const std::span<std::uint32_t> own =
+            std::span(ordered.all).subspan(ordered.ends[i] - sources[i].size(), sources[i].size());
+        std::ranges::sort(own, [&](std::uint32_t a, std::uint32_t b) {
             return beyond(a) != beyond(b) ? beyond(a) > beyond(b) : a < b;
         });
         std::uint64_t held = 0;
-        for (const std::uint32_t s : sources[i]) {
+        for (const std::uint32_t s : own) {
             needs[i] = std::max(needs[i], held + needs[s]);
             held += items[s].made;
         }
@@ -377,12 +415,12 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
     numbers order, path, next(items.size());
     std::pmr::vector<bool> placed(items.size());
     for (std::uint32_t end = 0; end != size(); ++end) {
-        if (!items[end].users.empty()) continue;
+        if (!users[end].empty()) continue;
         path.push_back(end);
         while (!path.empty()) {
             const std::uint32_t at = path.back();
-            if (next[at] != sources[at].size()) {
-                const std::uint32_t source = sources[at][next[at]++];
+            if (next[at] != ordered[at].size()) {
+                const std::uint32_t source = ordered[at][next[at]++];
                 if (!placed[source]) path.push_back(source);
                 continue;
             }
@@ -398,19 +436,17 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
 HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const {
     using entry = std::pair<std::int64_t, std::uint32_t>;
     std::priority_queue<entry, std::pmr::vector<entry>, std::greater<entry>> ready;
-    numbers missing(items.size()), left(buffers.size()), order;
+    numbers missing(items.size()), left = reader_counts(), order;
     std::pmr::vector<bool> placed(items.size());
     const auto add = [&](std::uint32_t i) {
         auto growth = static_cast<std::int64_t>(items[i].made - items[i].dead);
-        for (const std::uint32_t b : items[i].reads) {
-            if (left[b] == 1) growth -= static_cast<std::int64_t>(buffers[b].bytes);
+        for (const std::uint32_t b : reads[i]) {
+            if (left[b] == 1) growth -= static_cast<std::int64_t>(buffer_bytes[b]);
         }
         ready.push({growth, i});
     };
-    for (std::size_t b = 0; b != buffers.size(); ++b)
-        left[b] = static_cast<std::uint32_t>(buffers[b].users.size());
     for (std::uint32_t i = 0; i != size(); ++i) {
-        missing[i] = static_cast<std::uint32_t>(items[i].sources.size());
+        missing[i] = static_cast<std::uint32_t>(sources[i].size());
         if (missing[i] == 0) add(i);
     }
     while (!ready.empty()) {
@@ -419,13 +455,13 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const
         if (placed[at]) continue;  // it came before with less
         placed[at] = true;
         order.push_back(at);
-        for (const std::uint32_t b : items[at].reads) {
+        for (const std::uint32_t b : reads[at]) {
             if (--left[b] != 1) continue;
-            for (const std::uint32_t u : buffers[b].users) {
+            for (const std::uint32_t u : readers[b]) {
                 if (!placed[u] && missing[u] == 0) add(u);
             }
         }
-        for (const std::uint32_t u : items[at].users) {
+        for (const std::uint32_t u : users[at]) {
             if (--missing[u] == 0) add(u);
         }
     }
@@ -452,11 +488,12 @@ HEADRACE_INLINE memory_order::searched_part memory_order::search(part p, std::ui
 }
 
 /// Networks repeat their blocks: what was found for one of the last parts holds for those that equal it.
-HEADRACE_INLINE bool memory_order::improve(segment& s, std::pmr::deque<searched_part>& searched) {
+HEADRACE_INLINE bool memory_order::improve(segment& s, improvement& so_far) {
     constexpr std::size_t max_kept = 8;
-    part p = part_of(s);
-    auto known = std::ranges::find_if(
-        searched, [&](const searched_part& k) { return k.below == s.peak && k.of == p; });
+    auto& searched = so_far.searched;
+    part p = part_of(s, so_far.places);
+    auto known = std::ranges::find_if(searched,
+                                      [&](const searched_part& k) { return k.below == s.peak && k.of == p; });
     if (known == searched.end()) {
         if (searched.size() == max_kept) searched.pop_front();
         searched.push_back(search(std::move(p), s.peak));
@@ -482,10 +519,10 @@ HEADRACE_INLINE bool memory_order::improve() {
                      [](const segment* a, const segment* b) { return a->peak > b->peak; });
     const std::pmr::vector<node*> old = nodes_;
     std::uint64_t peak = need_.lower_bound;
-    std::pmr::deque<searched_part> searched;
+    improvement so_far{.places = numbers(buffers_.size(), none)};
     for (segment* s : fullest) {
         if (s->peak <= peak) break;
-        const bool is_better = improve(*s, searched);
+        const bool is_better = improve(*s, so_far);
         peak = std::max(peak, s->peak);
         need_.lower_bound = std::max(need_.lower_bound, s->lower_bound);
         if (!is_better) break;  // the others need no more than that

@@ -115,7 +115,8 @@ private:
         std::size_t view_moved_constants() {
             std::pmr::vector<node*> viewed;
             bool is_done = false;
-            while (!is_done) {  // a RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view
+            while (
+                !is_done) {  // a RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view
                 const std::size_t before = viewed.size();
                 view_moved_constants<tosa::reshape>(viewed);
                 view_moved_constants<tosa::transpose>(viewed);
@@ -307,7 +308,7 @@ private:
 
         graph& graph_;
         std::pmr::vector<std::uint32_t> places_;  // in known_, by id
-        std::pmr::vector<computed> known_;  // in execution order
+        std::pmr::vector<computed> known_;        // in execution order
         std::uint64_t growth_left_ = max_growth;
         std::uint64_t work_left_ = max_further_work;
     };
