@@ -6076,20 +6076,20 @@ private:
 };
 
 /// An operation. Its address is its descriptor, stable until it is erased. Only headrace::graph changes
-/// nodes: the members are for reading.
-struct node {
+/// nodes: the members are for reading. Those that a walk over a graph reads are in its first cache line.
+struct alignas(64) node {
     const op_info* op = nullptr;
+    node* next = nullptr;       ///< execution order
     void* arguments = nullptr;  ///< the args struct of `op`
-    graph* owner = nullptr;
-    std::uint32_t id = 0;  ///< unique in the graph, in order of creation
-    std::uint32_t result_count = 0;
-    std::uint32_t operand_count = 0;
     result_slot* results = nullptr;
     edge* operands = nullptr;
     edge* first_use = nullptr;
+    std::uint32_t id = 0;  ///< unique in the graph, in order of creation
+    std::uint32_t result_count = 0;
+    std::uint32_t operand_count = 0;
+    graph* owner = nullptr;
     edge* last_use = nullptr;
-    node* previous = nullptr;  ///< execution order
-    node* next = nullptr;
+    node* previous = nullptr;
     node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op
     node* next_of_op = nullptr;
     annotation* annotations = nullptr;
@@ -6106,6 +6106,66 @@ struct node {
     [[nodiscard]] const T* find_annotation() const {
         return find_in<T>(annotations);
     }
+};
+
+/// Asks the processor for what a node refers to, before it is read: in a graph that no cache holds, a pass
+/// waits for memory most of its time.
+inline void prefetch(const node& n) {
+    __builtin_prefetch(n.arguments);
+    __builtin_prefetch(n.results);
+    __builtin_prefetch(n.operands);
+}
+
+/// The nodes of a graph in execution order, those ahead prefetched. Erased nodes keep their memory, so that
+/// what lies ahead may be read whatever a pass does to the graph.
+class node_range {
+public:
+    class iterator {
+    public:
+        using value_type = node;
+        using difference_type = std::ptrdiff_t;
+        using pointer = node*;
+        using reference = node&;
+        using iterator_category = std::forward_iterator_tag;
+
+        iterator() = default;
+        explicit iterator(node* at) : at_(at), ahead_(at) {
+            for (int i = 0; i != distance; ++i) fetch();
+        }
+        node& operator*() const { return *at_; }
+        node* operator->() const { return at_; }
+        iterator& operator++() {
+            at_ = at_->next;
+            fetch();
+            return *this;
+        }
+        iterator operator++(int) {
+            iterator before = *this;
+            ++*this;
+            return before;
+        }
+        friend bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
+
+    private:
+        static constexpr int distance = 4;
+
+        void fetch() {
+            if (ahead_ == nullptr) return;
+            ahead_ = ahead_->next;
+            if (ahead_ != nullptr) prefetch(*ahead_);
+        }
+
+        node* at_ = nullptr;
+        const node* ahead_ = nullptr;
+    };
+
+    explicit node_range(node* first) : first_(first) {}
+    [[nodiscard]] iterator begin() const { return iterator(first_); }
+    [[nodiscard]] iterator end() const { return iterator(); }
+    [[nodiscard]] bool empty() const { return first_ == nullptr; }
+
+private:
+    node* first_;
 };
 
 template <op_tag Op>
@@ -10314,9 +10374,7 @@ public:
     ~arena() override;
 
 private:
-    static constexpr std::size_t chunk_bytes = std::size_t{16} * 1024;
-
-    struct alignas(std::max_align_t) chunk {
+    struct alignas(64) chunk {
         chunk* next;
         std::size_t bytes;
     };
@@ -10334,19 +10392,43 @@ private:
     chunk* chunks_ = nullptr;
     void* free_ = nullptr;
     std::size_t free_bytes_ = 0;
+    std::size_t taken_bytes_ = 0;  // by all chunks
 };
 
 }  // namespace headrace
 
 // ---- headrace/ir/arena_definition.hpp ----
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 namespace headrace {
+
+namespace detail {
+
+inline constexpr std::size_t huge_page_bytes = std::size_t{1} << 21U;
+
+/// A chunk of several huge pages begins at one, so that Linux can give it such.
+inline std::size_t chunk_alignment(std::size_t bytes, std::size_t least) {
+    return sizeof(void*) == 8 && bytes >= 2 * huge_page_bytes ? huge_page_bytes : least;
+}
+
+/// Asks for huge pages: of a large graph, the processor's buffer of translations holds a small part of the
+/// others, and a walk over it waits for translations.
+inline void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    if (bytes >= 2 * huge_page_bytes) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace detail
 
 HEADRACE_INLINE arena::~arena() {
     while (chunks_ != nullptr) {
         chunk* last = chunks_;
         chunks_ = last->next;
-        upstream_->deallocate(last, last->bytes, alignof(chunk));
+        upstream_->deallocate(last, last->bytes, detail::chunk_alignment(last->bytes, alignof(chunk)));
     }
 }
 
@@ -10354,13 +10436,13 @@ HEADRACE_INLINE arena::~arena() {
 // chunk's begin, where the processor fetches the next ones ahead, and all else from its end: in a graph that
 // no cache holds, that saves part of the time of a lowering.
 HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignment) {
-    if (bytes > chunk_bytes / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
-    const bool is_node = bytes == sizeof(node) && alignment <= alignof(node);
+    constexpr std::size_t least = std::size_t{16} * 1024;
+    constexpr std::size_t most = 2 * detail::huge_page_bytes;
+    if (bytes > least / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
+    const bool is_node = bytes == sizeof(node) && alignment == alignof(node);
     if (free_bytes_ < bytes + alignment) {
-        // Small machines have no graphs for which that pays, and no memory to spare.
-        constexpr std::size_t largest_chunk_bytes = (sizeof(void*) < 8 ? 1 : 16) * chunk_bytes;
-        const std::size_t before = chunks_ == nullptr ? 0 : chunks_->bytes;
-        free_bytes_ = std::clamp(2 * before, chunk_bytes, largest_chunk_bytes) - sizeof(chunk);
+        // As much as is taken already, so that chunks are few and at most half of all is taken in vain.
+        free_bytes_ = std::clamp(std::bit_floor(taken_bytes_), least, most) - sizeof(chunk);
         free_ = take(free_bytes_, alignof(chunk));
     }
     if (is_node) {
@@ -10376,8 +10458,10 @@ HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignmen
 
 HEADRACE_INLINE void* arena::take(std::size_t bytes, std::size_t alignment) {
     const std::size_t whole = sizeof(chunk) + bytes;
-    void* memory = upstream_->allocate(whole, alignof(chunk));
+    void* memory = upstream_->allocate(whole, detail::chunk_alignment(whole, alignof(chunk)));
+    detail::ask_for_huge_pages(memory, whole);
     chunks_ = std::construct_at(static_cast<chunk*>(memory), chunk{chunks_, whole});
+    taken_bytes_ += whole;
     void* room = chunks_ + 1;
     std::size_t left = bytes;
     return std::align(alignment, 1, room, left);
@@ -10893,7 +10977,7 @@ public:
     // --- reading -----------------------------------------------------------------------
 
     /// Nodes in execution order. Who erases nodes on the way must read `next` before.
-    [[nodiscard]] auto nodes() const { return intrusive_range<node, &node::next>(first_); }
+    [[nodiscard]] node_range nodes() const { return node_range(first_); }
     [[nodiscard]] node* first() const { return first_; }
     [[nodiscard]] node* last() const { return last_; }
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -10945,6 +11029,13 @@ public:
         if (&n == before) return;
         unlink(n);
         link(n, before);
+    }
+
+    /// Changes the execution order alone: `order` must hold each node of the graph once.
+    void reorder(std::span<node* const> order) {
+        first_ = last_ = nullptr;
+        size_ = 0;
+        for (node* n : order) link(*n, nullptr);
     }
 
     void set_operand(edge& e, value to) {
@@ -15813,32 +15904,40 @@ public:
         // target.
         std::pmr::vector<graph*> graphs;
         for_each_graph(g, [&](graph& sub) { graphs.push_back(&sub); });
-        std::pmr::vector<std::pair<node*, const handler*>> found;
+        found_nodes found;
         for (const handler& h : pass_.handlers) {
             for (graph* sub : graphs) {
                 for (node& n : sub->nodes_of(*h.op)) found.emplace_back(&n, &h);
             }
         }
-        for (const auto& [n, h] : found) {
-            if (n->owner == nullptr) continue;  // it died with a node that was rewritten before
-            if (result<void> status = rewrite(*n, *h); !status) return std::move(status).error();
-        }
+        if (result<void> status = rewrite_all(found); !status) return std::move(status).error();
         return counts_;
     }
 
 private:
-    // Each graph before its regions, whose signatures its handlers may change.
-    result<void> run_in_order(graph& g) {
-        std::pmr::vector<std::pair<node*, const handler*>> found;
-        for (node& n : g.nodes()) {
-            for (const handler& h : pass_.handlers) {
-                if (h.op == n.op) found.emplace_back(&n, &h);
-            }
-        }
-        for (const auto& [n, h] : found) {
+    using found_nodes = std::pmr::vector<std::pair<node*, const handler*>>;
+
+    result<void> rewrite_all(const found_nodes& found) {
+        constexpr std::size_t distance = 4;
+        for (std::size_t i = 0; i != found.size(); ++i) {
+            if (i + 2 * distance < found.size()) __builtin_prefetch(found[i + 2 * distance].first);
+            if (i + distance < found.size()) prefetch(*found[i + distance].first);
+            const auto& [n, h] = found[i];
             if (n->owner == nullptr) continue;  // it died with a node that was rewritten before
             BOOST_OUTCOME_TRY(rewrite(*n, *h));
         }
+        return boost::outcome_v2::success();
+    }
+
+    // Each graph before its regions, whose signatures its handlers may change.
+    result<void> run_in_order(graph& g) {
+        found_nodes found;
+        for (node* n = g.first(); n != nullptr; n = n->next) {
+            for (const handler& h : pass_.handlers) {
+                if (h.op == n->op) found.emplace_back(n, &h);
+            }
+        }
+        BOOST_OUTCOME_TRY(rewrite_all(found));
         for (graph* region : live_regions(g)) {
             BOOST_OUTCOME_TRY(run_in_order(*region));
         }

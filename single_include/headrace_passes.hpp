@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -21,6 +22,7 @@
 #include <numeric>
 #include <optional>
 #include <queue>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -4654,9 +4656,6 @@ using decompose_passes =
 
 // ---- headrace/infer/multiply_accumulates.hpp ----
 
-#ifndef HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
-#define HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
-
 namespace headrace {
 
 namespace detail {
@@ -4716,12 +4715,7 @@ namespace detail {
 
 }  // namespace headrace
 
-#endif
-
 // ---- headrace/ir/purity.hpp ----
-
-#ifndef HEADRACE_IR_PURITY_HPP
-#define HEADRACE_IR_PURITY_HPP
 
 namespace headrace {
 
@@ -4756,8 +4750,6 @@ namespace headrace {
 }
 
 }  // namespace headrace
-
-#endif
 
 // ---- headrace/passes/fold/fold_constants.hpp ----
 
@@ -4809,15 +4801,19 @@ private:
 
         std::size_t fold() {
             const std::size_t viewed = view_moved_constants();
-            known_.resize(graph_.id_bound());
+            places_.assign(graph_.id_bound(), unknown);
             for (node& n : graph_.nodes()) {
-                if (is_read(n)) work_left_ += work_per_byte * bytes_of(n);
-                if (is_computable(n)) compute(n);
+                if (is_read(n)) {
+                    work_left_ += work_per_byte * bytes_of(n);
+                    know(n);
+                } else if (is_computable(n)) {
+                    compute(n);
+                }
             }
             const std::pmr::vector<node*> stored = choose_stored();
             for (node* n : stored) {
                 store(*n);
-                known_[n->id].results.clear();
+                known(*n).results.clear();
             }
             for (node* n : stored) erase_dead(graph_, *n);
             return viewed + stored.size();
@@ -4825,48 +4821,72 @@ private:
 
     private:
         struct computed {
-            std::pmr::vector<typename Evaluator::tensor_type> results;
+            node* of;
+            std::pmr::vector<typename Evaluator::tensor_type> results{};
             std::uint64_t from_bytes = 0;  // of the constants that it comes from
             bool folded = false;
             bool dequantized = false;
             bool kept = false;  // stays a node, as it is too large or dequantized
         };
+        static constexpr std::uint32_t unknown = static_cast<std::uint32_t>(-1);
+
+        // Few nodes of a graph are constants or computed from them alone: only these have an entry.
+        [[nodiscard]] bool is_known(const node& n) const { return places_[n.id] != unknown; }
+        [[nodiscard]] computed& known(const node& n) { return known_[places_[n.id]]; }
+        [[nodiscard]] const computed& known(const node& n) const { return known_[places_[n.id]]; }
+        computed& know(node& n) {
+            places_[n.id] = static_cast<std::uint32_t>(known_.size());
+            return known_.emplace_back(computed{&n});
+        }
 
         // A large constant in another shape or order becomes a view of the same bytes, so that a model with
         // gigabytes of weights needs no copy of them.
         std::size_t view_moved_constants() {
             std::pmr::vector<node*> viewed;
-            for (node& n : graph_.nodes()) {
-                const auto view = view_of(n);
+            bool is_done = false;
+            while (
+                !is_done) {  // a RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view
+                const std::size_t before = viewed.size();
+                view_moved_constants<tosa::reshape>(viewed);
+                view_moved_constants<tosa::transpose>(viewed);
+                is_done = viewed.size() == before;
+            }
+            for (node* n : viewed) erase_dead(graph_, *n);
+            return viewed.size();
+        }
+        template <class Op>
+        void view_moved_constants(std::pmr::vector<node*>& viewed) {
+            for (node& n : graph_.nodes_of(info_of<Op>)) {
+                if (n.first_use == nullptr) continue;
+                const auto view = view_of<Op>(n);
                 if (!view) continue;
                 node& made = graph_.create<builtin::constant>({.data = {view->bytes, view->strides}}, &n);
                 graph_.set_meta(made.result(), *n.results[0].meta);
                 replace(n.result(), made.result());
                 viewed.push_back(&n);
             }
-            for (node* n : viewed) erase_dead(graph_, *n);
-            return viewed.size();
         }
         struct constant_view {
             const std::byte* bytes;
             shape_builder strides;  // none: row-major
         };
         // What a RESHAPE or TRANSPOSE makes of a large constant; nothing for other nodes.
+        template <class Op>
         static std::optional<constant_view> view_of(const node& n) {
-            const auto* reshape = args_if<tosa::reshape>(n);
-            const auto* transpose = args_if<tosa::transpose>(n);
-            if ((reshape == nullptr && transpose == nullptr) || !has_metadata(n)) return std::nullopt;
             const value from = n.operand(0);
-            const tensor_meta& meta = *n.results[0].meta;
-            const bool is_large = traits_of(meta.dtype).bits % 8 == 0 && bytes_of(n) > small;
-            if (!is<builtin::constant>(*from.producer) || !is_large) return std::nullopt;
-            const tensor_data& data = args_of<builtin::constant>(*from.producer).data;
+            const auto* constant = match<builtin::constant>(from);
+            if (constant == nullptr || !has_metadata(n) || bytes_of(n) <= small) return std::nullopt;
+            if (traits_of(n.results[0].meta->dtype).bits % 8 != 0) return std::nullopt;
+            const tensor_data& data = constant->data;
             constant_view view{data.bytes, {}};
-            if (reshape != nullptr) return data.strides.empty() ? std::optional(view) : std::nullopt;
-            const shape_builder strides = strides_of(data, meta_of(from)->shape);
-            for (const std::int64_t axis : transpose->perms)
-                view.strides.push_back(strides[static_cast<std::size_t>(axis)]);
-            return view;
+            if constexpr (std::is_same_v<Op, tosa::reshape>) {
+                return data.strides.empty() ? std::optional(view) : std::nullopt;
+            } else {
+                const shape_builder strides = strides_of(data, meta_of(from)->shape);
+                for (const std::int64_t axis : args_of<Op>(n).perms)
+                    view.strides.push_back(strides[static_cast<std::size_t>(axis)]);
+                return view;
+            }
         }
         static shape_builder strides_of(const tensor_data& data, sizes shape) {
             if (!data.strides.empty()) return shape_builder(data.strides);
@@ -4884,12 +4904,11 @@ private:
         // node is not needed if all its users are stored.
         std::pmr::vector<node*> choose_stored() {
             std::pmr::vector<node*> stored;
-            for (node* n = graph_.last(); n != nullptr; n = n->previous) {
-                computed& c = known_[n->id];
-                const bool needed = c.folded && is_needed(*n);
-                c.kept = needed && (c.dequantized || bytes_of(*n) > std::max(small, c.from_bytes));
+            for (computed& c : known_ | std::views::reverse) {
+                const bool needed = c.folded && is_needed(*c.of);
+                c.kept = needed && (c.dequantized || bytes_of(*c.of) > std::max(small, c.from_bytes));
                 if (needed && !c.kept) {
-                    stored.push_back(n);
+                    stored.push_back(c.of);
                 } else {
                     c.results.clear();
                 }
@@ -4922,24 +4941,27 @@ private:
         }
 
         void compute(node& n) {
+            for (const edge& e : n.operand_edges()) {
+                if (!is_known(*e.source)) return;
+            }
             if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
             bool dequantized = set_of<dequantize_ops>.contains(n.op->functional());
             for (const edge& e : n.operand_edges()) {
-                if (!known_[e.source->id].folded && !is_read(*e.source)) return;
-                dequantized = dequantized || known_[e.source->id].dequantized;
+                if (!known(*e.source).folded && !is_read(*e.source)) return;
+                dequantized = dequantized || known(*e.source).dequantized;
             }
-            computed& c = known_[n.id];
-            c.dequantized = dequantized && is_floating(n.results[0].meta->dtype);
+            dequantized = dequantized && is_floating(n.results[0].meta->dtype);
             for (const edge& e : n.operand_edges()) {
-                if (!c.dequantized && !is_evaluated(*e.source)) return;
+                if (!dequantized && !is_evaluated(*e.source)) return;
             }
             if (!may_grow(n)) return;
+            computed& c = know(n);
+            c.dequantized = dequantized;
             for (const edge& e : n.operand_edges())
                 c.from_bytes +=
-                    is<builtin::constant>(*e.source) ? bytes_of(*e.source) : from_bytes(*e.source);
+                    is<builtin::constant>(*e.source) ? bytes_of(*e.source) : known(*e.source).from_bytes;
             c.folded = c.dequantized || evaluate(n);  // a dequantized one when it is asked for
         }
-        std::uint64_t from_bytes(const node& n) const { return known_[n.id].from_bytes; }
 
         // Constants and shapes are read, and dequantized numbers computed, when a node that may be folded
         // asks for them.
@@ -4947,12 +4969,12 @@ private:
             std::pmr::vector<const node*> waiting{&asked};
             while (!waiting.empty()) {
                 const node& n = *waiting.back();
-                computed& c = known_[n.id];
+                computed& c = known(n);
                 const std::size_t count = waiting.size();
                 if (c.results.empty() && !is_read(n)) {
                     if (!c.folded) return false;
                     for (const edge& e : n.operand_edges()) {
-                        if (known_[e.source->id].results.empty()) waiting.push_back(e.source);
+                        if (known(*e.source).results.empty()) waiting.push_back(e.source);
                     }
                 }
                 if (waiting.size() != count) continue;
@@ -4969,12 +4991,12 @@ private:
             std::pmr::vector<typename Evaluator::tensor_type> operands;
             if (!is_read(n)) {
                 for (const edge& e : n.operand_edges())
-                    operands.push_back(known_[e.source->id].results[e.slot->result]);
+                    operands.push_back(known(*e.source).results[e.slot->result]);
             }
             if (!is_read(n) && !may_work(n)) return false;
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return false;
-            std::ranges::move(evaluated.value(), std::back_inserter(known_[n.id].results));
+            std::ranges::move(evaluated.value(), std::back_inserter(known(n).results));
             return true;
         }
         // May the node be computed, by what the nodes before it have left of the memory that results may take
@@ -4995,7 +5017,8 @@ private:
         }
         bool is_needed(const node& n) const {
             for (const edge& e : n.uses()) {
-                const computed& user = known_[e.target->id];
+                if (!is_known(*e.target)) return true;
+                const computed& user = known(*e.target);
                 if (!user.folded || user.kept) return true;
             }
             return false;
@@ -5006,14 +5029,15 @@ private:
                 if (use_count(old) == 0) continue;
                 const tensor_meta& meta = *n.results[i].meta;
                 const value made = create_constant(graph_, meta, &n, [&](std::span<std::byte> data) {
-                    Evaluator::store(known_[n.id].results[i], meta, data);
+                    Evaluator::store(known(n).results[i], meta, data);
                 });
                 replace(old, made);
             }
         }
 
         graph& graph_;
-        std::pmr::vector<computed> known_;  // by id
+        std::pmr::vector<std::uint32_t> places_;  // in known_, by id
+        std::pmr::vector<computed> known_;        // in execution order
         std::uint64_t growth_left_ = max_growth;
         std::uint64_t work_left_ = max_further_work;
     };
@@ -5063,23 +5087,48 @@ struct merge_duplicates : pass {
     }
 
 private:
+    // Nodes by what they compute, in a table of the size that a graph needs: a look-up fetches one line of
+    // it, where std::unordered_multimap's fetches three.
+    class computed_nodes {
+    public:
+        explicit computed_nodes(std::size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
+
+        /// The node before that computes the same; otherwise keeps this one and returns null.
+        node* find_or_add(node& n) {
+            const std::uint64_t hash = hash_arguments(*n.op, n.arguments);
+            for (std::size_t at = spread(hash);; ++at) {
+                slot& s = slots_[at & (slots_.size() - 1)];
+                if (s.of == nullptr) {
+                    s = {hash, &n};
+                    return nullptr;
+                }
+                if (s.hash == hash && same_computation(*s.of, n)) return s.of;
+            }
+        }
+
+    private:
+        struct slot {
+            std::uint64_t hash = 0;
+            node* of = nullptr;
+        };
+        // Hashes of pointers differ in their middle bits.
+        static std::size_t spread(std::uint64_t hash) {
+            return static_cast<std::size_t>(hash * 0x9e3779b97f4a7c15U >> 20U);
+        }
+        std::pmr::vector<slot> slots_;
+    };
+
     static std::size_t merge(graph& g) {
-        std::pmr::unordered_multimap<std::uint64_t, node*> seen;
+        computed_nodes seen(g.size());
         std::size_t merged = 0;
         for (node* n = g.first(); n != nullptr;) {
             node& current = *n;
             n = n->next;
             if (!is_pure(current) || current.op->has(trait::per_reader)) continue;
-            const std::uint64_t hash = hash_arguments(*current.op, current.arguments);
-            const auto [from, to] = seen.equal_range(hash);
-            const auto same =
-                std::find_if(from, to, [&](const auto& s) { return same_computation(*s.second, current); });
-            if (same == to) {
-                seen.emplace(hash, &current);
-                continue;
-            }
+            node* const same = seen.find_or_add(current);
+            if (same == nullptr) continue;
             for (std::uint32_t i = 0; i != current.result_count; ++i) {
-                g.replace_all_uses(current.result(i), same->second->result(i));
+                g.replace_all_uses(current.result(i), same->result(i));
             }
             g.erase(current);
             ++merged;
@@ -5113,52 +5162,52 @@ struct merge_equal_constants : pass {
 
 private:
     static constexpr std::size_t part_bytes = 1 << 16;
+    static constexpr std::uint64_t hash_start = 14695981039346656037U;
 
     struct entry {
         node* constant;
         std::uint64_t hash;
         std::size_t position;
 
-        [[nodiscard]] const tensor_meta& meta() const { return *constant->results[0].meta; }
+        friend bool operator<(const entry& a, const entry& b) {
+            return a.hash != b.hash ? a.hash < b.hash : a.position < b.position;
+        }
     };
 
     static std::size_t merge(graph& g) {
         std::pmr::vector<entry> entries;
-        for (node& n : g.nodes()) {
-            if (is<builtin::constant>(n) && n.results[0].meta) entries.push_back({&n, 0, entries.size()});
+        for (node* n = g.first(); n != nullptr; n = n->next) {
+            if (!is<builtin::constant>(*n) || !n->results[0].meta) continue;
+            entries.push_back({n, hash_of_metadata(*n->results[0].meta), entries.size()});
         }
+        return merge_alike(g, entries, 0);
+    }
+    /// Merges equal ones of constants that are hashed: their metadata, or so many bytes. Most with the same
+    /// metadata differ in their first elements; only where these are equal are all of them hashed.
+    static std::size_t merge_alike(graph& g, std::span<entry> entries, std::size_t hashed_bytes) {
         std::size_t merged = 0;
-        std::ranges::sort(entries, by_metadata);
-        const auto end = entries.end();
-        for (auto from = entries.begin(), to = from; from != end; from = to) {
-            to = std::find_if_not(from, end, [&](const entry& e) { return e.meta() == from->meta(); });
-            if (to - from > 1) merged += merge_alike(g, std::span(from, to));
+        std::ranges::sort(entries, std::less<>());
+        for (auto from = entries.begin(), to = from; from != entries.end(); from = to) {
+            to = std::find_if_not(from, entries.end(), [&](const entry& e) { return e.hash == from->hash; });
+            const std::span alike(from, to);
+            if (alike.size() == 1) continue;
+            if (hashed_bytes == SIZE_MAX) {
+                merged += merge_same(g, alike);
+                continue;
+            }
+            const std::size_t more_bytes = hashed_bytes == 0 ? part_bytes : SIZE_MAX;
+            for (entry& e : alike) e.hash = hash_of_data(*e.constant, more_bytes);
+            merged += merge_alike(g, alike, more_bytes);
         }
         return merged;
     }
-    /// Merges constants with the same metadata. Most that differ do so in their first elements; only where
-    /// these are equal are all of them looked at.
-    static std::size_t merge_alike(graph& g, std::span<entry> alike, std::size_t hashed_bytes = part_bytes) {
-        for (entry& e : alike) e.hash = hash_of_data(*e.constant, hashed_bytes);
-        std::ranges::sort(alike, [](const entry& a, const entry& b) {
-            return a.hash != b.hash ? a.hash < b.hash : a.position < b.position;
-        });
-        std::size_t merged = 0;
-        for (auto from = alike.begin(), to = from; from != alike.end(); from = to) {
-            to = std::find_if_not(from, alike.end(), [&](const entry& e) { return e.hash == from->hash; });
-            if (to - from == 1) continue;
-            merged += hashed_bytes == part_bytes ? merge_alike(g, std::span(from, to), SIZE_MAX)
-                                                 : merge_same(g, std::span(from, to));
-        }
-        return merged;
-    }
-    /// Merges constants with the same metadata and hash.
+    /// Merges constants with the same hashes.
     static std::size_t merge_same(graph& g, std::span<const entry> alike) {
         std::size_t merged = 0;
         std::pmr::vector<entry> kept;
         for (const entry& e : alike) {
             const auto same = std::ranges::find_if(
-                kept, [&](const entry& k) { return same_data(*k.constant, *e.constant); });
+                kept, [&](const entry& k) { return same_constant(*k.constant, *e.constant); });
             if (same == kept.end()) {
                 kept.push_back(e);
                 continue;
@@ -5170,12 +5219,9 @@ private:
         return merged;
     }
 
-    static bool by_metadata(const entry& a, const entry& b) {
-        if (a.meta().dtype != b.meta().dtype) return a.meta().dtype < b.meta().dtype;
-        const sizes x(a.meta().shape);
-        const sizes y(b.meta().shape);
-        if (!std::ranges::equal(x, y)) return std::ranges::lexicographical_compare(x, y);
-        return a.position < b.position;
+    static std::uint64_t hash_of_metadata(const tensor_meta& meta) {
+        return hash_of(std::as_bytes(std::span(meta.shape.data(), meta.shape.size())),
+                       hash_start + static_cast<std::uint64_t>(meta.dtype));
     }
 
     /// The bytes of the elements in row-major order; `copy` holds them if they have strides. Packed types
@@ -5206,15 +5252,14 @@ private:
     /// Of the first rows, with as many bytes, but at least one. Elements with strides are collected in parts,
     /// so that large constants are not copied whole.
     static std::uint64_t hash_of_data(const node& n, std::size_t max_bytes) {
-        constexpr std::uint64_t start = 14695981039346656037U;
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const shape_builder rows = first_rows(*n.results[0].meta, max_bytes);
         const tensor_meta meta{n.results[0].meta->dtype, rows, {}};
         if (data.strides.empty())
-            return hash_of({data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))}, start);
+            return hash_of({data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))}, hash_start);
         std::pmr::vector<std::byte> part;
         const std::size_t width = traits_of(meta.dtype).bits / 8U;
-        std::uint64_t hash = start;
+        std::uint64_t hash = hash_start;
         for_each_element(data, meta, [&](const std::byte* at) {
             part.insert(part.end(), at, at + width);
             if (part.size() < part_bytes) return;
@@ -5231,7 +5276,8 @@ private:
         shape[0] = static_cast<std::int64_t>(std::max<std::size_t>(1, max_bytes / row_bytes));
         return shape;
     }
-    static bool same_data(const node& a, const node& b) {
+    static bool same_constant(const node& a, const node& b) {
+        if (*a.results[0].meta != *b.results[0].meta) return false;
         std::pmr::vector<std::byte> copy_a, copy_b;
         return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
@@ -5241,9 +5287,6 @@ HEADRACE_COMPILED_PASS(merge_equal_constants);
 }  // namespace headrace
 
 // ---- headrace/ir/dead_code.hpp ----
-
-#ifndef HEADRACE_IR_DEAD_CODE_HPP
-#define HEADRACE_IR_DEAD_CODE_HPP
 
 namespace headrace {
 
@@ -5261,12 +5304,7 @@ std::size_t eliminate_dead_code(graph& g);
 
 }  // namespace headrace
 
-#endif
-
 // ---- headrace/ir/dead_code_definition.hpp ----
-
-#ifndef HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
-#define HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
 
 namespace headrace {
 
@@ -5309,8 +5347,6 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
 }
 
 }  // namespace headrace
-
-#endif
 
 // ---- headrace/passes/fold/remove_dead_code.hpp ----
 
@@ -5464,6 +5500,8 @@ private:
     };
     struct part;          // a segment by itself, its nodes numbered from 0
     struct exact_search;  // of a part
+    struct searched_part;
+    struct improvement;  // of all segments
 
     void read(const graph& g);
     void read_node(const node& n);
@@ -5473,9 +5511,9 @@ private:
     [[nodiscard]] bool is_made_in(const buffer& b, const segment& s) const;
     [[nodiscard]] bool is_freed_in(const buffer& b, const segment& s) const;
     [[nodiscard]] std::uint64_t bound_of(const segment& s) const;
-    [[nodiscard]] part part_of(const segment& s) const;
-    [[nodiscard]] std::optional<numbers> best_order(const part& p, std::uint64_t below);
-    bool improve(segment& s);
+    [[nodiscard]] part part_of(const segment& s, numbers& places) const;
+    [[nodiscard]] searched_part search(part p, std::uint64_t below);
+    bool improve(segment& s, improvement& so_far);
 
     std::pmr::vector<node*> nodes_;
     std::pmr::vector<step> steps_;  // parallel to nodes_, in the order that the graph has
@@ -5521,20 +5559,67 @@ struct memory_order::part {
     struct item {
         std::uint64_t made, extra;
         std::uint64_t dead;  // of what is made, that nothing reads
-        numbers reads{}, sources{}, users{};
+
+        friend bool operator==(const item&, const item&) = default;
     };
-    struct shared {  // read by some, and free after the last of them
-        std::uint64_t bytes;
-        numbers users{};
+    // Of each item or buffer some numbers, all in one array.
+    struct lists {
+        numbers ends{}, all{};
+
+        [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t i) const {
+            const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+            return std::span(all).subspan(begin, ends[i] - begin);
+        }
+        void end_list() { ends.push_back(static_cast<std::uint32_t>(all.size())); }
+        // Of each of `count` numbers, the lists that hold it.
+        [[nodiscard]] lists inverse(std::size_t count) const;
+        friend bool operator==(const lists&, const lists&) = default;
     };
     std::uint64_t live = 0;
     std::pmr::vector<item> items{};
-    std::pmr::vector<shared> buffers{};
+    // Buffers that some read, and that are free after the last of these.
+    std::pmr::vector<std::uint64_t> buffer_bytes{};
+    lists reads{}, sources{};  // of each item
+    lists users{};             // of each item
+    lists readers{};           // of each buffer
+
+    friend bool operator==(const part&, const part&) = default;
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(items.size()); }
+    // Of each buffer, how many have not read it yet.
+    [[nodiscard]] numbers reader_counts() const {
+        numbers counts(buffer_bytes.size());
+        for (std::size_t b = 0; b != counts.size(); ++b)
+            counts[b] = static_cast<std::uint32_t>(readers[b].size());
+        return counts;
+    }
     [[nodiscard]] std::uint64_t peak_of(const numbers& order) const;
     [[nodiscard]] numbers deepest_first() const;
     [[nodiscard]] numbers smallest_first() const;
+};
+
+HEADRACE_INLINE memory_order::part::lists memory_order::part::lists::inverse(std::size_t count) const {
+    lists found{numbers(count), numbers(all.size())};
+    for (const std::uint32_t held : all) ++found.ends[held];
+    // Where each list begins, for now; filling it moves that to its end.
+    std::exclusive_scan(found.ends.begin(), found.ends.end(), found.ends.begin(), 0U);
+    for (std::uint32_t i = 0; i != ends.size(); ++i) {
+        for (const std::uint32_t held : (*this)[i]) found.all[found.ends[held]++] = i;
+    }
+    return found;
+}
+
+/// A part that was searched, and the order found: an empty one if there is none with a lower peak.
+struct memory_order::searched_part {
+    part of;
+    std::uint64_t below;
+    std::optional<numbers> order;
+    bool is_exact;  // there is no better one
+};
+
+struct memory_order::improvement {
+    std::pmr::deque<searched_part> searched{};
+    numbers places;  // of each buffer in the part that is read, none between
 };
 
 /// Sets of executed nodes, those with the lowest peak first. A node that needs no more than what was needed
@@ -5546,13 +5631,9 @@ struct memory_order::exact_search {
         std::uint32_t from, item;
     };
 
-    explicit exact_search(const part& of) : p(of), sources(of.items.size()), users(of.buffers.size()) {
-        for (std::uint32_t i = 0; i != p.size(); ++i) {
-            for (const std::uint32_t s : p.items[i].sources) sources[i] |= std::uint64_t{1} << s;
-        }
-        for (std::size_t b = 0; b != users.size(); ++b) {
-            for (const std::uint32_t u : p.buffers[b].users) users[b] |= std::uint64_t{1} << u;
-        }
+    explicit exact_search(const part& of) : p(of), sources(of.items.size()), readers(of.buffer_bytes.size()) {
+        for (std::size_t i = 0; i != sources.size(); ++i) sources[i] = set_of(p.sources[i]);
+        for (std::size_t b = 0; b != readers.size(); ++b) readers[b] = set_of(p.readers[b]);
     }
 
     // The best order if it is below a peak, or none if there is none; nothing if more states are needed.
@@ -5574,6 +5655,11 @@ struct memory_order::exact_search {
     }
 
 private:
+    static std::uint64_t set_of(std::span<const std::uint32_t> numbers) {
+        std::uint64_t set = 0;
+        for (const std::uint32_t n : numbers) set |= std::uint64_t{1} << n;
+        return set;
+    }
     void expand(std::uint32_t at, std::uint64_t below) {
         const state from = states[at];
         const std::size_t first = next.size();
@@ -5583,8 +5669,8 @@ private:
             const part::item& item = p.items[i];
             const std::uint64_t peak = std::max(from.peak, from.live + item.made + item.extra);
             std::uint64_t live = from.live + item.made - item.dead;
-            for (const std::uint32_t b : item.reads) {
-                if ((users[b] & ~(from.done | bit)) == 0) live -= p.buffers[b].bytes;
+            for (const std::uint32_t b : p.reads[i]) {
+                if ((readers[b] & ~(from.done | bit)) == 0) live -= p.buffer_bytes[b];
             }
             if (peak >= below) continue;
             const state to{from.done | bit, live, peak, at, i};
@@ -5615,7 +5701,7 @@ private:
 
     using entry = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;
     const part& p;
-    std::pmr::vector<std::uint64_t> sources, users;
+    std::pmr::vector<std::uint64_t> sources, readers;
     std::pmr::vector<state> states{}, next{};
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> peaks{};
     std::priority_queue<entry, std::pmr::vector<entry>, std::greater<entry>> queue{};
@@ -5665,8 +5751,9 @@ HEADRACE_INLINE void memory_order::add_results(const node& n, std::uint32_t make
 
 HEADRACE_INLINE void memory_order::read_node(const node& n) {
     const bool may_move = is_pure(n) || (holds_regions(*n.op) && !has_effects(n));
-    const bool is_local = std::all_of(n.uses().begin(), n.uses().end(),
-                                      [&](const edge& e) { return e.target->owner == n.owner; });
+    const bool is_local = n.owner->regions().empty() || std::ranges::all_of(n.uses(), [&](const edge& e) {
+                              return e.target->owner == n.owner;
+                          });
     is_free_ = may_move && is_local && !n.op->has(trait::writes_out);
     if (!is_free_) return;
     const auto at = static_cast<std::uint32_t>(nodes_.size());
@@ -5783,13 +5870,11 @@ HEADRACE_INLINE std::uint64_t memory_order::bound_of(const segment& s) const {
     return throughout + most;
 }
 
-HEADRACE_INLINE memory_order::part memory_order::part_of(const segment& s) const {
+HEADRACE_INLINE memory_order::part memory_order::part_of(const segment& s, numbers& places) const {
     part p{.live = s.live};
-    std::pmr::unordered_map<std::uint32_t, std::uint32_t> buffers;
     for (std::uint32_t i = s.begin; i != s.end; ++i) {
         const step& at = steps_[i];
-        const std::uint32_t self = i - s.begin;
-        part::item item{.made = at.made, .extra = at.extra, .dead = 0};
+        part::item& item = p.items.emplace_back(part::item{.made = at.made, .extra = at.extra, .dead = 0});
         for (std::uint32_t k = 0; k != at.buffer_count; ++k) {
             const buffer& b = buffers_[at.first_buffer + k];
             if (b.last == i + 1 && !b.is_kept) item.dead += b.bytes;
@@ -5797,34 +5882,37 @@ HEADRACE_INLINE memory_order::part memory_order::part_of(const segment& s) const
         for (std::uint32_t k = 0; k != at.read_count; ++k) {
             const std::uint32_t read = reads_[at.first_read + k];
             if (!is_freed_in(buffers_[read], s)) continue;
-            const auto next = static_cast<std::uint32_t>(p.buffers.size());
-            const auto [known, is_new] = buffers.try_emplace(read, next);
-            if (is_new) p.buffers.push_back({.bytes = buffers_[read].bytes});
-            p.buffers[known->second].users.push_back(self);
-            item.reads.push_back(known->second);
+            if (places[read] == none) {
+                places[read] = static_cast<std::uint32_t>(p.buffer_bytes.size());
+                p.buffer_bytes.push_back(buffers_[read].bytes);
+            }
+            p.reads.all.push_back(places[read]);
         }
+        p.reads.end_list();
         for (std::uint32_t k = 0; k != at.source_count; ++k) {
             const std::uint32_t source = sources_[at.first_source + k];
-            if (source < s.begin) continue;
-            item.sources.push_back(source - s.begin);
-            p.items[source - s.begin].users.push_back(self);
+            if (source >= s.begin) p.sources.all.push_back(source - s.begin);
         }
-        p.items.push_back(std::move(item));
+        p.sources.end_list();
     }
+    for (std::uint32_t i = s.begin; i != s.end; ++i) {
+        for (std::uint32_t k = 0; k != steps_[i].read_count; ++k)
+            places[reads_[steps_[i].first_read + k]] = none;
+    }
+    p.users = p.sources.inverse(p.items.size());
+    p.readers = p.reads.inverse(p.buffer_bytes.size());
     return p;
 }
 
 HEADRACE_INLINE std::uint64_t memory_order::part::peak_of(const numbers& order) const {
-    numbers left(buffers.size());
-    for (std::size_t b = 0; b != buffers.size(); ++b)
-        left[b] = static_cast<std::uint32_t>(buffers[b].users.size());
+    numbers left = reader_counts();
     std::uint64_t now = live, peak = 0;
     for (const std::uint32_t i : order) {
         now += items[i].made;
         peak = std::max(peak, now + items[i].extra);
         now -= items[i].dead;
-        for (const std::uint32_t b : items[i].reads) {
-            if (--left[b] == 0) now -= buffers[b].bytes;
+        for (const std::uint32_t b : reads[i]) {
+            if (--left[b] == 0) now -= buffer_bytes[b];
         }
     }
     return peak;
@@ -5834,15 +5922,16 @@ HEADRACE_INLINE std::uint64_t memory_order::part::peak_of(const numbers& order) 
 /// of the others are there.
 HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const {
     std::pmr::vector<std::uint64_t> needs(items.size());
-    std::pmr::vector<numbers> sources(items.size());
+    lists ordered = sources;
     for (std::uint32_t i = 0; i != size(); ++i) {
-        sources[i] = items[i].sources;
         const auto beyond = [&](std::uint32_t s) { return needs[s] - items[s].made; };
-        std::sort(sources[i].begin(), sources[i].end(), [&](std::uint32_t a, std::uint32_t b) {
+        const std::span<std::uint32_t> own =
+            std::span(ordered.all).subspan(ordered.ends[i] - sources[i].size(), sources[i].size());
+        std::ranges::sort(own, [&](std::uint32_t a, std::uint32_t b) {
             return beyond(a) != beyond(b) ? beyond(a) > beyond(b) : a < b;
         });
         std::uint64_t held = 0;
-        for (const std::uint32_t s : sources[i]) {
+        for (const std::uint32_t s : own) {
             needs[i] = std::max(needs[i], held + needs[s]);
             held += items[s].made;
         }
@@ -5851,12 +5940,12 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
     numbers order, path, next(items.size());
     std::pmr::vector<bool> placed(items.size());
     for (std::uint32_t end = 0; end != size(); ++end) {
-        if (!items[end].users.empty()) continue;
+        if (!users[end].empty()) continue;
         path.push_back(end);
         while (!path.empty()) {
             const std::uint32_t at = path.back();
-            if (next[at] != sources[at].size()) {
-                const std::uint32_t source = sources[at][next[at]++];
+            if (next[at] != ordered[at].size()) {
+                const std::uint32_t source = ordered[at][next[at]++];
                 if (!placed[source]) path.push_back(source);
                 continue;
             }
@@ -5872,19 +5961,17 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
 HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const {
     using entry = std::pair<std::int64_t, std::uint32_t>;
     std::priority_queue<entry, std::pmr::vector<entry>, std::greater<entry>> ready;
-    numbers missing(items.size()), left(buffers.size()), order;
+    numbers missing(items.size()), left = reader_counts(), order;
     std::pmr::vector<bool> placed(items.size());
     const auto add = [&](std::uint32_t i) {
         auto growth = static_cast<std::int64_t>(items[i].made - items[i].dead);
-        for (const std::uint32_t b : items[i].reads) {
-            if (left[b] == 1) growth -= static_cast<std::int64_t>(buffers[b].bytes);
+        for (const std::uint32_t b : reads[i]) {
+            if (left[b] == 1) growth -= static_cast<std::int64_t>(buffer_bytes[b]);
         }
         ready.push({growth, i});
     };
-    for (std::size_t b = 0; b != buffers.size(); ++b)
-        left[b] = static_cast<std::uint32_t>(buffers[b].users.size());
     for (std::uint32_t i = 0; i != size(); ++i) {
-        missing[i] = static_cast<std::uint32_t>(items[i].sources.size());
+        missing[i] = static_cast<std::uint32_t>(sources[i].size());
         if (missing[i] == 0) add(i);
     }
     while (!ready.empty()) {
@@ -5893,49 +5980,60 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const
         if (placed[at]) continue;  // it came before with less
         placed[at] = true;
         order.push_back(at);
-        for (const std::uint32_t b : items[at].reads) {
+        for (const std::uint32_t b : reads[at]) {
             if (--left[b] != 1) continue;
-            for (const std::uint32_t u : buffers[b].users) {
+            for (const std::uint32_t u : readers[b]) {
                 if (!placed[u] && missing[u] == 0) add(u);
             }
         }
-        for (const std::uint32_t u : items[at].users) {
+        for (const std::uint32_t u : users[at]) {
             if (--missing[u] == 0) add(u);
         }
     }
     return order;
 }
 
-/// An order with a peak below that, or an empty one if there is none; nothing if none was found.
-HEADRACE_INLINE std::optional<memory_order::numbers> memory_order::best_order(const part& p,
-                                                                              std::uint64_t below) {
+/// Searches an order with a peak below that.
+HEADRACE_INLINE memory_order::searched_part memory_order::search(part p, std::uint64_t below) {
     if (p.size() <= exact_search::max_size && states_left_ != 0) {
-        if (auto found = exact_search(p).run(below, states_left_)) return found;
+        if (auto found = exact_search(p).run(below, states_left_)) {
+            const bool is_exact = states_left_ != 0;
+            return {std::move(p), below, std::move(found), is_exact};
+        }
     }
     std::optional<numbers> best;
+    std::uint64_t peak = below;
     for (numbers order : {p.deepest_first(), p.smallest_first()}) {
-        const std::uint64_t peak = p.peak_of(order);
-        if (peak >= below) continue;
-        below = peak;
+        const std::uint64_t reached = p.peak_of(order);
+        if (reached >= peak) continue;
+        peak = reached;
         best = std::move(order);
     }
-    return best;
+    return {std::move(p), below, std::move(best), false};
 }
 
-HEADRACE_INLINE bool memory_order::improve(segment& s) {
-    const part p = part_of(s);
-    const std::size_t states = states_left_;
-    const auto order = best_order(p, s.peak);
-    const bool is_exact = order && states != 0 && states_left_ != 0 && p.size() <= exact_search::max_size;
-    if (order && !order->empty()) {
+/// Networks repeat their blocks: what was found for one of the last parts holds for those that equal it.
+HEADRACE_INLINE bool memory_order::improve(segment& s, improvement& so_far) {
+    constexpr std::size_t max_kept = 8;
+    auto& searched = so_far.searched;
+    part p = part_of(s, so_far.places);
+    auto known = std::ranges::find_if(searched,
+                                      [&](const searched_part& k) { return k.below == s.peak && k.of == p; });
+    if (known == searched.end()) {
+        if (searched.size() == max_kept) searched.pop_front();
+        searched.push_back(search(std::move(p), s.peak));
+        known = std::prev(searched.end());
+    }
+    const bool is_better = known->order && !known->order->empty();
+    if (is_better) {
         const auto first = nodes_.begin() + s.begin;
         const std::pmr::vector<node*> old(first, nodes_.begin() + s.end);
         for (std::size_t i = 0; i != old.size(); ++i)
-            first[static_cast<std::ptrdiff_t>(i)] = old[(*order)[i]];
-        s.peak = p.peak_of(*order);
+            first[static_cast<std::ptrdiff_t>(i)] = old[(*known->order)[i]];
+        s.peak = known->of.peak_of(*known->order);
     }
-    if (is_exact) s.lower_bound = s.peak;
-    return order && !order->empty();
+    if (known->is_exact) s.lower_bound = s.peak;
+    return is_better;
 }
 
 HEADRACE_INLINE bool memory_order::improve() {
@@ -5946,9 +6044,10 @@ HEADRACE_INLINE bool memory_order::improve() {
                      [](const segment* a, const segment* b) { return a->peak > b->peak; });
     const std::pmr::vector<node*> old = nodes_;
     std::uint64_t peak = need_.lower_bound;
+    improvement so_far{.places = numbers(buffers_.size(), none)};
     for (segment* s : fullest) {
         if (s->peak <= peak) break;
-        const bool is_better = improve(*s);
+        const bool is_better = improve(*s, so_far);
         peak = std::max(peak, s->peak);
         need_.lower_bound = std::max(need_.lower_bound, s->lower_bound);
         if (!is_better) break;  // the others need no more than that
@@ -5984,15 +6083,24 @@ private:
     // Leaves nodes in the order of a depth-first search, inputs first. Edges are read into an array before:
     // the search itself would fetch each node of a large graph from memory twice.
     class search {
+        using numbers = std::pmr::vector<std::uint32_t>;
+        struct step {
+            std::uint32_t at;
+            std::uint32_t next_source;
+        };
+
     public:
         explicit search(const graph& g) : numbers_(g.id_bound()) {
+            nodes_.reserve(g.size());
+            arranged_.reserve(g.size());
+            first_sources_.reserve(g.size() + 1);
             for (node& n : g.nodes()) {
                 numbers_[n.id] = static_cast<std::uint32_t>(nodes_.size());
+                arranged_.push_back(numbers_[n.id]);
                 nodes_.push_back(&n);
-            }
-            for (const node* n : nodes_) {
                 first_sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
-                for (const edge& e : n->operand_edges()) sources_.push_back(numbers_[e.source->id]);
+                // Operands lie before their users, so that they are numbered.
+                for (const edge& e : n.operand_edges()) sources_.push_back(numbers_[e.source->id]);
             }
             first_sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
             begin(g);
@@ -6004,9 +6112,35 @@ private:
             order_.clear();
             for (const node& input : g.inputs()) visit(input);
         }
-        void visit(const node& root) {
-            if (visited_[numbers_[root.id]]) return;
-            path_ = {{numbers_[root.id], first_sources_[numbers_[root.id]]}};
+        void visit(const node& root) { visit(numbers_[root.id]); }
+        void visit_all() {
+            for (std::uint32_t i = 0; i != nodes_.size(); ++i) visit(i);
+        }
+        /// Puts all nodes in the order in which they were visited; those that were not come first, and `end`
+        /// stays the last.
+        void arrange(graph& g, const node& end) {
+            const std::uint32_t last = numbers_[end.id];
+            numbers arranged;
+            arranged.reserve(nodes_.size());
+            const auto add_if = [&](const numbers& from, const auto& is_wanted) {
+                std::ranges::copy_if(from, std::back_inserter(arranged),
+                                     [&](std::uint32_t i) { return i != last && is_wanted(i); });
+            };
+            add_if(arranged_, [&](std::uint32_t i) { return !visited_[i]; });
+            add_if(order_, [](std::uint32_t) { return true; });
+            arranged.push_back(last);
+            if (arranged == arranged_) return;
+            arranged_ = std::move(arranged);
+            std::pmr::vector<node*> order;
+            order.reserve(nodes_.size());
+            for (const std::uint32_t i : arranged_) order.push_back(nodes_[i]);
+            g.reorder(order);
+        }
+
+    private:
+        void visit(std::uint32_t root) {
+            if (visited_[root]) return;
+            path_ = {{root, first_sources_[root]}};
             while (!path_.empty()) {
                 auto& [at, next] = path_.back();
                 if (next == first_sources_[at + 1]) {
@@ -6018,36 +6152,15 @@ private:
                 }
             }
         }
-        void visit_all() {
-            for (const node* n : nodes_) visit(*n);
-        }
-        /// Puts all nodes in the order in which they were visited; `end` stays the last.
-        void arrange(graph& g, node* end) const {
-            const node* next = g.first();
-            std::size_t in_place = 0;
-            if (order_.size() != nodes_.size()) next = nullptr;  // those that were not visited come first
-            while (in_place != order_.size() && nodes_[order_[in_place]] == next) {
-                ++in_place;
-                next = next->next;
-            }
-            for (; in_place != order_.size(); ++in_place) {
-                node& n = *nodes_[order_[in_place]];
-                if (&n != end) g.move_before(n, end);
-            }
-        }
 
-    private:
-        struct step {
-            std::uint32_t at;
-            std::uint32_t next_source;
-        };
-        std::pmr::vector<std::uint32_t> numbers_;  // by id
+        numbers numbers_;  // by id
         std::pmr::vector<node*> nodes_;
-        std::pmr::vector<std::uint32_t> first_sources_;
-        std::pmr::vector<std::uint32_t> sources_;
+        numbers arranged_;  // how the nodes lie now
+        numbers first_sources_;
+        numbers sources_;
         std::pmr::vector<bool> visited_;
         std::pmr::vector<step> path_;
-        std::pmr::vector<std::uint32_t> order_;
+        numbers order_;
     };
 
     static void sort(graph& g) {
@@ -6056,13 +6169,13 @@ private:
         search nodes(g);
         nodes.visit(*end);
         nodes.visit_all();  // those that no output needs, such as writes of variables, keep their order
-        nodes.arrange(g, end);
+        nodes.arrange(g, *end);
         memory_order order(g);
         if (order.improve()) {
             nodes.begin(g);
             for (const node* n : order.nodes()) nodes.visit(*n);
             nodes.visit(*end);
-            nodes.arrange(g, end);
+            nodes.arrange(g, *end);
         }
         if (order.is_free()) g.annotate(*end, order.need());
     }
@@ -6072,9 +6185,6 @@ HEADRACE_COMPILED_PASS(sort_topologically);
 }  // namespace headrace
 
 // ---- headrace/match/pattern_expression.hpp ----
-
-#ifndef HEADRACE_MATCH_PATTERN_EXPRESSION_HPP
-#define HEADRACE_MATCH_PATTERN_EXPRESSION_HPP
 
 namespace headrace {
 
@@ -6241,12 +6351,7 @@ template <pattern_function F>
 
 }  // namespace headrace
 
-#endif
-
 // ---- headrace/match/node_match.hpp ----
-
-#ifndef HEADRACE_MATCH_NODE_MATCH_HPP
-#define HEADRACE_MATCH_NODE_MATCH_HPP
 
 namespace headrace {
 
@@ -6424,12 +6529,7 @@ public:
 
 }  // namespace headrace
 
-#endif
-
 // ---- headrace/match/node_pattern.hpp ----
-
-#ifndef HEADRACE_MATCH_NODE_PATTERN_HPP
-#define HEADRACE_MATCH_NODE_PATTERN_HPP
 
 namespace headrace {
 
@@ -6581,8 +6681,6 @@ template <class P>
 }
 
 }  // namespace headrace
-
-#endif
 
 // ---- headrace/passes/fold/fuse_clamps.hpp ----
 
@@ -11444,9 +11542,6 @@ HEADRACE_COMPILED_PASS(canonicalize_pooling);
 
 // ---- headrace/pass/op_map.hpp ----
 
-#ifndef HEADRACE_PASS_OP_MAP_HPP
-#define HEADRACE_PASS_OP_MAP_HPP
-
 namespace headrace {
 
 /// One entry of an op_map.
@@ -11470,8 +11565,6 @@ struct op_map<becomes<From, To>...> {
 };
 
 }  // namespace headrace
-
-#endif
 
 // ---- headrace/passes/normalize/canonicalize_variants.hpp ----
 
@@ -15274,9 +15367,6 @@ HEADRACE_COMPILED_PASS(expand_bits);
 
 // ---- headrace/target/node_facts.hpp ----
 
-#ifndef HEADRACE_TARGET_NODE_FACTS_HPP
-#define HEADRACE_TARGET_NODE_FACTS_HPP
-
 namespace headrace {
 
 namespace u55 {
@@ -15411,12 +15501,7 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
 
 }  // namespace headrace
 
-#endif
-
 // ---- headrace/target/u55_verify.hpp ----
-
-#ifndef HEADRACE_TARGET_U55_VERIFY_HPP
-#define HEADRACE_TARGET_U55_VERIFY_HPP
 
 namespace headrace::u55 {
 
@@ -15498,8 +15583,6 @@ namespace detail {
 [[nodiscard]] inline std::pmr::string restriction(const node& n) { return restriction(facts_of(n)); }
 
 }  // namespace headrace::u55
-
-#endif
 
 // ---- headrace/passes/u55/expand_extrema.hpp ----
 

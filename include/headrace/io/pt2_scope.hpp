@@ -53,13 +53,18 @@ class scope {
 public:
     scope(headrace::graph& g, const graph_text& text, const symbol_table& symbols, json_parser& json,
           std::pmr::memory_resource* arena)
-        : graph_(g), symbols_(symbols), json_(json), metas_(arena), numbers_(arena), values_(arena) {
+        : graph_(g), symbols_(symbols), json_(json), numbers_(arena), values_(arena) {
         // A description takes some hundred characters. Growing a table fetches all that it holds once more.
-        metas_.reserve(text.tensor_values.size() / 256);
-        read_descriptions(text.tensor_values, "tensor", metas_);
-        values_.reserve(metas_.size());
+        values_.reserve(text.tensor_values.size() / 256);
+        read_descriptions(text.tensor_values, "tensor",
+                          [&](std::string_view name, std::string_view described) {
+                              return values_.try_emplace(name, entry{.description = described}).second;
+                          });
         for (const std::string_view values : text.number_values) {
-            if (!values.empty()) read_descriptions(values, "number", numbers_);
+            if (values.empty()) continue;
+            read_descriptions(values, "number", [&](std::string_view name, std::string_view described) {
+                return numbers_.try_emplace(name, described).second;
+            });
         }
     }
 
@@ -67,10 +72,10 @@ public:
 
     /// What the export says of a tensor or a number of that name; empty if nothing.
     [[nodiscard]] std::string_view description(std::string_view name) const {
-        for (const descriptions* all : {&metas_, &numbers_}) {
-            if (const auto found = all->find(name); found != all->end()) return found->second;
-        }
-        return {};
+        const auto tensor = values_.find(name);
+        if (tensor != values_.end() && !tensor->second.description.empty()) return tensor->second.description;
+        const auto number = numbers_.find(name);
+        return number != numbers_.end() ? number->second : std::string_view();
     }
     /// A number that the program computes from sizes.
     [[nodiscard]] scalar number(std::string_view name) {
@@ -90,13 +95,12 @@ public:
     /// Gives a value its name and, if the graph has it, its metadata.
     void define(value v, std::string_view name) {
         graph_.set_name(v, name);
-        const std::string_view owned = v.producer->results[v.result].name;
-        if (!values_.try_emplace(owned, binding{v, {}, nullptr}).second) fail_twice(name);
-        const auto meta = metas_.find(name);
-        if (meta == metas_.end()) return;
+        entry& e = claim(name);
+        e.known = v;
+        if (e.description.empty()) return;
         try {
             extents order;
-            const tensor_layout layout = read_layout(json_.parse_object(meta->second), symbols_);
+            const tensor_layout layout = read_layout(json_.parse_object(e.description), symbols_);
             graph_.set_meta(v, meta_of_layout(layout, order));
         } catch (failure& f) {
             f.what = f.what.in(in_quotes(name));
@@ -106,40 +110,43 @@ public:
 
     /// Names a weight of that store.
     void define_weight(std::string_view name, std::string_view fqn, weight_store& store) {
-        const std::string_view owned = graph_.own(name);
-        if (!values_.try_emplace(owned, binding{{}, graph_.own(fqn), &store}).second) fail_twice(name);
+        entry& e = claim(name);
+        e.fqn = graph_.own(fqn);
+        e.store = &store;
     }
 
     [[nodiscard]] value find(std::string_view name) {
         const auto found = values_.find(name);
-        if (found == values_.end())
+        if (found == values_.end() || !found->second.is_defined)
             fail_malformed("it uses " + in_quotes(name) + ", which nothing before it defines");
-        binding& b = found->second;
-        if (!b.known) {
+        entry& e = found->second;
+        if (!e.known) {
             try {
-                b.known = make_constant(found->first, b);
+                e.known = make_constant(found->first, e);
             } catch (failure& f) {
                 f.what = f.what.in(in_quotes(found->first));
                 throw;
             }
         }
-        return b.known;
+        return e.known;
     }
 
 private:
-    using descriptions = std::pmr::unordered_map<std::string_view, std::string_view>;
-
-    struct binding {
-        value known;
-        std::string_view fqn;
-        weight_store* store;
+    struct entry {
+        std::string_view description{};  // what the graph says of it; may be missing
+        bool is_defined = false;
+        value known{};  // of a weight, once it is used
+        std::string_view fqn{};
+        weight_store* store = nullptr;
     };
 
-    void read_descriptions(std::string_view values, const char* what, descriptions& into) {
+    // `add` gets a name and what is said of it; it returns false if the name is known.
+    template <class Add>
+    void read_descriptions(std::string_view values, const char* what, const Add& add) {
         json_cursor at(values);
         at.members([&](std::string_view key) {
             const std::string_view name = json_.text(key);
-            if (!into.try_emplace(name, at.skip()).second) {
+            if (!add(name, at.skip())) {
                 fail_malformed(std::string("the graph describes the ") + what + " " + in_quotes(name) +
                                " twice");
             }
@@ -147,19 +154,27 @@ private:
         at.finish();
     }
 
+    // The entry of a name that gets its value now.
+    entry& claim(std::string_view name) {
+        auto found = values_.find(name);
+        if (found == values_.end()) found = values_.try_emplace(graph_.own(name)).first;
+        if (found->second.is_defined) fail_twice(name);
+        found->second.is_defined = true;
+        return found->second;
+    }
+
     [[noreturn]] static void fail_twice(std::string_view name) {
         fail_malformed("the name " + in_quotes(name) + " is used twice");
     }
 
-    value make_constant(std::string_view name, const binding& b) {
-        const weight w = b.store->load(b.fqn, graph_);
+    value make_constant(std::string_view name, const entry& e) {
+        const weight w = e.store->load(e.fqn, graph_);
         tensor_data data{w.bytes, {}};
         if (!w.layout.is_row_major()) data.strides = w.layout.strides.span();
         extents order;
         const tensor_meta meta = meta_of_layout(w.layout, order);
-        const auto described = metas_.find(name);
-        if (described != metas_.end()) {
-            const tensor_layout other = read_layout(json_.parse_object(described->second), symbols_);
+        if (!e.description.empty()) {
+            const tensor_layout other = read_layout(json_.parse_object(e.description), symbols_);
             if (other.dtype != meta.dtype || int_list(other.sizes.span()) != meta.shape) {
                 fail_malformed("its shape or type in the graph is not that of its data");
             }
@@ -173,9 +188,8 @@ private:
     headrace::graph& graph_;
     const symbol_table& symbols_;
     json_parser& json_;
-    descriptions metas_;
-    descriptions numbers_;
-    std::pmr::unordered_map<std::string_view, binding> values_;
+    std::pmr::unordered_map<std::string_view, std::string_view> numbers_;
+    std::pmr::unordered_map<std::string_view, entry> values_;
 };
 
 }  // namespace headrace::pt2

@@ -53,7 +53,7 @@ protected:
 
     flatbuffers::FlatBufferBuilder builder_;
     unique_names names_;
-    std::pmr::vector<std::pair<const graph*, std::pmr::string>> pending_;  // regions, and their names
+    std::pmr::vector<std::pair<const graph*, std::string_view>> pending_;  // regions, and their names
 
 private:
     result<flatbuffers::Offset<void>> write_part(const node& n, const field_info& f) {

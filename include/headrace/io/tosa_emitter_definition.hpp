@@ -112,11 +112,10 @@ private:
         [[nodiscard]] text name_of(const node& n, std::uint32_t i) const { return names[values.index(n, i)]; }
     };
 
-    result<flatbuffers::Offset<tosa_fb::TosaRegion>> write_region(const graph& g,
-                                                                  const std::pmr::string& name) {
+    result<flatbuffers::Offset<tosa_fb::TosaRegion>> write_region(const graph& g, std::string_view name) {
         BOOST_OUTCOME_TRY(check_outputs(g));
         block b(g, names_);
-        for (const std::pmr::string* given : b.values.all()) b.names.push_back(builder_.CreateString(*given));
+        for (const std::string_view given : b.values.all()) b.names.push_back(make_text(given));
         std::pmr::vector<text> inputs;
         variables_.clear();
         for (const node& n : g.nodes()) {
@@ -128,7 +127,7 @@ private:
         std::pmr::vector<text> outputs;
         for (const value v : g.outputs()) outputs.push_back(b.name_of(v));
 
-        const auto block_name = builder_.CreateString(name);
+        const auto block_name = make_text(name);
         const auto operators = builder_.CreateVector(b.operators);
         const auto tensors = builder_.CreateVector(b.tensors);
         const auto input_names = builder_.CreateVector(inputs);
@@ -265,7 +264,7 @@ private:
     // file: MLIR's serializer does the same.
     result<void> write_variable(block& b, const node& n) {
         const auto& v = args_of<tosa::variable>(n);
-        const text name = builder_.CreateString(names_.make(v.variable_name));
+        const text name = make_text(names_.make(v.variable_name));
         variables_.emplace_back(v.variable_name, name);
         return write_tensor(b, n, name, {v.type, v.shape, {}},
                             v.initial_value.bytes != nullptr ? &v.initial_value : nullptr, v.variable_name);

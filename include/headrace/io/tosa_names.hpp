@@ -25,21 +25,27 @@ namespace headrace::detail {
 /// Gives names that are unique in a whole file, because readers may put its blocks into one namespace.
 class unique_names {
 public:
-    /// Makes room for so many more.
-    void expect(std::size_t count) { used_.reserve(used_.size() + count); }
-    [[nodiscard]] const std::pmr::string& make(std::string_view base) {
-        auto [first, is_new] = used_.emplace(base, 1U);
-        if (is_new) return first->first;
+    /// The base, or with a number behind it. The text lives as long as this.
+    [[nodiscard]] std::string_view make(std::string_view base) {
+        const auto found = used_.find(base);
+        if (found == used_.end()) return add(base);
         for (;;) {
-            // The count is looked up again: inserting may have moved it.
-            const std::uint32_t count = used_.find(std::pmr::string(base))->second++;
-            auto [next, is_free] = used_.emplace(std::pmr::string(base) + '_' + number_text(count), 1U);
-            if (is_free) return next->first;
+            const std::pmr::string numbered = std::pmr::string(base) + '_' + number_text(found->second++);
+            if (!used_.contains(numbered)) return add(numbered);
         }
     }
+    /// Makes room for so many more.
+    void expect(std::size_t count) { used_.reserve(used_.size() + count); }
 
 private:
-    std::pmr::unordered_map<std::pmr::string, std::uint32_t> used_;
+    std::string_view add(std::string_view name) {
+        char* copy = static_cast<char*>(memory_.allocate(name.size() + 1, 1));
+        std::ranges::copy(name, copy);
+        return used_.emplace(std::string_view(copy, name.size()), 1U).first->first;
+    }
+
+    std::pmr::monotonic_buffer_resource memory_;
+    std::pmr::unordered_map<std::string_view, std::uint32_t> used_{&memory_};
 };
 
 /// Names the values of one region. A value that has a name keeps it. The operator that computes what an
@@ -64,7 +70,7 @@ public:
     /// Where a value stands among all of its region, and its name there.
     [[nodiscard]] std::size_t index(const node& n, std::uint32_t i) const { return first_value_[n.id] + i; }
     [[nodiscard]] std::size_t index(value v) const { return index(*v.producer, v.result); }
-    [[nodiscard]] std::span<const std::pmr::string* const> all() const { return given_; }
+    [[nodiscard]] std::span<const std::string_view> all() const { return given_; }
 
 private:
     [[nodiscard]] static bool is_constant(const node& n) {
@@ -105,7 +111,7 @@ private:
     }
 
     void give(value v, std::string_view wanted_name) {
-        if (given_[index(v)] == nullptr) given_[index(v)] = &names_.make(wanted_name);
+        if (given_[index(v)].data() == nullptr) given_[index(v)] = names_.make(wanted_name);
     }
 
     // Inputs and outputs are first, so that no other value takes the names that the program gave them;
@@ -127,7 +133,8 @@ private:
     void name_constants(const node& n) {
         const auto is_open = [&](const edge& e) {
             const value v = *e.slot;
-            return v.producer->owner == &region_ && is_constant(*v.producer) && given_[index(v)] == nullptr;
+            return v.producer->owner == &region_ && is_constant(*v.producer) &&
+                   given_[index(v)].data() == nullptr;
         };
         if (std::ranges::none_of(n.operand_edges(), is_open)) return;
         const std::pmr::vector<std::string_view> fields = operand_fields(n);
@@ -139,7 +146,7 @@ private:
                 give(v, wanted(v));
                 continue;
             }
-            std::pmr::string name(*given_[index(n, 0)]);
+            std::pmr::string name(given_[index(n, 0)]);
             (name += '.') += fields[k];
             give(v, name);
         }
@@ -147,8 +154,8 @@ private:
 
     const graph& region_;
     unique_names& names_;
-    std::pmr::vector<std::size_t> first_value_;  // by node id, into `given_`
-    std::pmr::vector<const std::pmr::string*> given_;
+    std::pmr::vector<std::size_t> first_value_;                        // by node id, into `given_`
+    std::pmr::vector<std::string_view> given_;                         // null until then
     std::pmr::unordered_map<std::string_view, candidate> principals_;  // by the exported node's name
 };
 

@@ -44,7 +44,7 @@ inline void write_page_names(json_writer& w, const page_source& source) {
         const std::uint32_t* const number = source.history->find(n);
         if (number == nullptr || n.result_count == 0) continue;
         w.value(*number);
-        w.value(*values.all()[values.index(n, 0)]);
+        w.value(values.all()[values.index(n, 0)]);
     }
     w.end_array();
 }

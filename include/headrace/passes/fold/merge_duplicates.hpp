@@ -3,10 +3,11 @@
 #ifndef HEADRACE_PASSES_FOLD_MERGE_DUPLICATES_HPP
 #define HEADRACE_PASSES_FOLD_MERGE_DUPLICATES_HPP
 
-#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
-#include <unordered_map>
+#include <vector>
 
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
@@ -42,23 +43,48 @@ struct merge_duplicates : pass {
     }
 
 private:
+    // Nodes by what they compute, in a table of the size that a graph needs: a look-up fetches one line of
+    // it, where std::unordered_multimap's fetches three.
+    class computed_nodes {
+    public:
+        explicit computed_nodes(std::size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
+
+        /// The node before that computes the same; otherwise keeps this one and returns null.
+        node* find_or_add(node& n) {
+            const std::uint64_t hash = hash_arguments(*n.op, n.arguments);
+            for (std::size_t at = spread(hash);; ++at) {
+                slot& s = slots_[at & (slots_.size() - 1)];
+                if (s.of == nullptr) {
+                    s = {hash, &n};
+                    return nullptr;
+                }
+                if (s.hash == hash && same_computation(*s.of, n)) return s.of;
+            }
+        }
+
+    private:
+        struct slot {
+            std::uint64_t hash = 0;
+            node* of = nullptr;
+        };
+        // Hashes of pointers differ in their middle bits.
+        static std::size_t spread(std::uint64_t hash) {
+            return static_cast<std::size_t>(hash * 0x9e3779b97f4a7c15U >> 20U);
+        }
+        std::pmr::vector<slot> slots_;
+    };
+
     static std::size_t merge(graph& g) {
-        std::pmr::unordered_multimap<std::uint64_t, node*> seen(g.size());
+        computed_nodes seen(g.size());
         std::size_t merged = 0;
         for (node* n = g.first(); n != nullptr;) {
             node& current = *n;
             n = n->next;
             if (!is_pure(current) || current.op->has(trait::per_reader)) continue;
-            const std::uint64_t hash = hash_arguments(*current.op, current.arguments);
-            const auto [from, to] = seen.equal_range(hash);
-            const auto same =
-                std::find_if(from, to, [&](const auto& s) { return same_computation(*s.second, current); });
-            if (same == to) {
-                seen.emplace(hash, &current);
-                continue;
-            }
+            node* const same = seen.find_or_add(current);
+            if (same == nullptr) continue;
             for (std::uint32_t i = 0; i != current.result_count; ++i) {
-                g.replace_all_uses(current.result(i), same->second->result(i));
+                g.replace_all_uses(current.result(i), same->result(i));
             }
             g.erase(current);
             ++merged;
