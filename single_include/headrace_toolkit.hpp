@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -66,6 +67,81 @@ namespace headrace {
     return false;
 #endif
 }
+
+}  // namespace headrace
+
+// ---- headrace/base/name_table.hpp ----
+
+namespace headrace {
+
+/// A table from names, which it does not own, to values, which lie side by side in the order in which they
+/// were added. In a large table, a look-up fetches three lines from memory: a slot, an entry and its name's
+/// text; std::unordered_map's fetches six. Boost has such tables, but not in 1.74.
+template <class T>
+class name_table {
+public:
+    explicit name_table(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : entries_(memory), slots_(memory) {}
+
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    void reserve(std::size_t count) {
+        entries_.reserve(count);
+        if (2 * count > slots_.size()) make_slots(2 * count);
+    }
+
+    /// The value of that name, or null. It stays in its place until another one is added.
+    [[nodiscard]] T* find(std::string_view name) {
+        if (slots_.empty()) return nullptr;
+        const slot& s = slots_[place_of(name, hash_of(name))];
+        return s.number == none ? nullptr : &entries_[s.number].value;
+    }
+    [[nodiscard]] const T* find(std::string_view name) const {
+        return const_cast<name_table&>(*this).find(name);
+    }
+    /// The value of that name, and whether it was added now.
+    std::pair<T*, bool> try_emplace(std::string_view name, T value = {}) {
+        if (2 * (entries_.size() + 1) > slots_.size()) make_slots(4 * (entries_.size() + 1));
+        const std::uint32_t hash = hash_of(name);
+        slot& s = slots_[place_of(name, hash)];
+        if (s.number != none) return {&entries_[s.number].value, false};
+        s = {hash, static_cast<std::uint32_t>(entries_.size())};
+        return {&entries_.emplace_back(entry{name, std::move(value)}).value, true};
+    }
+
+private:
+    static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
+    struct entry {
+        std::string_view name;
+        T value;
+    };
+    struct slot {
+        std::uint32_t hash = 0;
+        std::uint32_t number = none;
+    };
+
+    static std::uint32_t hash_of(std::string_view name) {
+        return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
+    }
+    // Where the slot of that name is, or would be.
+    [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t hash) const {
+        std::size_t at = hash & (slots_.size() - 1);
+        while (slots_[at].number != none &&
+               (slots_[at].hash != hash || entries_[slots_[at].number].name != name)) {
+            at = (at + 1) & (slots_.size() - 1);
+        }
+        return at;
+    }
+    void make_slots(std::size_t least) {
+        slots_.assign(std::bit_ceil(least), slot());
+        for (std::uint32_t i = 0; i != entries_.size(); ++i) {
+            const std::uint32_t hash = hash_of(entries_[i].name);
+            slots_[place_of(entries_[i].name, hash)] = {hash, i};
+        }
+    }
+
+    std::pmr::vector<entry> entries_;
+    std::pmr::vector<slot> slots_;  // a power of two of them, at most half in use
+};
 
 }  // namespace headrace
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include <headrace/base/name_table.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_symbols.hpp>
 #include <headrace/io/pt2_tensor.hpp>
@@ -58,7 +59,7 @@ public:
         values_.reserve(text.tensor_values.size() / 256);
         read_descriptions(text.tensor_values, "tensor",
                           [&](std::string_view name, std::string_view described) {
-                              return values_.try_emplace(name, entry{.description = described}).second;
+                              return values_.try_emplace(name, {.description = described}).second;
                           });
         for (const std::string_view values : text.number_values) {
             if (values.empty()) continue;
@@ -72,8 +73,8 @@ public:
 
     /// What the export says of a tensor or a number of that name; empty if nothing.
     [[nodiscard]] std::string_view description(std::string_view name) const {
-        const auto tensor = values_.find(name);
-        if (tensor != values_.end() && !tensor->second.description.empty()) return tensor->second.description;
+        const entry* tensor = values_.find(name);
+        if (tensor != nullptr && !tensor->description.empty()) return tensor->description;
         const auto number = numbers_.find(name);
         return number != numbers_.end() ? number->second : std::string_view();
     }
@@ -116,19 +117,18 @@ public:
     }
 
     [[nodiscard]] value find(std::string_view name) {
-        const auto found = values_.find(name);
-        if (found == values_.end() || !found->second.is_defined)
+        entry* e = values_.find(name);
+        if (e == nullptr || !e->is_defined)
             fail_malformed("it uses " + in_quotes(name) + ", which nothing before it defines");
-        entry& e = found->second;
-        if (!e.known) {
+        if (!e->known) {
             try {
-                e.known = make_constant(found->first, e);
+                e->known = make_constant(name, *e);
             } catch (failure& f) {
-                f.what = f.what.in(in_quotes(found->first));
+                f.what = f.what.in(in_quotes(name));
                 throw;
             }
         }
-        return e.known;
+        return e->known;
     }
 
 private:
@@ -156,11 +156,11 @@ private:
 
     // The entry of a name that gets its value now.
     entry& claim(std::string_view name) {
-        auto found = values_.find(name);
-        if (found == values_.end()) found = values_.try_emplace(graph_.own(name)).first;
-        if (found->second.is_defined) fail_twice(name);
-        found->second.is_defined = true;
-        return found->second;
+        entry* e = values_.find(name);
+        if (e == nullptr) e = values_.try_emplace(graph_.own(name)).first;
+        if (e->is_defined) fail_twice(name);
+        e->is_defined = true;
+        return *e;
     }
 
     [[noreturn]] static void fail_twice(std::string_view name) {
@@ -189,7 +189,7 @@ private:
     const symbol_table& symbols_;
     json_parser& json_;
     std::pmr::unordered_map<std::string_view, std::string_view> numbers_;
-    std::pmr::unordered_map<std::string_view, entry> values_;
+    name_table<entry> values_;
 };
 
 }  // namespace headrace::pt2

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <headrace/base/name_table.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_pickle.hpp>
 #include <headrace/io/pt2_tensor.hpp>
@@ -52,7 +53,7 @@ public:
             if (key != "config") return static_cast<void>(at.skip());
             at.members([&](std::string_view fqn) {
                 const std::string_view name_of_weight = json_.text(fqn);
-                if (!configs_.try_emplace(name_of_weight, config{at.skip(), folders_.back()}).second) {
+                if (!configs_.try_emplace(name_of_weight, {at.skip(), folders_.back()}).second) {
                     fail_malformed(name + ": names the weight " + in_quotes(name_of_weight) + " twice");
                 }
             });
@@ -81,16 +82,16 @@ public:
             const std::string path = p.folder + "data/" + std::string(t.storage);
             return {t.layout, place(t.layout, file_of(p.archive, path, g), path)};
         }
-        const auto found = configs_.find(fqn);
-        if (found == configs_.end()) fail_malformed("the archive has no data for it, " + in_quotes(fqn));
-        const simdjson::dom::object entry = json_.parse_object(found->second.text);
+        const config* found = configs_.find(fqn);
+        if (found == nullptr) fail_malformed("the archive has no data for it, " + in_quotes(fqn));
+        const simdjson::dom::object entry = json_.parse_object(found->text);
         bool pickled = false;
         if (entry["use_pickle"].get(pickled) == simdjson::SUCCESS && pickled) {
             fail_malformed("its data is pickled, which is done only for classes other than torch.Tensor");
         }
         const auto meta = json_get<simdjson::dom::object>(entry, "tensor_meta");
         const std::string path =
-            std::string(found->second.folder) + std::string(json_get<std::string_view>(entry, "path_name"));
+            std::string(found->folder) + std::string(json_get<std::string_view>(entry, "path_name"));
         weight loaded{read_layout(meta, symbol_table()), nullptr};  // weights have fixed sizes
         loaded.bytes = place(loaded.layout, file_of(archive_, path, g), path);
         return loaded;
@@ -189,7 +190,7 @@ private:
     json_parser& json_;
     std::deque<padded_text> texts_;
     std::deque<std::string> folders_;
-    std::pmr::unordered_map<std::string_view, config> configs_;
+    name_table<config> configs_;
     std::pmr::unordered_map<const zip_entry*, std::span<const std::byte>> entries_;
     std::deque<pickle> pickles_;
 };

@@ -10,10 +10,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <headrace/base/name_table.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -27,11 +27,11 @@ class unique_names {
 public:
     /// The base, or with a number behind it. The text lives as long as this.
     [[nodiscard]] std::string_view make(std::string_view base) {
-        const auto found = used_.find(base);
-        if (found == used_.end()) return add(base);
+        std::uint32_t* const count = used_.find(base);
+        if (count == nullptr) return add(base);
         for (;;) {
-            const std::pmr::string numbered = std::pmr::string(base) + '_' + number_text(found->second++);
-            if (!used_.contains(numbered)) return add(numbered);
+            const std::pmr::string numbered = std::pmr::string(base) + '_' + number_text((*count)++);
+            if (used_.find(numbered) == nullptr) return add(numbered);
         }
     }
     /// Makes room for so many more.
@@ -41,11 +41,12 @@ private:
     std::string_view add(std::string_view name) {
         char* copy = static_cast<char*>(memory_.allocate(name.size() + 1, 1));
         std::ranges::copy(name, copy);
-        return used_.emplace(std::string_view(copy, name.size()), 1U).first->first;
+        used_.try_emplace({copy, name.size()}, 1);
+        return {copy, name.size()};
     }
 
     std::pmr::monotonic_buffer_resource memory_;
-    std::pmr::unordered_map<std::string_view, std::uint32_t> used_{&memory_};
+    name_table<std::uint32_t> used_;  // how often each is a base
 };
 
 /// Names the values of one region. A value that has a name keeps it. The operator that computes what an
@@ -96,8 +97,8 @@ private:
         const std::string_view origin = origin_of(n);
         if (origin.empty() || n.result_count == 0) return;
         const int rank = n.name() == origin ? 2 : n.op->has(trait::reshaping | trait::permuting) ? 0 : 1;
-        const auto [at, is_new] = principals_.try_emplace(origin, candidate{&n, rank});
-        if (!is_new && rank >= at->second.rank) at->second = {&n, rank};
+        candidate& known = *principals_.try_emplace(origin, {&n, rank}).first;
+        if (rank >= known.rank) known = {&n, rank};
     }
 
     [[nodiscard]] std::pmr::string wanted(value v) const {
@@ -105,8 +106,8 @@ private:
         if (const auto& own = n.results[v.result].name; !own.empty()) return std::pmr::string(own);
         const std::string_view origin = origin_of(n);
         if (origin.empty()) return label(*n.op);
-        const auto principal = principals_.find(origin);
-        if (principal == principals_.end() || principal->second.which == &n) return std::pmr::string(origin);
+        const candidate* principal = principals_.find(origin);
+        if (principal == nullptr || principal->which == &n) return std::pmr::string(origin);
         return std::pmr::string(origin) + '.' + label(*n.op);
     }
 
@@ -154,9 +155,9 @@ private:
 
     const graph& region_;
     unique_names& names_;
-    std::pmr::vector<std::size_t> first_value_;                        // by node id, into `given_`
-    std::pmr::vector<std::string_view> given_;                         // null until then
-    std::pmr::unordered_map<std::string_view, candidate> principals_;  // by the exported node's name
+    std::pmr::vector<std::size_t> first_value_;  // by node id, into `given_`
+    std::pmr::vector<std::string_view> given_;   // null until then
+    name_table<candidate> principals_;           // by the exported node's name
 };
 
 }  // namespace headrace::detail
