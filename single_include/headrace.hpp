@@ -10363,9 +10363,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 namespace headrace {
 
-/// A memory resource that gives everything back at once, when it is destroyed. It takes chunks of a fixed
-/// size and one of its own for what is large, while std::pmr::monotonic_buffer_resource asks for half as much
-/// again each time: on a graph with constants that held a third more than was used.
+/// A memory resource that gives everything back at once, when it is destroyed. It takes chunks that grow with
+/// the graph, up to two huge pages, and one of its own for what is large: constants do not make chunks grow
+/// as those of std::pmr::monotonic_buffer_resource do.
 class arena final : public std::pmr::memory_resource {
 public:
     explicit arena(std::pmr::memory_resource* upstream) : upstream_(upstream) {}
@@ -10392,7 +10392,7 @@ private:
     chunk* chunks_ = nullptr;
     void* free_ = nullptr;
     std::size_t free_bytes_ = 0;
-    std::size_t taken_bytes_ = 0;  // by all chunks
+    std::size_t shared_bytes_ = 0;  // of the chunks for what is small
 };
 
 }  // namespace headrace
@@ -10407,18 +10407,19 @@ namespace headrace {
 
 namespace detail {
 
-inline constexpr std::size_t huge_page_bytes = std::size_t{1} << 21U;
-
-/// A chunk of several huge pages begins at one, so that Linux can give it such.
-inline std::size_t chunk_alignment(std::size_t bytes, std::size_t least) {
-    return sizeof(void*) == 8 && bytes >= 2 * huge_page_bytes ? huge_page_bytes : least;
+inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
+constexpr bool is_huge(std::size_t bytes) {
+    return sizeof(void*) == 8 && bytes >= 2 * huge_page_bytes;
 }
-
+/// A huge chunk begins with a huge page.
+inline std::size_t chunk_alignment(std::size_t bytes, std::size_t least) {
+    return is_huge(bytes) ? huge_page_bytes : least;
+}
 /// Asks for huge pages: of a large graph, the processor's buffer of translations holds a small part of the
 /// others, and a walk over it waits for translations.
 inline void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
-    if (bytes >= 2 * huge_page_bytes) madvise(memory, bytes, MADV_HUGEPAGE);
+    if (is_huge(bytes)) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
 }
 
@@ -10437,12 +10438,15 @@ HEADRACE_INLINE arena::~arena() {
 // no cache holds, that saves part of the time of a lowering.
 HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignment) {
     constexpr std::size_t least = std::size_t{16} * 1024;
-    constexpr std::size_t most = 2 * detail::huge_page_bytes;
+    // Small machines have no memory to spare.
+    constexpr std::size_t most = sizeof(void*) < 8 ? least : 2 * detail::huge_page_bytes;
     if (bytes > least / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
     const bool is_node = bytes == sizeof(node) && alignment == alignof(node);
     if (free_bytes_ < bytes + alignment) {
-        // As much as is taken already, so that chunks are few and at most half of all is taken in vain.
-        free_bytes_ = std::clamp(std::bit_floor(taken_bytes_), least, most) - sizeof(chunk);
+        // As much as there is, so that chunks are few and at most half of all is taken in vain.
+        const std::size_t whole = std::clamp(std::bit_floor(shared_bytes_), least, most);
+        shared_bytes_ += whole;
+        free_bytes_ = whole - sizeof(chunk);
         free_ = take(free_bytes_, alignof(chunk));
     }
     if (is_node) {
@@ -10461,7 +10465,6 @@ HEADRACE_INLINE void* arena::take(std::size_t bytes, std::size_t alignment) {
     void* memory = upstream_->allocate(whole, detail::chunk_alignment(whole, alignof(chunk)));
     detail::ask_for_huge_pages(memory, whole);
     chunks_ = std::construct_at(static_cast<chunk*>(memory), chunk{chunks_, whole});
-    taken_bytes_ += whole;
     void* room = chunks_ + 1;
     std::size_t left = bytes;
     return std::align(alignment, 1, room, left);

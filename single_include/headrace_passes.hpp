@@ -4656,6 +4656,9 @@ using decompose_passes =
 
 // ---- headrace/infer/multiply_accumulates.hpp ----
 
+#ifndef HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
+#define HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
+
 namespace headrace {
 
 namespace detail {
@@ -4715,7 +4718,12 @@ namespace detail {
 
 }  // namespace headrace
 
+#endif
+
 // ---- headrace/ir/purity.hpp ----
+
+#ifndef HEADRACE_IR_PURITY_HPP
+#define HEADRACE_IR_PURITY_HPP
 
 namespace headrace {
 
@@ -4750,6 +4758,8 @@ namespace headrace {
 }
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/fold/fold_constants.hpp ----
 
@@ -5288,6 +5298,9 @@ HEADRACE_COMPILED_PASS(merge_equal_constants);
 
 // ---- headrace/ir/dead_code.hpp ----
 
+#ifndef HEADRACE_IR_DEAD_CODE_HPP
+#define HEADRACE_IR_DEAD_CODE_HPP
+
 namespace headrace {
 
 namespace detail {
@@ -5304,7 +5317,12 @@ std::size_t eliminate_dead_code(graph& g);
 
 }  // namespace headrace
 
+#endif
+
 // ---- headrace/ir/dead_code_definition.hpp ----
+
+#ifndef HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
+#define HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
 
 namespace headrace {
 
@@ -5347,6 +5365,8 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
 }
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/fold/remove_dead_code.hpp ----
 
@@ -6186,6 +6206,9 @@ HEADRACE_COMPILED_PASS(sort_topologically);
 
 // ---- headrace/match/pattern_expression.hpp ----
 
+#ifndef HEADRACE_MATCH_PATTERN_EXPRESSION_HPP
+#define HEADRACE_MATCH_PATTERN_EXPRESSION_HPP
+
 namespace headrace {
 
 /// An input of a pattern, by position: what the pattern's callable is called with. As an operand it stands
@@ -6351,7 +6374,12 @@ template <pattern_function F>
 
 }  // namespace headrace
 
+#endif
+
 // ---- headrace/match/node_match.hpp ----
+
+#ifndef HEADRACE_MATCH_NODE_MATCH_HPP
+#define HEADRACE_MATCH_NODE_MATCH_HPP
 
 namespace headrace {
 
@@ -6529,7 +6557,12 @@ public:
 
 }  // namespace headrace
 
+#endif
+
 // ---- headrace/match/node_pattern.hpp ----
+
+#ifndef HEADRACE_MATCH_NODE_PATTERN_HPP
+#define HEADRACE_MATCH_NODE_PATTERN_HPP
 
 namespace headrace {
 
@@ -6681,6 +6714,8 @@ template <class P>
 }
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/fold/fuse_clamps.hpp ----
 
@@ -11542,6 +11577,9 @@ HEADRACE_COMPILED_PASS(canonicalize_pooling);
 
 // ---- headrace/pass/op_map.hpp ----
 
+#ifndef HEADRACE_PASS_OP_MAP_HPP
+#define HEADRACE_PASS_OP_MAP_HPP
+
 namespace headrace {
 
 /// One entry of an op_map.
@@ -11565,6 +11603,8 @@ struct op_map<becomes<From, To>...> {
 };
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/normalize/canonicalize_variants.hpp ----
 
@@ -15367,6 +15407,9 @@ HEADRACE_COMPILED_PASS(expand_bits);
 
 // ---- headrace/target/node_facts.hpp ----
 
+#ifndef HEADRACE_TARGET_NODE_FACTS_HPP
+#define HEADRACE_TARGET_NODE_FACTS_HPP
+
 namespace headrace {
 
 namespace u55 {
@@ -15501,7 +15544,12 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
 
 }  // namespace headrace
 
+#endif
+
 // ---- headrace/target/u55_verify.hpp ----
+
+#ifndef HEADRACE_TARGET_U55_VERIFY_HPP
+#define HEADRACE_TARGET_U55_VERIFY_HPP
 
 namespace headrace::u55 {
 
@@ -15583,6 +15631,8 @@ namespace detail {
 [[nodiscard]] inline std::pmr::string restriction(const node& n) { return restriction(facts_of(n)); }
 
 }  // namespace headrace::u55
+
+#endif
 
 // ---- headrace/passes/u55/expand_extrema.hpp ----
 

@@ -10,23 +10,38 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <memory_resource>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
+
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <boost/graph/depth_first_search.hpp>
+#include <boost/graph/graph_traits.hpp>
+#include <boost/graph/properties.hpp>
+#include <boost/graph/reverse_graph.hpp>
+#include <boost/pending/disjoint_sets.hpp>
+#include <boost/property_map/property_map.hpp>
 
 #include "headrace.hpp"
 
@@ -748,6 +763,464 @@ struct dialect : dialect_of<"memory", alloc> {};
 
 }  // namespace headrace::memory
 
+// ---- headrace/ir/dead_code.hpp ----
+
+#ifndef HEADRACE_IR_DEAD_CODE_HPP
+#define HEADRACE_IR_DEAD_CODE_HPP
+
+namespace headrace {
+
+namespace detail {
+
+/// Erases all nodes, those of regions as well, and returns how many.
+std::size_t erase_all(graph& g);
+
+}  // namespace detail
+
+/// Removes the nodes that neither the outputs nor an effect need, and returns how many. Placeholders stay:
+/// they are the program's signature. A region is treated likewise, and emptied if no node holds it any more,
+/// so that the census does not count its ops as present. A graph without an output node stays as it is.
+std::size_t eliminate_dead_code(graph& g);
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/ir/purity.hpp ----
+
+#ifndef HEADRACE_IR_PURITY_HPP
+#define HEADRACE_IR_PURITY_HPP
+
+namespace headrace {
+
+/// Does a node of that op do something even if nothing uses its results? Ops without results do (assertions,
+/// TOSA's variables), and ops that write in place.
+[[nodiscard]] constexpr bool has_effects(const op_info& op) {
+    return op.has(trait::no_results | trait::in_place);
+}
+
+/// The same of one node: an op that holds graphs has the effects of what is in them.
+[[nodiscard]] inline bool has_effects(const node& n) {
+    // An unknown op without results is called for what else it does.
+    bool found = has_effects(*n.op) || (is<builtin::opaque>(n) && n.result_count == 0);
+    for_each_region(n, [&](const field_info&, const graph* region) {
+        if (region == nullptr) return;
+        for (const node& inner : region->nodes()) {
+            found = found || (!is<builtin::output>(inner) && has_effects(inner));
+        }
+    });
+    return found;
+}
+
+/// Is the node a function of its operands and arguments alone, with nothing else that can see it run? Of a
+/// dialect that does not say so, no op is.
+[[nodiscard]] inline bool is_pure(const node& n) {
+    if (n.result_count == 0 || has_effects(*n.op)) return false;
+    if (!n.op->dialect->is_pure || n.op->has(trait::impure)) return false;
+    for (const field_info& f : *n.op) {
+        if (f.kind == field_kind::region) return false;
+    }
+    return true;
+}
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/ir/dead_code_definition.hpp ----
+
+#ifndef HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
+#define HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
+
+namespace headrace {
+
+namespace detail {
+
+HEADRACE_INLINE std::size_t erase_all(graph& g) {
+    std::size_t erased = 0;
+    for (graph& region : g.regions()) erased += erase_all(region);
+    for (node* n = g.last(); n != nullptr; ++erased) {
+        node* previous = n->previous;
+        g.erase(*n);
+        n = previous;
+    }
+    return erased;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
+    if (g.output() == nullptr) return 0;
+    // From the last node to the first: what used a node is erased before it is looked at, if it was dead.
+    std::size_t erased = 0;
+    std::pmr::vector<const graph*> held;
+    for (node* n = g.last(); n != nullptr;) {
+        node& current = *n;
+        n = n->previous;
+        if (current.first_use == nullptr && !is<builtin::placeholder>(current) && !has_effects(current)) {
+            g.erase(current);
+            ++erased;
+        } else {
+            for_each_region(current, [&](const field_info&, const graph* region) { held.push_back(region); });
+        }
+    }
+    std::sort(held.begin(), held.end(), std::less<>());
+    for (graph& region : g.regions()) {
+        const bool is_held = std::binary_search(held.begin(), held.end(), &region, std::less<>());
+        erased += is_held ? eliminate_dead_code(region) : detail::erase_all(region);
+    }
+    return erased;
+}
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/ir/topological_order.hpp ----
+
+namespace headrace {
+
+/// How messages about the order name a node: its own name, or its op and id if it has none.
+[[nodiscard]] std::pmr::string node_label(const node& n);
+
+/// Does every node lie after all that it uses?
+[[nodiscard]] bool is_ordered(const graph& g);
+
+/// The nodes of a cycle, each before one of its users and the last before the first; empty if there is none.
+[[nodiscard]] std::pmr::vector<node*> find_cycle(const graph& g);
+
+/// The nodes in an order in which they can be executed, the output node last. It is the order in which they
+/// lie, as far as that is sound. The error names the nodes of a cycle.
+[[nodiscard]] result<std::pmr::vector<node*>> topological_order(const graph& g);
+
+/// Puts the nodes into a topological order if a pass has broken it; nodes that lie well keep their order.
+[[nodiscard]] result<void> restore_order(graph& g);
+
+}  // namespace headrace
+
+// ---- headrace/ir/boost_graph.hpp ----
+
+namespace headrace {
+
+/// Goes along an intrusive list and gives the address of each member: descriptors are pointers here.
+template <class T, T* T::*Next>
+class descriptor_iterator {
+public:
+    using value_type = T*;
+    using difference_type = std::ptrdiff_t;
+    using pointer = T* const*;
+    using reference = T*;
+    using iterator_category = std::forward_iterator_tag;
+
+    descriptor_iterator() = default;
+    explicit descriptor_iterator(T* at) : at_(at) {}
+    T* operator*() const { return at_; }
+    descriptor_iterator& operator++() {
+        at_ = at_->*Next;
+        return *this;
+    }
+    descriptor_iterator operator++(int) {
+        const descriptor_iterator before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(const descriptor_iterator&, const descriptor_iterator&) = default;
+
+private:
+    T* at_ = nullptr;
+};
+
+/// Goes along the operands of a node.
+class operand_iterator {
+public:
+    using value_type = edge*;
+    using difference_type = std::ptrdiff_t;
+    using pointer = edge* const*;
+    using reference = edge*;
+    using iterator_category = std::forward_iterator_tag;
+
+    operand_iterator() = default;
+    explicit operand_iterator(edge* at) : at_(at) {}
+    edge* operator*() const { return at_; }
+    operand_iterator& operator++() {
+        ++at_;
+        return *this;
+    }
+    operand_iterator operator++(int) {
+        const operand_iterator before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(const operand_iterator&, const operand_iterator&) = default;
+
+private:
+    edge* at_ = nullptr;
+};
+
+/// Goes along the operands of all nodes, in execution order.
+class graph_edge_iterator {
+public:
+    using value_type = edge*;
+    using difference_type = std::ptrdiff_t;
+    using pointer = edge* const*;
+    using reference = edge*;
+    using iterator_category = std::forward_iterator_tag;
+
+    graph_edge_iterator() = default;
+    explicit graph_edge_iterator(node* first) : node_(first) { skip_ended(); }
+    edge* operator*() const { return node_->operands + operand_; }
+    graph_edge_iterator& operator++() {
+        ++operand_;
+        skip_ended();
+        return *this;
+    }
+    graph_edge_iterator operator++(int) {
+        const graph_edge_iterator before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(const graph_edge_iterator&, const graph_edge_iterator&) = default;
+
+private:
+    void skip_ended() {
+        while (node_ != nullptr && operand_ == node_->operand_count) {
+            node_ = node_->next;
+            operand_ = 0;
+        }
+    }
+
+    node* node_ = nullptr;
+    std::uint32_t operand_ = 0;
+};
+
+/// Property tags of edges: which operand of its target an edge is, and which result of its source.
+struct operand_position_t {
+    using kind = boost::edge_property_tag;
+};
+struct result_index_t {
+    using kind = boost::edge_property_tag;
+};
+inline constexpr operand_position_t operand_position{};
+inline constexpr result_index_t result_index{};
+
+/// Property map from a node to its id, which is below graph::id_bound(). Ids of erased nodes leave gaps.
+struct node_id_map {
+    using key_type = node*;
+    using value_type = std::uint32_t;
+    using reference = std::uint32_t;
+    using category = boost::readable_property_map_tag;
+    std::uint32_t operator[](const node* n) const { return n->id; }
+    friend std::uint32_t get(node_id_map, const node* n) { return n->id; }
+};
+struct operand_position_map {
+    using key_type = edge*;
+    using value_type = std::uint32_t;
+    using reference = std::uint32_t;
+    using category = boost::readable_property_map_tag;
+    friend std::uint32_t get(operand_position_map, const edge* e) { return e->operand; }
+};
+struct result_index_map {
+    using key_type = edge*;
+    using value_type = std::uint32_t;
+    using reference = std::uint32_t;
+    using category = boost::readable_property_map_tag;
+    friend std::uint32_t get(result_index_map, const edge* e) { return e->slot->result; }
+};
+
+/// A colour for each node, as the searches of Boost.Graph want one: sized by id_bound, since ids have gaps.
+class node_colors {
+public:
+    using color = boost::default_color_type;
+    explicit node_colors(const graph& g) : colors_(g.id_bound(), boost::white_color) {}
+    [[nodiscard]] color operator[](const node* n) const { return colors_[n->id]; }
+    void set(const node* n, color c) { colors_[n->id] = c; }
+    [[nodiscard]] auto map() { return boost::make_iterator_property_map(colors_.begin(), node_id_map()); }
+
+private:
+    std::pmr::vector<color> colors_;
+};
+
+}  // namespace headrace
+
+template <>
+struct boost::graph_traits<headrace::graph> {
+    struct traversal_category : bidirectional_graph_tag, vertex_list_graph_tag, edge_list_graph_tag {};
+    using vertex_descriptor = headrace::node*;
+    using edge_descriptor = headrace::edge*;
+    using directed_category = bidirectional_tag;
+    using edge_parallel_category = allow_parallel_edge_tag;
+    using vertex_iterator = headrace::descriptor_iterator<headrace::node, &headrace::node::next>;
+    using out_edge_iterator = headrace::descriptor_iterator<headrace::edge, &headrace::edge::next_use>;
+    using in_edge_iterator = headrace::operand_iterator;
+    using edge_iterator = headrace::graph_edge_iterator;
+    using adjacency_iterator = void;
+    using vertices_size_type = std::size_t;
+    using edges_size_type = std::size_t;
+    using degree_size_type = std::size_t;
+    static headrace::node* null_vertex() { return nullptr; }
+};
+
+template <>
+struct boost::property_map<headrace::graph, boost::vertex_index_t> {
+    using type = headrace::node_id_map;
+    using const_type = type;
+};
+template <>
+struct boost::property_map<headrace::graph, headrace::operand_position_t> {
+    using type = headrace::operand_position_map;
+    using const_type = type;
+};
+template <>
+struct boost::property_map<headrace::graph, headrace::result_index_t> {
+    using type = headrace::result_index_map;
+    using const_type = type;
+};
+
+namespace headrace {
+
+/// Boost.Graph finds these by argument-dependent lookup.
+[[nodiscard]] inline auto vertices(const graph& g) {
+    using iterator = boost::graph_traits<graph>::vertex_iterator;
+    return std::pair(iterator(g.first()), iterator());
+}
+[[nodiscard]] inline std::size_t num_vertices(const graph& g) { return g.size(); }
+
+[[nodiscard]] inline auto edges(const graph& g) {
+    return std::pair(graph_edge_iterator(g.first()), graph_edge_iterator());
+}
+/// Counts: linear in the number of nodes.
+[[nodiscard]] inline std::size_t num_edges(const graph& g) {
+    std::size_t count = 0;
+    for (const node& n : g.nodes()) count += n.operand_count;
+    return count;
+}
+
+[[nodiscard]] inline node* source(const edge* e, const graph&) { return e->source; }
+[[nodiscard]] inline node* target(const edge* e, const graph&) { return e->target; }
+
+[[nodiscard]] inline auto out_edges(const node* n, const graph&) {
+    using iterator = boost::graph_traits<graph>::out_edge_iterator;
+    return std::pair(iterator(n->first_use), iterator());
+}
+[[nodiscard]] inline std::size_t out_degree(const node* n, const graph&) {
+    std::size_t count = 0;
+    for (const edge* e = n->first_use; e != nullptr; e = e->next_use) ++count;
+    return count;
+}
+[[nodiscard]] inline auto in_edges(const node* n, const graph&) {
+    return std::pair(operand_iterator(n->operands), operand_iterator(n->operands + n->operand_count));
+}
+[[nodiscard]] inline std::size_t in_degree(const node* n, const graph&) { return n->operand_count; }
+[[nodiscard]] inline std::size_t degree(const node* n, const graph& g) {
+    return in_degree(n, g) + out_degree(n, g);
+}
+
+[[nodiscard]] inline node_id_map get(boost::vertex_index_t, const graph&) { return {}; }
+[[nodiscard]] inline std::uint32_t get(boost::vertex_index_t, const graph&, const node* n) { return n->id; }
+[[nodiscard]] inline operand_position_map get(operand_position_t, const graph&) { return {}; }
+[[nodiscard]] inline std::uint32_t get(operand_position_t, const graph&, const edge* e) { return e->operand; }
+[[nodiscard]] inline result_index_map get(result_index_t, const graph&) { return {}; }
+[[nodiscard]] inline std::uint32_t get(result_index_t, const graph&, const edge* e) {
+    return e->slot->result;
+}
+
+}  // namespace headrace
+
+// ---- headrace/ir/topological_order_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+// Collects the nodes as the search finishes them, and the first cycle, each node before one that uses it.
+struct order_search {
+    std::pmr::vector<node*> finished;
+    std::pmr::vector<node*> path;
+    std::pmr::vector<node*> cycle;
+};
+
+// Boost copies its visitors, so this one refers to what it collects.
+class order_visitor : public boost::default_dfs_visitor {
+public:
+    explicit order_visitor(order_search& found) : found_(&found) {}
+
+    template <class Graph>
+    void discover_vertex(node* n, const Graph&) {
+        found_->path.push_back(n);
+    }
+    template <class Graph>
+    void finish_vertex(node* n, const Graph&) {
+        found_->path.pop_back();
+        found_->finished.push_back(n);
+    }
+    template <class Edge, class Graph>
+    void back_edge(const Edge& e, const Graph& g) {
+        if (!found_->cycle.empty()) return;
+        const auto start = std::find(found_->path.begin(), found_->path.end(), target(e, g));
+        found_->cycle.assign(start, found_->path.end());
+        // The path goes from users to producers: turned round, it still begins where the search met it.
+        std::reverse(found_->cycle.begin() + 1, found_->cycle.end());
+    }
+
+private:
+    order_search* found_;
+};
+
+// The search goes from users to producers and starts at each node in turn: a node is finished right after
+// what it uses, so that an order that is sound already comes out as it was.
+[[nodiscard]] inline order_search search_order(const graph& g) {
+    order_search found;
+    found.finished.reserve(g.size());
+    node_colors colors(g);
+    boost::depth_first_search(boost::make_reverse_graph(g), order_visitor(found), colors.map());
+    return found;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE std::pmr::string node_label(const node& n) {
+    if (!n.name().empty()) return std::pmr::string(n.name());
+    return std::pmr::string(n.op->name) + "#" + number_text(n.id);
+}
+
+HEADRACE_INLINE bool is_ordered(const graph& g) {
+    std::pmr::vector<bool> seen(g.id_bound());
+    for (const node& n : g.nodes()) {
+        for (const edge& e : n.operand_edges()) {
+            if (e.source->owner != &g || !seen[e.source->id]) return false;
+        }
+        seen[n.id] = true;
+    }
+    return true;
+}
+
+HEADRACE_INLINE std::pmr::vector<node*> find_cycle(const graph& g) { return detail::search_order(g).cycle; }
+
+HEADRACE_INLINE result<std::pmr::vector<node*>> topological_order(const graph& g) {
+    detail::order_search found = detail::search_order(g);
+    if (!found.cycle.empty()) {
+        std::pmr::string message = "the graph has a cycle: ";
+        for (const node* n : found.cycle) message += node_label(*n) + " -> ";
+        return invalid(message + node_label(*found.cycle.front()));
+    }
+    if (node* const out = g.output()) {
+        const auto at = std::find(found.finished.begin(), found.finished.end(), out);
+        std::rotate(at, at + 1, found.finished.end());
+    }
+    return std::move(found.finished);
+}
+
+HEADRACE_INLINE result<void> restore_order(graph& g) {
+    const node* const out = g.output();
+    if (is_ordered(g) && (out == nullptr || out == g.last())) return boost::outcome_v2::success();
+    const auto order = topological_order(g);
+    if (!order) return order.error();
+    for (node* n : order.value()) g.move_before(*n, nullptr);
+    return boost::outcome_v2::success();
+}
+
+}  // namespace headrace
+
 // ---- headrace/ir/operand_fields.hpp ----
 
 namespace headrace {
@@ -872,6 +1345,352 @@ namespace headrace {
 
 #endif
 
+// ---- headrace/infer/verify.hpp ----
+
+namespace headrace {
+
+/// What verify checks beyond the structure of a graph.
+struct verify_options {
+    /// The inference rule of an op, or null if none is known; `&find_rule<Dialects...>`. Without it, metadata
+    /// is not compared with inference.
+    inference_rule (*rule_of)(const op_info&) = nullptr;
+    /// Checks one node by the rules of a dialect, such as TOSA's legality, after all of the structure;
+    /// `&verify_by_op<Dialects...>` asks the verifiers of its ops.
+    result<void> (*check_node)(const graph&, const node&) = nullptr;
+    /// Must each value have metadata? Otherwise what is missing is passed over.
+    bool metadata_required = false;
+};
+
+/// Checks what every pass must leave true: operands belong to the graph and lie before their users, uses and
+/// census agree with the nodes, one output node and it is last, names of inputs and of outputs differ, and,
+/// where `options` say so, metadata is what inference gives. The error names the first node that fails.
+[[nodiscard]] result<void> verify(const graph& g, const verify_options& options = {});
+
+/// Matches ops with a verifier of their own, which says what inference does not: the limits of a machine,
+/// arguments that exclude each other. It is declared beside the op:
+///
+///     result<void> verify_op(npu::conv, const args<npu::conv>& a, const node& n);
+template <class Op>
+concept verifiable = op_tag<Op> && requires(const args<Op>& a, const node& n) { verify_op(Op{}, a, n); };
+
+namespace detail {
+
+template <op_tag Op>
+result<void> verify_erased(const node& n) {
+    return verify_op(Op{}, *static_cast<const args<Op>*>(n.arguments), n);
+}
+template <class List>
+struct verifiers_of;
+template <class... Ops>
+struct verifiers_of<ops<Ops...>> {
+    using verifier = result<void> (*)(const node&);
+    template <class Op>
+    static constexpr verifier verifier_or_null() {
+        if constexpr (verifiable<Op>) {
+            return &verify_erased<Op>;
+        } else {
+            return nullptr;
+        }
+    }
+    static constexpr std::array<verifier, sizeof...(Ops)> value{verifier_or_null<Ops>()...};
+};
+
+}  // namespace detail
+
+/// Asks the verifier of a node's op, if the op is of these dialects and has one.
+template <class... Dialects>
+[[nodiscard]] result<void> verify_by_op(const graph&, const node& n) {
+    result<void> sound = boost::outcome_v2::success();
+    const auto look_in = [&]<class D>() {
+        if (n.op->dialect != &info_of_dialect<D>) return;
+        const auto ask = detail::verifiers_of<typename D::all_ops>::value[n.op->index];
+        if (ask != nullptr) sound = ask(n);
+    };
+    (look_in.template operator()<Dialects>(), ...);
+    if (!sound) return error{sound.error().kind, message_prefix(n) + sound.error().message};
+    return sound;
+}
+
+/// The same, with the inference rules and verifiers of these dialects, which must have been included.
+template <class... Dialects>
+    requires(sizeof...(Dialects) != 0)
+[[nodiscard]] result<void> verify(const graph& g, verify_options options = {}) {
+    options.rule_of = &find_rule<Dialects...>;
+    if (options.check_node == nullptr) options.check_node = &verify_by_op<Dialects...>;
+    return verify(g, static_cast<const verify_options&>(options));
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/verify_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+class verifier {
+public:
+    verifier(const graph& g, const verify_options& options) : graph_(&g), options_(&options) {}
+
+    result<void> run() {
+        BOOST_OUTCOME_TRY(check_links());
+        BOOST_OUTCOME_TRY(check_census());
+        BOOST_OUTCOME_TRY(check_output());
+        BOOST_OUTCOME_TRY(check_edges());
+        BOOST_OUTCOME_TRY(check_names());
+        for (const node& n : graph_->nodes()) {
+            BOOST_OUTCOME_TRY(check_metadata(n));
+            if (options_->check_node != nullptr) {
+                BOOST_OUTCOME_TRY(options_->check_node(*graph_, n));
+            }
+            BOOST_OUTCOME_TRY(check_regions(n));
+        }
+        return boost::outcome_v2::success();
+    }
+
+private:
+    static error broken(const node& n, std::pmr::string what) {
+        return invalid((n.name().empty() ? node_label(n) + ": " : message_prefix(n)) + std::move(what));
+    }
+
+    // The list of nodes: as long as it says, and linked both ways.
+    result<void> check_links() {
+        std::size_t count = 0;
+        const node* previous = nullptr;
+        present_.assign(graph_->id_bound(), false);
+        for (const node& n : graph_->nodes()) {
+            if (++count > graph_->size()) return invalid("the graph lists more nodes than it has");
+            if (n.owner != graph_) return broken(n, "lies in a graph that is not its own");
+            const bool own_id = n.id < graph_->id_bound() && !present_[n.id];
+            if (!own_id) return broken(n, "has an id that is not its own");
+            if (n.previous != previous) return broken(n, "is not linked to the node before it");
+            if (n.op->results != variadic_results &&
+                n.result_count != static_cast<std::uint32_t>(n.op->results)) {
+                return broken(n, "has " + counted_text(n.result_count, "result") + ", its op " +
+                                     number_text(n.op->results));
+            }
+            present_[n.id] = true;
+            previous = &n;
+            ++counts_[n.op];
+        }
+        if (count != graph_->size() || graph_->last() != previous) {
+            return invalid("the graph lists " + counted_text(count, "node") + " but has " +
+                           number_text(graph_->size()));
+        }
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_census() const {
+        std::optional<error> failure;
+        const auto disagree = [&](const op_info& op, std::size_t counted, std::size_t found) {
+            failure = invalid("the census counts " + counted_text(counted, "node") + " of " +
+                              std::pmr::string(op.name) + ", the graph has " + number_text(found));
+        };
+        graph_->census().for_each([&](const op_info& op, std::size_t counted) {
+            const auto found = counts_.find(&op);
+            const std::size_t expected = found == counts_.end() ? 0 : found->second;
+            if (counted != expected) disagree(op, counted, expected);
+        });
+        for (const auto& [op, expected] : counts_) {
+            std::size_t listed = 0;
+            for (const node& n : graph_->nodes_of(*op)) {
+                if (n.op != op || ++listed > expected) break;
+            }
+            const bool agrees = listed == expected && graph_->census().count(*op) == expected;
+            if (!agrees) disagree(*op, listed, expected);
+        }
+        if (failure) return *failure;
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_output() const {
+        const std::size_t outputs = graph_->census().count(info_of<builtin::output>);
+        if (outputs != 1) {
+            return invalid("the graph has " + number_text(outputs) + " output nodes instead of one");
+        }
+        if (graph_->output() != graph_->last()) return broken(*graph_->last(), "comes after the output node");
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_operands(const node& n) const {
+        std::size_t i = 0;
+        for (const edge& e : n.operand_edges()) {
+            const auto which = [i] { return "operand " + number_text(i); };
+            if (e.slot->producer == nullptr) return broken(n, which() + " is empty");
+            const node& producer = *e.slot->producer;
+            if (producer.owner == nullptr) {
+                return broken(n, which() + " comes from " + node_label(producer) + ", which has been erased");
+            }
+            if (producer.owner != graph_) return broken(n, which() + " comes from another graph");
+            if (producer.id >= present_.size() || !present_[producer.id]) {
+                return broken(n, which() + " comes from " + node_label(producer) + ", which has been erased");
+            }
+            if (e.slot->result >= producer.result_count) {
+                return broken(n, which() + " is result " + number_text(e.slot->result) + " of " +
+                                     node_label(producer) + ", which has " +
+                                     number_text(producer.result_count));
+            }
+            if (e.source != &producer || e.target != &n || e.operand != i) {
+                return broken(n, which() + " was changed without graph::set_operand");
+            }
+            ++i;
+        }
+        return boost::outcome_v2::success();
+    }
+
+    // Every operand is among the uses of its producer, and nothing else is.
+    result<void> check_edges() const {
+        std::size_t used = 0;
+        std::size_t operands = 0;
+        const edge* too_early = nullptr;
+        std::pmr::vector<bool> seen(graph_->id_bound());
+        for (const node& n : graph_->nodes()) {
+            BOOST_OUTCOME_TRY(check_operands(n));
+            BOOST_OUTCOME_TRY(check_uses(n, used));
+            operands += n.operand_count;
+            for (const edge& e : n.operand_edges()) {
+                if (too_early == nullptr && !seen[e.source->id]) too_early = &e;
+            }
+            seen[n.id] = true;
+        }
+        if (used != operands) {
+            return invalid("the graph has " + counted_text(operands, "operand") + " but lists " +
+                           counted_text(used, "use"));
+        }
+        if (too_early == nullptr) return boost::outcome_v2::success();
+        // A cycle is worth a better message than the order that it makes impossible.
+        if (auto order = topological_order(*graph_); !order) return order.error();
+        return broken(*too_early->target, "comes before its operand " + node_label(*too_early->source));
+    }
+
+    result<void> check_uses(const node& n, std::size_t& used) const {
+        for (const edge& e : n.uses()) {
+            ++used;
+            if (e.source != &n || e.target->id >= present_.size() || !present_[e.target->id])
+                return broken(n, "is listed as used by " + node_label(*e.target) + ", which does not use it");
+        }
+        return boost::outcome_v2::success();
+    }
+
+    // Inputs and outputs are told apart by name. One value may be given out twice, and under one name then.
+    result<void> check_names() const {
+        std::pmr::unordered_map<std::string_view, const node*> inputs;
+        for (const node& n : graph_->inputs()) {
+            if (!n.name().empty() && !inputs.emplace(n.name(), &n).second) {
+                return broken(n, "another input has the same name");
+            }
+        }
+        const node& out = *graph_->output();
+        const auto* exported = out.find_annotation<output_names>();
+        if (exported != nullptr && exported->names.size() != out.operand_count) {
+            return invalid("the graph has " + counted_text(out.operand_count, "output") + " but names for " +
+                           number_text(exported->names.size()));
+        }
+        std::pmr::unordered_map<std::string_view, value> outputs;
+        for (std::size_t i = 0; i != out.operand_count; ++i) {
+            const value v = out.operand(i);
+            const std::string_view own = v.producer->results[v.result].name;
+            const std::string_view name = exported != nullptr ? exported->names[i] : own;
+            if (name.empty()) continue;
+            const auto [found, added] = outputs.emplace(name, v);
+            if (!added && found->second != v) {
+                return broken(*v.producer, "another output has the same name, " + std::pmr::string(name));
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_metadata(const node& n) const {
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const auto& meta = n.results[i].meta;
+            if (!meta && (options_->metadata_required || is<builtin::constant>(n))) {
+                return broken(n, "result " + number_text(i) + " has no metadata");
+            }
+            if (meta && !meta->checked_elements()) {
+                return broken(n,
+                              "result " + number_text(i) + " has the impossible shape " + meta_text(*meta));
+            }
+        }
+        // What an input or a constant is, the program says: no rule can.
+        if (options_->rule_of == nullptr || is_of_dialect<builtin::dialect>(n)) {
+            return boost::outcome_v2::success();
+        }
+        const inference_rule rule = options_->rule_of(*n.op);
+        if (rule == nullptr) return boost::outcome_v2::success();
+        for (const edge& e : n.operand_edges()) {
+            if (meta_of(*e.slot) == nullptr) return boost::outcome_v2::success();
+        }
+        std::pmr::monotonic_buffer_resource arena;
+        inference inferred(&arena);
+        if (auto done = rule(n.arguments, inferred); !done) {
+            return broken(n, "breaks the op's own rule: " + done.error().message);
+        }
+        if (inferred.results().size() != n.result_count) {
+            return broken(n, "has " + counted_text(n.result_count, "result") + ", inference gives " +
+                                 number_text(inferred.results().size()));
+        }
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const auto& meta = n.results[i].meta;
+            const tensor_meta& expected = inferred.results()[i];
+            if (meta && !(*meta == expected)) {
+                return broken(n, "result " + number_text(i) + " is " + meta_text(*meta) +
+                                     ", inference gives " + meta_text(expected));
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+
+    result<void> check_regions(const node& n) const {
+        result<void> sound = boost::outcome_v2::success();
+        for_each_region(n, [&](const field_info& f, const graph* region) {
+            if (!sound) return;
+            if (region == nullptr || region->parent() != graph_) {
+                sound = broken(n, std::pmr::string(f.name) + " is not a region of its graph");
+            } else if (auto done = verifier(*region, *options_).run(); !done) {
+                error outer = broken(n, "in " + std::pmr::string(f.name) + ": " + done.error().message);
+                outer.kind = done.error().kind;
+                sound = std::move(outer);
+            }
+        });
+        return sound;
+    }
+
+    const graph* graph_;
+    const verify_options* options_;
+    std::pmr::vector<bool> present_;  // by id
+    std::pmr::unordered_map<const op_info*, std::size_t> counts_;
+};
+
+}  // namespace detail
+
+HEADRACE_INLINE result<void> verify(const graph& g, const verify_options& options) {
+    return detail::verifier(g, options).run();
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/delegate.hpp ----
+
+namespace headrace {
+
+template <one_of<ops<delegate::call_delegate>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.lowered_graph == nullptr) return invalid("the call has no graph");
+    std::size_t next = 0;
+    for (const node& n : a.lowered_graph->inputs()) {
+        if (next == a.operands.size()) return invalid("the call has fewer operands than its graph inputs");
+        const tensor_meta* wanted = meta_of({const_cast<node*>(&n), 0});
+        if (wanted == nullptr || !(*wanted == inference::of(a.operands[next]))) {
+            return invalid("operand " + number_text(next) + " is not of the type that its graph takes");
+        }
+        ++next;
+    }
+    if (next != a.operands.size()) return invalid("the call has more operands than its graph inputs");
+    return detail::infer_region(out, a.lowered_graph);
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/memory.hpp ----
 
 namespace headrace {
@@ -882,6 +1701,213 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 
 }  // namespace headrace
+
+// ---- headrace/infer/multiply_accumulates.hpp ----
+
+#ifndef HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
+#define HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
+
+namespace headrace {
+
+namespace detail {
+
+/// A product of sizes, or 0 if one is negative or it does not fit.
+[[nodiscard]] inline std::uint64_t size_product(std::initializer_list<std::int64_t> sizes) {
+    std::uint64_t product = 1;
+    for (const std::int64_t size : sizes) {
+        if (size < 0 || __builtin_mul_overflow(product, static_cast<std::uint64_t>(size), &product)) return 0;
+    }
+    return product;
+}
+
+}  // namespace detail
+
+/// Does the node multiply and accumulate in a way that multiply_accumulates does not count?
+[[nodiscard]] inline bool has_uncounted_macs(const node& n) {
+    return n.op->has(trait::recurrent) || is<aten::einsum>(n);
+}
+
+/// Multiply-accumulate operations of a convolution, a matrix product or an attention, as its shapes say; 0
+/// for all other nodes, and where shapes are missing or too large. Padding counts as data.
+[[nodiscard]] inline std::uint64_t multiply_accumulates(const node& n) {
+    if (n.operand_count < 2 || n.result_count == 0) return 0;
+    const tensor_meta* const first = meta_of(n.operand(0));
+    const tensor_meta* const second = meta_of(n.operand(1));
+    const tensor_meta* const out = n.results[0].meta ? &*n.results[0].meta : nullptr;
+    if (first == nullptr || second == nullptr || out == nullptr || second->rank() == 0) return 0;
+    const std::int64_t results = out->checked_elements().value_or(0);
+    const std::int64_t inputs = first->checked_elements().value_or(0);
+    const std::int64_t weights = second->checked_elements().value_or(0);
+    const auto per = [](std::int64_t elements, std::int64_t channels) {
+        return channels > 0 ? elements / channels : 0;
+    };
+    if (is<tosa::depthwise_conv2d>(n)) {
+        return second->rank() == 4 ? detail::size_product({results, second->shape[0], second->shape[1]}) : 0;
+    }
+    if (n.op->has(trait::convolving)) {
+        const auto* general = args_if<aten::convolution>(n);
+        if (!n.op->has(trait::transposed) && (general == nullptr || !general->transposed))
+            return detail::size_product({results, per(weights, second->shape[0])});
+        // Each input element meets the weights of its channel: TOSA has input channels last.
+        const std::int64_t channels = second->shape[is<tosa::transpose_conv2d>(n) ? second->rank() - 1 : 0];
+        return detail::size_product({inputs, per(weights, channels)});
+    }
+    if (n.op->has(trait::matrix_product)) {  // the last axis of the first factor is summed over
+        const bool onto_first = is<aten::addmm>(n) || is<aten::baddbmm>(n);
+        const tensor_meta& factor = onto_first ? *second : *first;
+        return factor.rank() != 0 ? detail::size_product({results, factor.shape[factor.rank() - 1]}) : 0;
+    }
+    if (n.op->has(trait::attention) && second->rank() >= 2) {
+        const std::int64_t keys = second->shape[second->rank() - 2];
+        return detail::size_product({inputs, keys}) + detail::size_product({results, keys});
+    }
+    return 0;
+}
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/target/node_facts.hpp ----
+
+#ifndef HEADRACE_TARGET_NODE_FACTS_HPP
+#define HEADRACE_TARGET_NODE_FACTS_HPP
+
+namespace headrace {
+
+namespace u55 {
+
+/// The elements of a constant of whole bytes, row-major; empty if the value is computed, or has strides.
+[[nodiscard]] inline std::span<const std::byte> constant_bytes(value v) {
+    const tensor_data* data = nullptr;
+    if (const auto* a = match<builtin::constant>(v)) data = &a->data;
+    if (const auto* a = match<tosa::const_>(v)) data = &a->data;
+    const tensor_meta* meta = meta_of(v);
+    if (data == nullptr || meta == nullptr || !data->strides.empty()) return {};
+    return {data->bytes, bytes_in_memory(*meta)};
+}
+
+}  // namespace u55
+
+namespace detail {
+
+template <class T>
+[[nodiscard]] const T& member_of(const node& n, const field_info& f) {
+    return *reinterpret_cast<const T*>(static_cast<const std::byte*>(n.arguments) + f.offset);
+}
+
+[[nodiscard]] inline bool is_constant(value v) {
+    return is<builtin::constant>(*v.producer) || is<tosa::const_>(*v.producer);
+}
+
+/// The largest sum of absolute weights of a result's channel. It is not looked for where it cannot be too
+/// large.
+template <class Args>
+[[nodiscard]] std::int64_t weight_sum_of(const Args& a) {
+    const std::int64_t channels = meta_of(a.bias)->shape[0];
+    const std::int64_t terms = element_count(meta_of(a.weight)->shape) / std::max<std::int64_t>(channels, 1);
+    if (terms * 255 <= u55::max_weight_sum || meta_of(a.weight)->dtype != dtype::int8) return 0;
+    const auto bytes = u55::constant_bytes(a.weight);
+    const auto zero = u55::constant_bytes(a.weight_zp);
+    if (zero.empty()) return 0;
+    const auto number = [](std::byte b) -> std::int64_t {
+        return static_cast<std::int8_t>(std::to_integer<std::uint8_t>(b));
+    };
+    std::int64_t largest = 0;
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i != bytes.size(); ++i) {
+        if (i % static_cast<std::size_t>(terms) == 0) sum = 0;
+        sum += std::abs(number(bytes[i]) - number(zero[0]));
+        largest = std::max(largest, sum);
+    }
+    return largest;
+}
+
+[[nodiscard]] inline bool bias_fits_40_bits(value bias) {
+    if (meta_of(bias)->dtype != dtype::int48) return true;
+    const auto bytes = u55::constant_bytes(bias);
+    for (std::size_t i = 0; i + 6 <= bytes.size(); i += 6) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &bytes[i], 6);
+        const auto b = static_cast<std::int64_t>(bits << 16U) >> 16U;
+        if (b >= u55::max_bias || b < -u55::max_bias) return false;
+    }
+    return true;
+}
+
+// What takes a look at the elements of weights and biases, or at the neighbours.
+inline void add_slow_facts(const node& n, op_facts& f) {
+    if (!is_convolution(*n.op)) return;
+    op_attributes& a = f.attributes;
+    const auto add = [&]<op_tag Op>() {
+        const auto* arguments = args_if<Op>(n);
+        if (arguments == nullptr) return;
+        a.weight_sum = weight_sum_of(*arguments);
+        a.bias_fits = bias_fits_40_bits(arguments->bias);
+        if (meta_of(arguments->input)->dtype != dtype::int16) return;
+        for (const edge& use : n.uses()) a.only_rescaled = a.only_rescaled && is<tosa::rescale>(*use.target);
+    };
+    add.template operator()<tosa::conv2d>();
+    add.template operator()<tosa::conv3d>();
+    add.template operator()<tosa::depthwise_conv2d>();
+    add.template operator()<tosa::transpose_conv2d>();
+}
+
+inline void add_attribute(const node& n, const field_info& f, op_attributes& a) {
+    if (f.kind == field_kind::integers) {
+        const auto& values = member_of<int_list>(n, f);
+        if (f.name == "kernel") a.kernel = values;
+        if (f.name == "stride") a.stride = values;
+        if (f.name == "pad" || f.name == "out_pad") a.pad = values;
+        if (f.name == "dilation") a.dilation = values;
+    } else if (f.kind == field_kind::integer && f.name == "axis") {
+        a.axis = member_of<std::int64_t>(n, f);
+    } else if (f.kind == field_kind::boolean && f.name == "round") {
+        a.round = member_of<bool>(n, f);
+    } else if (f.kind == field_kind::element_type && (f.name == "acc_type" || f.name == "type")) {
+        a.declared = member_of<dtype>(n, f);
+    } else if (f.kind == field_kind::resize) {
+        a.mode = member_of<resize_mode>(n, f);
+    }
+}
+
+/// The facts of a node that need neither the elements of its weights nor the users of its results.
+[[nodiscard]] inline op_facts quick_facts_of(const node& n) {
+    op_facts f;
+    f.op = n.op;
+    f.operand_count = std::min<std::size_t>(n.operand_count, op_facts::max_tensors);
+    f.result_count = std::min<std::size_t>(n.result_count, op_facts::max_tensors);
+    for (std::size_t i = 0; i != f.operand_count; ++i) {
+        f.tensors[i] = meta_of(n.operand(i));
+        if (is_constant(n.operand(i)) && i < 64) f.constants |= std::uint64_t{1} << i;
+    }
+    for (std::size_t i = 0; i != f.result_count; ++i) {
+        f.tensors[f.operand_count + i] = &*n.results[i].meta;
+    }
+    for (const field_info& field : *n.op) {
+        if (field.kind == field_kind::tensors) f.list_length = member_of<list<value>>(n, field).size();
+        add_attribute(n, field, f.attributes);
+    }
+    if (const auto* a = args_if<tosa::resize>(n)) {
+        if (const auto* scale = match<tosa::const_shape>(a->scale)) f.attributes.scale = scale->values;
+        if (const auto* offset = match<tosa::const_shape>(a->offset)) f.attributes.offset = offset->values;
+    }
+    f.attributes.from_convolution = is<tosa::rescale>(n) && is_convolution(*n.operand(0).producer->op);
+    return f;
+}
+
+}  // namespace detail
+
+/// The facts of a node of the tosa dialect whose metadata is complete. They refer to its metadata.
+[[nodiscard]] inline op_facts facts_of(const node& n) {
+    op_facts f = detail::quick_facts_of(n);
+    detail::add_slow_facts(n, f);
+    return f;
+}
+
+}  // namespace headrace
+
+#endif
 
 // ---- headrace/target/preferences.hpp ----
 
@@ -1004,6 +2030,4863 @@ inline constexpr target_preferences u85_preferences{.whole_clamps = false,
 
 #endif
 
+// ---- headrace/target/u55_verify.hpp ----
+
+#ifndef HEADRACE_TARGET_U55_VERIFY_HPP
+#define HEADRACE_TARGET_U55_VERIFY_HPP
+
+namespace headrace::u55 {
+
+namespace detail {
+
+// What follows "Ethos-U55 has no CONV2D".
+[[nodiscard]] inline std::pmr::string clause_of(u55_limit limit, const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    switch (limit) {
+        case u55_limit::none:
+        case u55_limit::op:
+            return {};
+        case u55_limit::booleans:
+            return "of booleans";
+        case u55_limit::floats:
+            return "of floating-point numbers";
+        case u55_limit::other_than_int8:
+            return "of types other than INT8";
+        case u55_limit::other_than_int32:
+            return "of types other than INT32";
+        case u55_limit::int32:
+            return "of INT32";
+        case u55_limit::fewer_bits:
+            return "to fewer bits";
+        case u55_limit::int48_source:
+            return "of INT48 except after a convolution";
+        case u55_limit::int16_without_rescale:
+            return "of INT16 that no RESCALE follows";
+        case u55_limit::computed_weight:
+            return "with a computed weight or bias";
+        case u55_limit::channels:
+            return "of more than 65536 channels";
+        case u55_limit::kernel_window:
+            return "with a window of " + number_text(kernel_of(f)[0]) + " x " + number_text(kernel_of(f)[1]) +
+                   " (at most 64 rows and 4096 elements)";
+        case u55_limit::kernel_depth:
+            return "with a window of more than one element in depth";
+        case u55_limit::weight_sum:
+            return "whose absolute weights add up to more than 127 * 65536";
+        case u55_limit::bias_bits:
+            return "with a bias of more than 40 bits";
+        case u55_limit::stride:
+            return f.is<tosa::depthwise_conv2d>() ? "with a stride above 3"
+                                                  : "with a stride above 3 together with padding or dilation";
+        case u55_limit::transposed_stride:
+            return "with strides other than 1 and 2, equal on both axes";
+        case u55_limit::pool_window:
+            return "with a window of " + shape_text(a.kernel) + ", stride " + shape_text(a.stride) +
+                   " and padding " + shape_text(a.pad);
+        case u55_limit::axis_size:
+            return "of an axis of more than 65536 elements";
+        case u55_limit::argmax:
+            return "except of up to 127 channels of one image";
+        case u55_limit::resize:
+            return "except to the nearest element of one image, by 2, 4 or 8";
+        case u55_limit::transpose:
+            return "of " + shape_text(f.operand(0).shape) + ", which it cannot address";
+        case u55_limit::reverse_axis:
+            return "except along an image's height or width";
+        case u55_limit::sum_extent:
+            return "with more than 65536 elements before or after the axis";
+        case u55_limit::shift_without_rounding:
+            return "that does not round";
+    }
+    return {};
+}
+
+}  // namespace detail
+
+/// Why Ethos-U55 cannot execute an operator of the tosa dialect; empty if it can.
+[[nodiscard]] inline std::pmr::string restriction(const op_facts& facts) {
+    const u55_limit limit = violated(facts);
+    if (limit == u55_limit::none) return {};
+    const std::pmr::string clause = detail::clause_of(limit, facts);
+    return "Ethos-U55 has no " + std::pmr::string(facts.op->name.substr(5)) +
+           (clause.empty() ? "" : " " + clause);
+}
+/// The same of a node whose metadata is complete.
+[[nodiscard]] inline std::pmr::string restriction(const node& n) { return restriction(facts_of(n)); }
+
+}  // namespace headrace::u55
+
+#endif
+
+// ---- headrace/target/tosa_verify.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// "(int8, int8)".
+[[nodiscard]] inline std::pmr::string signature_text(std::span<const dtype> types) {
+    std::pmr::string all = "(";
+    for (const dtype t : types) {
+        if (all.size() != 1) all += ", ";
+        all += name_of(t);
+    }
+    return all += ')';
+}
+
+/// "INT or FP", "FP and bf16": what a row demands.
+[[nodiscard]] inline std::pmr::string features_text(std::uint16_t profiles, std::uint16_t extensions) {
+    std::pmr::string text;
+    for (const target_feature_name& f : target_feature_names) {
+        const auto bit = static_cast<std::uint16_t>(f.feature);
+        if ((profiles & bit) != 0) text += (text.empty() ? "" : " or ") + std::pmr::string(f.spelling);
+    }
+    for (const target_feature_name& f : target_feature_names) {
+        const auto bit = static_cast<std::uint16_t>(f.feature);
+        if ((extensions & bit) != 0) text += (text.empty() ? "" : " and ") + std::pmr::string(f.spelling);
+    }
+    return text;
+}
+
+[[nodiscard]] inline result<void> verify_tosa_types(const node& n, const op_facts& facts,
+                                                    const target_spec& target) {
+    const type_fault fault = type_fault_of(facts, target);
+    const auto signature = [&] { return signature_text(tosa_signature(facts).types()); };
+    switch (fault.limit) {
+        case type_limit::none:
+            return boost::outcome_v2::success();
+        case type_limit::control_flow:
+            return unsupported(message_prefix(n) + "control flow needs the target to have cf");
+        case type_limit::types:
+            return unsupported(message_prefix(n) + "TOSA 1.0 has no " +
+                               std::pmr::string(n.op->name.substr(5)) + " of " + signature());
+        case type_limit::profile:
+            return unsupported(message_prefix(n) + signature() + " needs the target to have " +
+                               features_text(fault.row->profiles, fault.row->extensions));
+        case type_limit::computed_operand:
+            return unsupported(message_prefix(n) + std::pmr::string(fault.operand) + " must be a constant");
+    }
+    return boost::outcome_v2::success();
+}
+
+/// Refuses what is above level 8K's limits.
+[[nodiscard]] inline result<void> verify_tosa_level(const node& n, const op_facts& facts) {
+    const level_fault fault = level_fault_of(facts);
+    if (!fault) return boost::outcome_v2::success();
+    if (fault.limit == level_limit::empty_tensor) {
+        return unsupported(message_prefix(n) + "TOSA has no empty tensors, such as " +
+                           shape_text(fault.tensor->shape));
+    }
+    return unsupported(message_prefix(n) + std::pmr::string(name_of(fault.limit)) + ' ' +
+                       number_text(fault.size) + " is above level 8K's limit of " + number_text(fault.max));
+}
+
+[[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {
+    const inference_rule rule = find_rule<tosa::dialect>(*n.op);
+    if (rule == nullptr) return boost::outcome_v2::success();
+    std::array<std::byte, 1024> room;
+    std::pmr::monotonic_buffer_resource arena(room.data(), room.size());
+    inference out(&arena);
+    if (auto inferred = rule(n.arguments, out); !inferred) {
+        return error{inferred.error().kind, message_prefix(n) + inferred.error().message};
+    }
+    if (out.results().size() != n.result_count) {
+        return invalid(message_prefix(n) + "has " + counted_text(n.result_count, "result") + " instead of " +
+                       number_text(out.results().size()));
+    }
+    for (std::size_t i = 0; i != n.result_count; ++i) {
+        const tensor_meta& wanted = out.results()[i];
+        const tensor_meta& given = *n.results[i].meta;
+        if (given == wanted) continue;
+        return invalid(message_prefix(n) + "its metadata says " + std::pmr::string(name_of(given.dtype)) +
+                       ' ' + shape_text(given.shape) + ", but it gives " +
+                       std::pmr::string(name_of(wanted.dtype)) + ' ' + shape_text(wanted.shape));
+    }
+    return boost::outcome_v2::success();
+}
+
+[[nodiscard]] inline result<void> verify_u55(const node& n, const op_facts& facts) {
+    const std::pmr::string fault = u55::restriction(facts);
+    if (fault.empty()) return boost::outcome_v2::success();
+    return unsupported(message_prefix(n) + fault + "; drop u55 from the target");
+}
+
+}  // namespace detail
+
+/// Tells whether a target takes a node: whether TOSA 1.0 has the op for these types and the target what they
+/// need, its sizes are within level 8K, its metadata is what the op gives, and, for a target with u55,
+/// whether Ethos-U55 executes it. Nodes of the builtin dialect
+/// pass, opaque ones excepted. Regions are not entered.
+///
+/// Fails with `unsupported` where another target or a smaller model would do, and with `invalid` where the
+/// graph is wrong.
+[[nodiscard]] inline result<void> verify_tosa(const node& n, const target_spec& target) {
+    if (is<builtin::output>(n)) return boost::outcome_v2::success();
+    for (std::size_t i = 0; i != n.operand_count; ++i) {
+        if (meta_of(n.operand(i)) == nullptr)
+            return invalid(message_prefix(n) + "an operand has no metadata");
+    }
+    for (const result_slot& r : std::span(n.results, n.result_count)) {
+        if (!r.meta) return invalid(message_prefix(n) + "a result has no metadata");
+    }
+    if (is<builtin::placeholder>(n)) return boost::outcome_v2::success();
+    if (is<builtin::constant>(n)) {
+        const dtype type = n.results[0].meta->dtype;
+        const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
+        if (row != nullptr && row->allowed_on(target)) return boost::outcome_v2::success();
+        std::pmr::string needed = row == nullptr ? " does not exist in TOSA 1.0"
+                                                 : " needs the target to have " +
+                                                       detail::features_text(row->profiles, row->extensions);
+        return unsupported(message_prefix(n) + "a constant of " + std::pmr::string(name_of(type)) + needed);
+    }
+    if (!is_of_dialect<tosa::dialect>(n)) {
+        return unsupported(message_prefix(n) + "is not an operator of TOSA");
+    }
+    BOOST_OUTCOME_TRY(detail::verify_tosa_shapes(n));
+    op_facts facts = detail::quick_facts_of(n);
+    BOOST_OUTCOME_TRY(detail::verify_tosa_types(n, facts, target));
+    BOOST_OUTCOME_TRY(detail::verify_tosa_level(n, facts));
+    if (!target.has(target_feature::u55)) return boost::outcome_v2::success();
+    detail::add_slow_facts(n, facts);
+    return detail::verify_u55(n, facts);
+}
+
+/// The first failure among all nodes of a graph and of its control-flow regions.
+[[nodiscard]] inline result<void> verify_tosa(const graph& g, const target_spec& target) {
+    for (const node& n : g.nodes()) {
+        BOOST_OUTCOME_TRY(verify_tosa(n, target));
+        for (const field_info& f : *n.op) {
+            if (f.kind != field_kind::region) continue;
+            const std::byte* at = static_cast<const std::byte*>(n.arguments) + f.offset;
+            if (const graph* region = *reinterpret_cast<graph* const*>(at)) {
+                BOOST_OUTCOME_TRY(verify_tosa(*region, target));
+            }
+        }
+    }
+    return boost::outcome_v2::success();
+}
+
+}  // namespace headrace
+
+// ---- headrace/pass/export_pass.hpp ----
+
+namespace headrace {
+
+/// The metadata of the node that a hook stands for, other than `val`: where it comes from, its module stack
+/// and what the exporter or a user wrote. What a hook gives it to inherits that.
+class node_metadata {
+public:
+    explicit node_metadata(const node& n) : source_(&n) {}
+
+    /// An annotation by its type, such as headrace::module_stack, or null.
+    template <class T>
+    [[nodiscard]] const T* find() const {
+        return source_->find_annotation<T>();
+    }
+    /// The exported program's name for the node that this one descends from.
+    [[nodiscard]] std::string_view origin() const { return origin_name(*source_); }
+    /// nn_module_stack as the exporter wrote it, or empty.
+    [[nodiscard]] std::string_view stack() const {
+        const auto* found = find<module_stack>();
+        return found == nullptr ? std::string_view() : found->text;
+    }
+    [[nodiscard]] const node& source() const { return *source_; }
+
+private:
+    const node* source_;
+};
+
+/// An operator whose op is known only at run time: the arguments of a call_operator for every op. They are a
+/// copy, which a hook may change before it makes a node of it.
+class operator_call {
+public:
+    explicit operator_call(const node& n) : op_(n.op), source_(&n), arguments_(copy_of(*n.op, n.arguments)) {}
+
+    [[nodiscard]] const op_info& op() const { return *op_; }
+    template <op_tag Op>
+    [[nodiscard]] bool is() const {
+        return op_ == &info_of<Op>;
+    }
+    /// The arguments if it is of that op, else null.
+    template <op_tag Op>
+    [[nodiscard]] const args<Op>* args_if() const {
+        return is<Op>() ? static_cast<const args<Op>*>(arguments()) : nullptr;
+    }
+    [[nodiscard]] const void* arguments() const { return arguments_.data(); }
+
+    /// The argument of that name if it has that type, else null. T is the member's type, with its
+    /// std::optional.
+    template <class T>
+    [[nodiscard]] const T* find(std::string_view name) const {
+        const field_info* f = op_->find(name);
+        constexpr field_kind kind = kind_of<typename unwrap_optional<T>::type>;
+        if (f == nullptr || f->kind != kind || f->optional != is_optional<T>) return nullptr;
+        return reinterpret_cast<const T*>(arguments_.data() + f->offset);
+    }
+    /// Changes an argument; false if the op has none of that name and type.
+    template <class T>
+    bool set(std::string_view name, const T& to) {
+        const T* at = find<T>(name);
+        if (at == nullptr) return false;
+        *const_cast<T*>(at) = to;
+        changed_ = true;
+        return true;
+    }
+    /// Another op in its place: arguments of the same name and type stay, others get its defaults.
+    void set_op(const op_info& op) {
+        bytes to = copy_of(op, op.default_args);
+        for (const field_info& f : op) {
+            const field_info* known = op_->find(f.name);
+            if (known == nullptr || known->kind != f.kind || known->optional != f.optional ||
+                known->custom != f.custom)
+                continue;
+            headrace::detail::visit_field(f, to.data(), [&]<class T>(const T& member) {
+                const auto* from = reinterpret_cast<const std::byte*>(arguments_.data()) + known->offset;
+                if constexpr (std::is_same_v<T, custom_member>) {
+                    std::memcpy(member.at, from, f.custom->size);
+                } else {
+                    const_cast<T&>(member) = *reinterpret_cast<const T*>(from);
+                }
+            });
+        }
+        op_ = &op;
+        arguments_ = std::move(to);
+        changed_ = true;
+    }
+
+    [[nodiscard]] bool changed() const { return changed_; }
+    [[nodiscard]] const node& source() const { return *source_; }
+
+private:
+    using bytes = std::pmr::vector<std::byte>;  // aligned for any args, as new aligns
+
+    static bytes copy_of(const op_info& op, const void* from) {
+        const auto* const first = static_cast<const std::byte*>(from);
+        return {first, first + op.args_size};
+    }
+
+    const op_info* op_;
+    const node* source_;
+    bytes arguments_;
+    bool changed_ = false;
+};
+
+/// What `super()` gives to the hooks of an export_pass: the interpreter's own behaviour, which makes a node
+/// and returns its value. It is an emitter, too: `splat` and `constant` make tensors, `unsupported` refuses
+/// the node.
+class export_interpreter : public emitter {
+public:
+    export_interpreter(node& current, pass_context& context, detail::retracing_run* run = nullptr)
+        : emitter(*current.owner, &current, &current, context), run_(run) {}
+
+    /// A node of that op; its `val` is inferred, and the rest of its metadata is `meta`. Given the arguments
+    /// of the visited node as they are, it is a copy of that. Ops with one result give a value, others a
+    /// value_list.
+    template <op_tag Op>
+    auto call_operator(const args<Op>& a, const node_metadata& meta) {
+        node* n = nullptr;
+        if (&a == current_->arguments && headrace::is<Op>(*current_)) {
+            n = &copy_of_current();
+        } else {
+            n = with_metadata(meta, [&] { return this->template add<Op>(a); });
+        }
+        if constexpr (Op::results == 1) {
+            return n == nullptr ? value{} : n->result();
+        } else {
+            return results_of(n);
+        }
+    }
+    /// The same for an op that is known at run time; its `val` is inferred by the context's rules.
+    value_list call_operator(const operator_call& call, const node_metadata& meta) {
+        if (!call.changed() && &call.source() == current_) return results_of(&copy_of_current());
+        const std::size_t count = call.op().results == variadic_results
+                                      ? current_->result_count
+                                      : static_cast<std::size_t>(call.op().results);
+        return results_of(with_metadata(meta, [&] { return this->add(call.op(), call.arguments(), count); }));
+    }
+
+    /// An input of the graph.
+    value placeholder(std::string_view name, const tensor_meta& val, const node_metadata& meta) {
+        return made(owner().create<builtin::placeholder>({}, current_), name, val, meta);
+    }
+    /// A tensor that is known before the program runs.
+    value get_attr(std::string_view name, const tensor_data& data, const tensor_meta& val,
+                   const node_metadata& meta) {
+        return made(owner().create<builtin::constant>({.data = data}, current_), name, val, meta);
+    }
+    /// The outputs of the graph.
+    void output(std::span<const value> values, const node_metadata& meta) {
+        for (const value v : values) {
+            if (!v) return;  // after a failure, which is reported
+        }
+        node& n = owner().create<builtin::output>({.values = list<value>(values)}, current_);
+        n.annotations = meta.source().annotations;
+        has_output_ = true;
+    }
+    /// A region, with this pass.
+    void submodule(graph& region) {
+        if (run_ != nullptr && status_) status_ = detail::retrace_region(*run_, region);
+    }
+
+    /// Gives a value that the hook has made another `val` than inference does. What depends on that of the
+    /// visited node is inferred again.
+    value set_val(value v, const tensor_meta& val) {
+        if (v) owner().set_meta(changed(v), val);
+        return v;
+    }
+    /// Gives the node of a value that the hook has made more metadata.
+    template <class T>
+    value annotate(value v, const T& data) {
+        if (v) owner().annotate(*changed(v).producer, data);
+        return v;
+    }
+
+    /// Are these the results of a copy of the visited node, which nothing else uses? Then it can stay
+    /// instead.
+    [[nodiscard]] bool is_unchanged(const value_list& results) const {
+        if (copy_ == nullptr || copy_->first_use != nullptr || results.size() != copy_->result_count)
+            return false;
+        for (std::uint32_t i = 0; i != copy_->result_count; ++i) {
+            if (!(results[i] == copy_->result(i))) return false;
+        }
+        return true;
+    }
+    [[nodiscard]] bool has_output() const { return has_output_; }
+    [[nodiscard]] result<void>& status() { return status_; }
+
+private:
+    template <class Add>
+    node* with_metadata(const node_metadata& meta, Add&& add_node) {
+        node* const visited = std::exchange(current_, const_cast<node*>(&meta.source()));
+        node* const n = add_node();
+        current_ = visited;
+        return n;
+    }
+    value made(node& n, std::string_view name, const tensor_meta& val, const node_metadata& meta) {
+        owner().set_meta(n.result(), val);
+        owner().set_name(n.result(), name);
+        n.annotations = meta.source().annotations;
+        return n.result();
+    }
+    // Always a node of its own, that what the hook makes after it comes after it.
+    node& copy_of_current() {
+        copy_ = &owner().create(*current_->op, current_->arguments, current_->result_count, current_);
+        std::copy_n(current_->results, current_->result_count, copy_->results);
+        owner().inherit_annotations(*copy_, *current_);
+        return *copy_;
+    }
+    value changed(value v) {
+        if (v.producer == copy_) copy_ = nullptr;
+        return v;
+    }
+
+    node* copy_ = nullptr;
+    detail::retracing_run* run_;
+    result<void> status_ = boost::outcome_v2::success();
+    bool has_output_ = false;
+};
+
+/// Names the pass whose hook before the traversal has another signature, in the compile error.
+template <class Pass>
+struct hook_not_called {};
+
+template <class Diagnosis>
+inline constexpr bool hooks_are_called = false;
+template <>
+inline constexpr bool hooks_are_called<no_fault> = true;
+
+namespace detail {
+
+template <class D, class Op>
+concept calls_args = requires(D& d, const args<Op>& a, const node_metadata& m) { d.call_operator(a, m); };
+template <class D, class Op>
+concept calls_tag =
+    requires(D& d, const args<Op>& a, const node_metadata& m) { d.call_operator(Op{}, a, m); };
+template <class D>
+concept calls_any = requires(D& d, const operator_call& c, const node_metadata& m) { d.call_operator(c, m); };
+template <class D>
+concept hooks_placeholder = requires(D& d, std::string_view n, const tensor_meta& v, const node_metadata& m) {
+    { d.placeholder(n, v, m) } -> std::same_as<value>;
+};
+template <class D>
+concept hooks_get_attr =
+    requires(D& d, std::string_view n, const tensor_data& t, const tensor_meta& v, const node_metadata& m) {
+        { d.get_attr(n, t, v, m) } -> std::same_as<value>;
+    };
+template <class D>
+concept hooks_output = requires(D& d, std::span<const value> v, const node_metadata& m) { d.output(v, m); };
+template <class D>
+concept hooks_call = requires(D& d, graph& g, pass_context& c) {
+    { d.call(g, c) } -> std::same_as<result<void>>;
+};
+template <class D>
+concept names_call = requires { &D::call; };
+template <class D>
+concept hooks_submodule = requires(D& d, graph& g, const node_metadata& m) { d.submodule(g, m); };
+
+// Has a class a member of that name, overloaded or not? Then the name is ambiguous in what also derives from
+// this.
+struct has_call_operator {
+    int call_operator;
+};
+template <class D>
+struct call_operator_probe : D, has_call_operator {};
+template <class D>
+concept names_call_operator = !requires { &call_operator_probe<D>::call_operator; };
+
+/// How the handlers of the drivers call the hooks of an interpreter.
+template <class D>
+struct export_hooks {
+    using targets = typename listed_targets<D>::type;
+
+    /// Calls `hook(D&)` with an interpreter as `super()`.
+    template <class Hook>
+    static auto with_super(const void* pass, export_interpreter& e, Hook&& hook) {
+        auto& self = *const_cast<D*>(static_cast<const D*>(pass));
+        return self.with_super(e, [&] { return hook(self); });
+    }
+    template <class Returned>
+    static outcome_kind give(const export_interpreter& e, const Returned& returned, value_list& with) {
+        append(with, returned);
+        if (e.failed()) return outcome_kind::failed;
+        return e.is_unchanged(with) ? outcome_kind::kept : outcome_kind::replaced;
+    }
+
+    template <class Op>
+    static outcome_kind call(const void* pass, graph&, node& n, pass_context& context, value_list& with) {
+        export_interpreter e(n, context);
+        const node_metadata meta(n);
+        return give(e,
+                    with_super(pass, e,
+                               [&](D& self) {
+                                   if constexpr (calls_args<D, Op>) {
+                                       return self.call_operator(args_of<Op>(n), meta);
+                                   } else if constexpr (calls_tag<D, Op>) {
+                                       return self.call_operator(Op{}, args_of<Op>(n), meta);
+                                   } else if constexpr (calls_any<D>) {
+                                       return self.call_operator(operator_call(n), meta);
+                                   } else {
+                                       return value_list{};  // run() has refused it
+                                   }
+                               }),
+                    with);
+    }
+    static outcome_kind call_fallback(const void* pass, graph&, node& n, pass_context& context,
+                                      value_list& with) {
+        export_interpreter e(n, context);
+        return give(
+            e,
+            with_super(pass, e,
+                       [&](D& self) { return self.call_operator(operator_call(n), node_metadata(n)); }),
+            with);
+    }
+    static outcome_kind call_placeholder(const void* pass, graph&, node& n, pass_context& context,
+                                         value_list& with) {
+        export_interpreter e(n, context);
+        return give(e,
+                    with_super(pass, e,
+                               [&](D& self) {
+                                   return self.placeholder(n.name(), e.result_meta(), node_metadata(n));
+                               }),
+                    with);
+    }
+    static outcome_kind call_get_attr(const void* pass, graph&, node& n, pass_context& context,
+                                      value_list& with) {
+        export_interpreter e(n, context);
+        return give(e,
+                    with_super(pass, e,
+                               [&](D& self) {
+                                   return self.get_attr(n.name(), args_of<builtin::constant>(n).data,
+                                                        e.result_meta(), node_metadata(n));
+                               }),
+                    with);
+    }
+    // A hook that does not call super().output leaves the outputs as they are.
+    static outcome_kind call_output(const void* pass, graph&, node& n, pass_context& context, value_list&) {
+        export_interpreter e(n, context);
+        const list<value> values = args_of<builtin::output>(n).values;
+        with_super(pass, e,
+                   [&](D& self) { self.output(std::span(values.data(), values.size()), node_metadata(n)); });
+        if (e.failed()) return outcome_kind::failed;
+        return e.has_output() ? outcome_kind::replaced : outcome_kind::kept;
+    }
+    static result<void> call_submodule(const void* pass, retracing_run& run, graph& region, node& holder,
+                                       pass_context& context) {
+        export_interpreter e(holder, context, &run);
+        if constexpr (hooks_submodule<D>) {
+            with_super(pass, e, [&](D& self) { self.submodule(region, node_metadata(holder)); });
+        } else {
+            e.submodule(region);
+        }
+        return std::move(e.status());
+    }
+
+    template <class Op>
+    static constexpr bool is_called = calls_args<D, Op> || calls_tag<D, Op> || calls_any<D>;
+
+    template <class... Ops>
+    static auto find_missing(ops<Ops...>) {
+        constexpr bool called[] = {is_called<Ops>..., false};
+        constexpr std::size_t at = [&] {
+            std::size_t i = 0;
+            while (called[i]) ++i;
+            return i;
+        }();
+        if constexpr (at == sizeof...(Ops)) {
+            return no_fault{};
+        } else {
+            return no_handler<D, typename type_at<at, ops<Ops...>>::type>{};
+        }
+    }
+    using missing = decltype(find_missing(targets{}));
+    using wrong_call = std::conditional_t<names_call<D> && !hooks_call<D>, hook_not_called<D>, no_fault>;
+    using uncalled = std::conditional_t<names_call_operator<D> && targets::size == 0 && !calls_any<D>,
+                                        no_targets<D>, no_fault>;
+
+    template <class... Ops>
+    static constexpr auto handlers_for(ops<Ops...>) {
+        constexpr std::size_t interface =
+            std::size_t{hooks_placeholder<D>} + hooks_get_attr<D> + hooks_output<D>;
+        std::array<handler, sizeof...(Ops) + interface> all{{{&info_of<Ops>, &call<Ops>}...}};
+        [[maybe_unused]] std::size_t next = sizeof...(Ops);
+        if constexpr (hooks_placeholder<D>) all[next++] = {&info_of<builtin::placeholder>, &call_placeholder};
+        if constexpr (hooks_get_attr<D>) all[next++] = {&info_of<builtin::constant>, &call_get_attr};
+        if constexpr (hooks_output<D>) all[next++] = {&info_of<builtin::output>, &call_output};
+        return all;
+    }
+    static constexpr auto fallback_or_none() {
+        if constexpr (calls_any<D> && targets::size == 0) {
+            return handler{nullptr, &call_fallback};
+        } else {
+            return handler{};
+        }
+    }
+};
+
+}  // namespace detail
+
+/// Base of an interpreter: a pass that runs through the graph in execution order and says what each node
+/// becomes.
+///
+///     struct replace_add : export_pass<replace_add> {
+///         using targets = ops<aten::add_tensor>;
+///         value call_operator(const args<aten::add_tensor>& a, const node_metadata& meta) {
+///             const value product = super().call_operator<aten::mul_tensor>({a.self, a.other}, meta);
+///             return super().call_operator<aten::sub_tensor>({product, a.other}, meta);
+///         }
+///     };
+///     replace_add()(graph, context);
+///
+/// Hooks, each of which may be left out; `super()` has the interpreter's own form of each:
+///
+/// - for each op of `targets`, `value call_operator(const args<Op>& a, const node_metadata& meta)`, or for a
+///   family of them a template `value call_operator(Op, const args<Op>& a, const node_metadata& meta)`;
+/// - for ops by run time, `value_list call_operator(const operator_call& call, const node_metadata& meta)`;
+/// - `value placeholder(std::string_view name, const tensor_meta& val, const node_metadata& meta)`;
+/// - `value get_attr(std::string_view name, const tensor_data& data, const tensor_meta& val,
+///   const node_metadata& meta)`;
+/// - `void output(std::span<const value> values, const node_metadata& meta)`;
+/// - `void submodule(graph& region, const node_metadata& meta)`;
+/// - `result<void> require(const graph&) const` and `result<void> ensure(const graph&) const`;
+/// - `result<void> call(graph& g, pass_context& context)`, before the traversal, which edits the graph: nodes
+///   that it adds without `val` are dispatched in full;
+/// - `bool should_run(const graph&) const` or `bool should_run(const graph&, bool has_targets) const`, see
+///   headrace::is_due: the pass is not run, only checked, if that says so.
+///
+/// The call_operator for ops by run time is for what of `targets` has no other; a pass without targets has it
+/// for every operator. Nodes that are no target are copied, unless their `val` is missing or depends on one
+/// that a hook changed: those are inferred again, by the context's rules. So a pass may change types, shapes
+/// included.
+///
+/// Hooks may change members. A constant pass is copied for the run, and then keeps none of that.
+template <class Derived>
+class export_pass : public pass {
+public:
+    using checks_itself = void;
+
+    /// Runs it without asking should_run.
+    result<node_counts> run(graph& g, pass_context& context) const {
+        Derived copy(static_cast<const Derived&>(*this));
+        return static_cast<export_pass&>(copy).run(g,
+                                                   context);  // a pass may have a `run` that calls this one
+    }
+    // Both entries have the assertions in themselves: a level of calls would cost the reader three lines.
+    result<node_counts> run(graph& g, pass_context& context) {
+        using hooks = detail::export_hooks<Derived>;
+        static_assert(handlers_complete<typename hooks::missing>,
+                      "export_pass: a target has no call_operator; see no_handler<Pass, Op>, add one");
+        static_assert(
+            hooks_are_called<typename hooks::uncalled>,
+            "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
+        static_assert(hooks_are_called<typename hooks::wrong_call>,
+                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, "
+                      "take graph& and pass_context&");
+        return interpret(g, context);
+    }
+    result<std::size_t> operator()(graph& g, pass_context& context) {
+        using hooks = detail::export_hooks<Derived>;
+        static_assert(handlers_complete<typename hooks::missing>,
+                      "export_pass: a target has no call_operator; see no_handler<Pass, Op>, add one");
+        static_assert(
+            hooks_are_called<typename hooks::uncalled>,
+            "export_pass: nothing would call its call_operator; see no_targets<Pass>, list its ops there");
+        static_assert(hooks_are_called<typename hooks::wrong_call>,
+                      "export_pass: its hook `call` has the wrong signature; see hook_not_called<Pass>, "
+                      "take graph& and pass_context&");
+        const auto& self = static_cast<const Derived&>(*this);
+        if (!is_due(self, g, context)) return rewritten(detail::run_checks_alone(self, g));
+        return rewritten(interpret(g, context));
+    }
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        const auto& self = static_cast<const Derived&>(*this);
+        if (!is_due(self, g, context)) return rewritten(detail::run_checks_alone(self, g));
+        return rewritten(export_pass::run(g, context));
+    }
+
+protected:
+    /// The interpreter, for hooks alone.
+    [[nodiscard]] export_interpreter& super() const { return *super_; }
+
+private:
+    friend struct detail::export_hooks<Derived>;
+    using handler = detail::handler;
+
+    result<node_counts> interpret(graph& g, pass_context& context) {
+        using hooks = detail::export_hooks<Derived>;
+        static constexpr auto handlers = hooks::handlers_for(typename hooks::targets{});
+        static constexpr handler fallback = hooks::fallback_or_none();
+        const detail::erased_pass erased{.object = static_cast<Derived*>(this),
+                                         .name = pass_name<Derived>(),
+                                         .handlers = handlers,
+                                         .in_execution_order = true,
+                                         .fallback = fallback.call == nullptr ? nullptr : &fallback,
+                                         .changes_metadata = true,
+                                         .submodule = &hooks::call_submodule};
+        return detail::run_checked(static_cast<const Derived&>(*this), g, [&]() -> result<node_counts> {
+            if constexpr (detail::hooks_call<Derived>) {
+                BOOST_OUTCOME_TRY(static_cast<Derived*>(this)->call(g, context));
+            }
+            return detail::run_retracing(erased, g, context);
+        });
+    }
+
+    template <class Hook>
+    auto with_super(export_interpreter& e, Hook&& hook) {
+        struct restore {
+            export_pass& self;
+            export_interpreter* outer;
+            ~restore() { self.super_ = outer; }
+        } const at_end{*this, std::exchange(super_, &e)};
+        return hook();
+    }
+    static result<std::size_t> rewritten(const result<node_counts>& counts) {
+        if (!counts) return counts.error();
+        return counts.value().rewritten;
+    }
+
+    export_interpreter* super_ = nullptr;
+};
+
+}  // namespace headrace
+
+// ---- headrace/pass/fused_sweeps.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+// Is each rewrite of a pass a rule of one op? Such a rule sees its node's arguments and its operands' types.
+template <class List>
+inline constexpr bool only_rules_of_one_op = false;
+template <class... Rules>
+inline constexpr bool only_rules_of_one_op<rule_list<Rules...>> =
+    sizeof...(Rules) != 0 && (is_of_one_op<Rules> && ...);
+
+template <class P>
+inline constexpr bool looks_at_its_node_alone = [] {
+    if constexpr (requires { P::looks_at_its_node_alone; }) {
+        return P::looks_at_its_node_alone;
+    } else {
+        return only_rules_of_one_op<rules_of<P>> &&
+               listed_targets<P>::type::size == list_facts<rules_of<P>>::targets::size;
+    }
+}();
+
+}  // namespace detail
+
+/// Matches passes that can share a sweep: what they do to a node depends on nothing but that node and the
+/// types of its operands. Passes of rules are taken to be such; a rule that looks at what computes an
+/// operand, and handlers that do not look further than their node, say so: `static constexpr bool
+/// looks_at_its_node_alone`.
+template <class P>
+concept shares_sweeps = pass_type<P> && effects_of<P>::sound && !graph_pass<P> && !decides_itself<P> &&
+                        !has_requirement<P> && !has_guarantee<P> && std::is_empty_v<P> &&
+                        targets_of<P>::size != 0 && detail::looks_at_its_node_alone<P> &&
+                        !effects_of<P>::target_set.template contains<builtin::placeholder>();
+
+/// What a run by fused sweeps tells: the record of a pass that shared the sweep of one before it counts no
+/// nodes.
+struct fused_statistics {
+    run_statistics passes{};
+    std::size_t sweeps = 0;  ///< of handlers over the graph
+};
+
+/// Runs a static pipeline with the retracing driver, several passes in one sweep where the compiler has found
+/// that they do not interact: none of them makes or targets what a later one targets, and all of them
+/// share_sweeps. Nodes that none of them targets are copied once. The graph afterwards is the same as that of
+/// Pipeline::run.
+///
+/// For interpreters, whose sweeps dispatch every node, as when fast copies are off: a copied node costs a few
+/// nanoseconds here, and the whole of a pipeline's sweeps some percent of its time.
+template <class Pipeline>
+class fused_sweeps {
+    static constexpr std::size_t size = Pipeline::size;
+    static constexpr std::size_t words = (size + 63) / 64;
+    using mask = std::array<std::uint64_t, words == 0 ? 1 : words>;
+    using set_type = std::remove_cvref_t<decltype(Pipeline::ops_before(0))>;
+
+    // As plain words: the compiler evaluates every operation of ten thousand pairs.
+    struct pass_effects {
+        std::uint64_t targets[set_type::word_count] = {};
+        std::uint64_t made_or_targeted[set_type::word_count] = {};
+    };
+    template <class P>
+    static constexpr pass_effects effects_of_pass() {
+        const detail::effect_sets<set_type> sets = detail::effects_over<set_type, P>();
+        pass_effects found;
+        for (std::size_t w = 0; w != set_type::word_count; ++w) {
+            found.targets[w] = sets.targets.words()[w];
+            found.made_or_targeted[w] = sets.targets.words()[w] | sets.produced.words()[w];
+        }
+        return found;
+    }
+    template <class... Ps>
+    static constexpr std::array<pass_effects, sizeof...(Ps)> effects_of_all(pass_list<Ps...>) {
+        return {effects_of_pass<Ps>()...};
+    }
+    static constexpr bool has(const mask& m, std::size_t i) { return (m[i / 64] >> i % 64 & 1) != 0; }
+
+public:
+    /// Of each pass, those before it that it interacts with.
+    static constexpr std::array<mask, size> conflicts = [] {
+        std::array<mask, size> found{};
+        const auto all = effects_of_all(typename Pipeline::passes{});
+        for (std::size_t k = 0; k != size; ++k) {
+            const pass_effects& later = all[k];
+            for (std::size_t i = 0; i != k; ++i) {
+                const pass_effects& earlier = all[i];
+                std::uint64_t common = 0;
+                for (std::size_t w = 0; w != set_type::word_count; ++w)
+                    common |= later.targets[w] & earlier.made_or_targeted[w];
+                if (common != 0) found[k][i / 64] |= std::uint64_t{1} << i % 64;
+            }
+        }
+        return found;
+    }();
+    [[nodiscard]] static constexpr bool interact(std::size_t earlier, std::size_t later) {
+        return has(conflicts[later], earlier);
+    }
+
+    /// As Pipeline::run with the retracing driver; `options.driver` and `after_pass` are not looked at.
+    [[nodiscard]] static result<fused_statistics> run(graph& g, pass_context& context,
+                                                      const run_options& options = {}) {
+        fused_sweeps sweeps(g, context, options);
+        return sweeps.run_all(typename Pipeline::passes{}, std::make_index_sequence<size>{});
+    }
+
+private:
+    fused_sweeps(graph& g, pass_context& context, const run_options& options)
+        : g_(g), context_(context), options_(options) {
+        done_.passes.resize(size);
+    }
+
+    template <class... Ps, std::size_t... I>
+    result<fused_statistics> run_all(pass_list<Ps...>, std::index_sequence<I...>) {
+        result<void> status = boost::outcome_v2::success();
+        static_cast<void>((((status = step<I, Ps>()), status.has_value()) && ...));
+        if (status) status = flush();
+        if (!status) return std::move(status).error();
+        return std::move(done_);
+    }
+
+    template <std::size_t I, class P>
+    result<void> step() {
+        pass_record& record = done_.passes[I];
+        record.name = Pipeline::pass_names[I];
+        if constexpr (Pipeline::can_fire(I)) {
+            // Whether it has work is known when those it interacts with have run.
+            if (effects_of<P>::always_runs || decides_itself<P> || meets_pending<I>()) {
+                BOOST_OUTCOME_TRY(flush());
+            }
+            constexpr pipeline_steps all = Pipeline::steps();
+            record.status = all.decide(all.steps[I], g_, context_, options_);
+            if (record.status != pass_status::ran) return boost::outcome_v2::success();
+            if constexpr (shares_sweeps<P>) {
+                join<I, P>();
+            } else {
+                BOOST_OUTCOME_TRY(flush());
+                BOOST_OUTCOME_TRY(counts, pass_code<P>::run(P{}, g_, context_, driver_kind::retracing));
+                record.nodes = counts;
+                if constexpr (!graph_pass<P>) ++done_.sweeps;
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+    template <std::size_t I>
+    [[nodiscard]] bool meets_pending() const {
+        for (std::size_t w = 0; w != pending_.size(); ++w) {
+            if ((pending_[w] & conflicts[I][w]) != 0) return true;
+        }
+        return false;
+    }
+    template <std::size_t I, class P>
+    void join() {
+        if (handlers_.empty()) first_ = I;
+        pending_[I / 64] |= std::uint64_t{1} << I % 64;
+        const auto& own = detail::handlers_in<P, targets_of<P>>::value;
+        handlers_.insert(handlers_.end(), own.begin(), own.end());
+    }
+
+    // One sweep for all passes that wait.
+    result<void> flush() {
+        if (handlers_.empty()) return boost::outcome_v2::success();
+        // Passes without members need no object of their own.
+        const detail::erased_pass all{this, Pipeline::pass_names[first_], handlers_, true};
+        BOOST_OUTCOME_TRY(counts, detail::run_retracing(all, g_, context_));
+        done_.passes[first_].nodes = counts;
+        ++done_.sweeps;
+        handlers_.clear();
+        pending_ = {};
+        return boost::outcome_v2::success();
+    }
+
+    graph& g_;
+    pass_context& context_;
+    const run_options& options_;
+    fused_statistics done_;
+    std::pmr::vector<detail::handler> handlers_;
+    mask pending_{};
+    std::size_t first_ = 0;
+};
+
+}  // namespace headrace
+
+// ---- headrace/pass/op_map.hpp ----
+
+#ifndef HEADRACE_PASS_OP_MAP_HPP
+#define HEADRACE_PASS_OP_MAP_HPP
+
+namespace headrace {
+
+/// One entry of an op_map.
+template <op_tag From, op_tag To>
+struct becomes {};
+
+/// `using table = op_map<becomes<aten::exp, tosa::exp>, …>; using targets = table::keys; … table::at<Op>`
+template <class... Entries>
+struct op_map;
+template <class... From, class... To>
+struct op_map<becomes<From, To>...> {
+    // Overload resolution finds the entry of a key: one base class for each.
+    struct entries : std::type_identity<becomes<From, To>>... {};
+    template <class Key, class Mapped>
+    static Mapped find(const std::type_identity<becomes<Key, Mapped>>&);
+
+    using keys = ops<From...>;
+    using values = joined<ops<To...>>;  // each once
+    template <class Key>
+    using at = decltype(find<Key>(entries{}));
+};
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/pass/pass_manager.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// The ops of one dialect that a pass looks for, as bits.
+struct target_mask {
+    const dialect_info* dialect;
+    std::span<const std::uint64_t> words;
+};
+
+template <class P, class Set>
+struct target_masks;
+template <class P, class... Ds>
+struct target_masks<P, op_set<Ds...>> {
+    static constexpr std::array<target_mask, sizeof...(Ds)> value{
+        {{&info_of_dialect<Ds>,
+          {effects_of<P>::target_set.words().data() +
+               op_set<Ds...>::first_word(op_set<Ds...>::template position_of<Ds>()),
+           words_for(Ds::size)}}...}};
+};
+
+template <class List>
+struct names_of_passes;
+template <class... Ps>
+struct names_of_passes<pass_list<Ps...>> {
+    static constexpr std::array<std::string_view, sizeof...(Ps)> value{pass_name<Ps>()...};
+};
+// Passes without members are made where they run, so that they need no object.
+template <class P>
+inline constexpr bool has_no_state = std::is_empty_v<P> && std::is_default_constructible_v<P>;
+
+template <class P, class F>
+decltype(auto) with_pass(const void* object, F&& f) {
+    if constexpr (has_no_state<P>) {
+        return f(P{});
+    } else {
+        return f(*static_cast<const P*>(object));
+    }
+}
+template <class P>
+result<node_counts> run_erased(const void* object, graph& g, pass_context& context, driver_kind driver) {
+    return with_pass<P>(object, [&](const P& p) { return pass_code<P>::run(p, g, context, driver); });
+}
+template <class P>
+bool should_run_erased(const void* object, const graph& g) {
+    return with_pass<P>(object, [&](const P& p) {
+        if constexpr (replaces_skip_test<P>) {
+            return p.should_run(g, targets_of<P>::size == 0 || has_any_of(g, infos_in<targets_of<P>>::value));
+        } else {
+            return p.should_run(g);
+        }
+    });
+}
+template <class P>
+constexpr auto should_run_or_null() -> bool (*)(const void*, const graph&) {
+    if constexpr (decides_itself<P>) {
+        return &should_run_erased<P>;
+    } else {
+        return nullptr;
+    }
+}
+
+}  // namespace detail
+
+/// A pass at run time: what its type says, as data. `object` is null for passes without state.
+struct pass_info {
+    std::string_view name;
+    std::string_view summary;
+    bool always_runs;  ///< it has no targets, or decides without them
+    bool whole_graph;
+    bool stateless;
+    std::span<const detail::target_mask> targets;
+    std::span<const std::string_view> requires_before;
+    std::span<const std::string_view> requires_after;
+    std::span<const std::string_view> ensures;
+    result<node_counts> (*run)(const void* object, graph& g, pass_context& context, driver_kind driver);
+    bool (*should_run)(const void* object, const graph& g);  ///< null if the pass leaves that to its targets
+};
+
+template <pass_type P>
+inline constexpr pass_info info_of_pass = [] {
+    static_assert(is_a_pass<pass_fault<P>>,
+                  "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(handlers_complete<pass_fault<P>>,
+                  "pass: a target has no handler; see no_handler<Pass, Op>, add one");
+    static_assert(handlers_are_const<pass_fault<P>>,
+                  "pass: a handler is not const; see handler_not_const<Pass, Op>, make it const");
+    static_assert(
+        handlers_fit<pass_fault<P>>,
+        "pass: a handler has the wrong parameters; see wrong_handler<Pass, Op, Handler>, take const "
+        "args<Op>&, emit<…>&");
+    static_assert(handlers_have_targets<pass_fault<P>>,
+                  "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
+    static_assert(
+        results_are_values<faulty_handler_of<P>>,
+        "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
+    return pass_info{
+        pass_name<P>(),
+        pass_summary<P>(),
+        effects_of<P>::always_runs,
+        graph_pass<P>,
+        detail::has_no_state<P>,
+        detail::target_masks<P, std::remove_const_t<decltype(effects_of<P>::target_set)>>::value,
+        detail::names_of_passes<detail::order_list_of<P, detail::order_list::requires_before>>::value,
+        detail::names_of_passes<detail::order_list_of<P, detail::order_list::requires_after>>::value,
+        detail::names_of_passes<detail::order_list_of<P, detail::order_list::ensures>>::value,
+        &detail::run_erased<P>,
+        detail::should_run_or_null<P>()};
+}();
+
+/// Matches functions that can stand for a pass: `result<std::size_t>(graph&, pass_context&)`.
+template <class F>
+concept graph_function =
+    !pass_type<F> && std::is_invocable_r_v<result<std::size_t>, const F&, graph&, pass_context&>;
+
+/// Any pass of a static pipeline, or a function over a graph with a name, as a value. Copies share the pass.
+class any_pass {
+public:
+    template <pass_type P>
+    any_pass(P p) : any_pass(info_of_pass<P>) {  // any_pass stands for the pass: no explicit
+        if constexpr (!detail::has_no_state<P>) object_ = std::make_shared<const P>(std::move(p));
+    }
+    /// Of a pass without state.
+    explicit any_pass(const pass_info& info) : info_(&info), name_(info.name) {}
+    /// Under another name than its type's, as two of one type need it.
+    template <pass_type P>
+    any_pass(std::pmr::string name, P p) : any_pass(std::move(p)) {
+        name_ = std::move(name);
+    }
+    /// `f` returns how many nodes it rewrote.
+    template <graph_function F>
+    any_pass(std::pmr::string name, F f) : any_pass(function_pass{std::move(f)}) {
+        name_ = std::move(name);
+    }
+
+    [[nodiscard]] std::string_view name() const { return name_; }
+    [[nodiscard]] const pass_info& info() const { return *info_; }
+
+    /// Does it give what is asked for: itself by name, or a property that it ensures?
+    [[nodiscard]] bool provides(std::string_view wanted) const {
+        return name_ == wanted ||
+               std::find(info_->ensures.begin(), info_->ensures.end(), wanted) != info_->ensures.end();
+    }
+
+    /// The skip test: does the graph, nested regions included, have a target of the pass?
+    [[nodiscard]] bool has_targets(const graph& g) const {
+        for (const detail::target_mask& mask : info_->targets) {
+            const auto present = g.census().present(*mask.dialect);
+            for (std::size_t w = 0; w != present.size(); ++w) {
+                if ((mask.words[w] & present[w]) != 0) return true;
+            }
+        }
+        return false;
+    }
+    [[nodiscard]] pass_status decide(const graph& g) const {
+        if (!info_->always_runs && !has_targets(g)) return pass_status::no_target;
+        if (info_->should_run != nullptr && !info_->should_run(object_.get(), g))
+            return pass_status::declined;
+        return pass_status::ran;
+    }
+    [[nodiscard]] result<node_counts> run(graph& g, pass_context& context,
+                                          driver_kind driver = driver_kind::in_place) const {
+        return info_->run(object_.get(), g, context, driver);
+    }
+
+private:
+    struct function_pass : pass {
+        explicit function_pass(std::function<result<std::size_t>(graph&, pass_context&)> f)
+            : function(std::move(f)) {}
+        result<std::size_t> operator()(graph& g, pass_context& c) const { return function(g, c); }
+        std::function<result<std::size_t>(graph&, pass_context&)> function;
+    };
+
+    const pass_info* info_;
+    std::shared_ptr<const void> object_;
+    std::pmr::string name_;
+};
+
+/// The passes that can be chosen by name. Names are unique: a pass that a pipeline runs twice is in it once.
+class pass_registry {
+public:
+    pass_registry() = default;
+    /// All passes of a list, such as that of a pipeline: `pass_registry(standard_lowering<E>::passes{})`.
+    template <pass_type... Ps>
+    explicit pass_registry(pass_list<Ps...>) {
+        static_assert((std::is_default_constructible_v<Ps> && ...),
+                      "pass_registry: a pass in the list cannot be default-constructed; add an object");
+        const auto make = [this]<class P>() {
+            if constexpr (detail::has_no_state<P>) {
+                add(any_pass(info_of_pass<P>));
+            } else if constexpr (std::is_default_constructible_v<P>) {
+                add(P{});
+            }
+        };
+        static_cast<void>(make);
+        (make.template operator()<Ps>(), ...);
+    }
+
+    /// False if a pass of that name is there already: it stays.
+    bool add(any_pass p) {
+        if (find(p.name()) != nullptr) return false;
+        passes_.push_back(std::move(p));
+        return true;
+    }
+    [[nodiscard]] const any_pass* find(std::string_view name) const {
+        for (const any_pass& p : passes_) {
+            if (p.name() == name) return &p;
+        }
+        return nullptr;
+    }
+    [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
+
+    /// The names that one may have meant, best first.
+    [[nodiscard]] std::pmr::vector<std::string_view> closest(std::string_view name,
+                                                             std::size_t count = 3) const;
+
+    /// The passes of a list like "a,b,c". An unknown name is an error that has the closest names.
+    [[nodiscard]] result<std::pmr::vector<any_pass>> select(std::string_view names) const {
+        std::pmr::vector<any_pass> chosen;
+        while (!names.empty()) {
+            const std::string_view name = names.substr(0, names.find(','));
+            names.remove_prefix(std::min(names.size(), name.size() + 1));
+            if (name.empty()) continue;
+            const any_pass* found = find(name);
+            if (found == nullptr) return unknown(name);
+            chosen.push_back(*found);
+        }
+        return chosen;
+    }
+
+private:
+    [[nodiscard]] error unknown(std::string_view name) const {
+        std::pmr::string text = "no pass is called '" + std::pmr::string(name) + "'";
+        const char* separator = "; did you mean ";
+        for (const std::string_view near : closest(name)) {
+            text += separator + std::pmr::string(near);
+            separator = ", ";
+        }
+        return invalid(std::move(text));
+    }
+
+    std::pmr::vector<any_pass> passes_;
+};
+
+namespace detail {
+
+/// How many letters must be put in, left out or changed to get from one word to the other.
+[[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::pmr::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 0; i != a.size(); ++i) {
+        std::size_t diagonal = row[0]++;
+        for (std::size_t k = 0; k != b.size(); ++k) {
+            const std::size_t changed = diagonal + (a[i] == b[k] ? 0 : 1);
+            diagonal = row[k + 1];
+            row[k + 1] = std::min({changed, row[k] + 1, row[k + 1] + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+/// Puts passes in an order that meets their constraints and else keeps the one that they were given in:
+/// always the first that may run comes next. What is required may be given by any of several passes, and so
+/// is no plain edge of a graph: a pass waits until one of those that provide it has run.
+class pass_order {
+public:
+    using constraint =
+        std::pair<std::pmr::string, std::pmr::string>;  ///< every pass of that name before every other
+
+    pass_order(std::span<const any_pass> passes, std::span<const constraint> constraints)
+        : passes_(passes), constraints_(constraints), placed_(passes.size(), false) {}
+
+    [[nodiscard]] result<std::pmr::vector<std::size_t>> solve() {
+        BOOST_OUTCOME_TRY(check_provided());
+        std::pmr::vector<std::size_t> order;
+        while (order.size() != passes_.size()) {
+            std::size_t next = 0;
+            while (next != passes_.size() && (placed_[next] || blocker_of(next))) ++next;
+            if (next == passes_.size()) return cycle();
+            placed_[next] = true;
+            order.push_back(next);
+        }
+        return order;
+    }
+
+private:
+    [[nodiscard]] bool provided(std::string_view wanted, std::size_t except) const {
+        for (std::size_t i = 0; i != passes_.size(); ++i) {
+            if (i != except && passes_[i].provides(wanted)) return true;
+        }
+        return false;
+    }
+    [[nodiscard]] result<void> check_provided() const {
+        for (std::size_t i = 0; i != passes_.size(); ++i) {
+            const pass_info& info = passes_[i].info();
+            for (const auto& names : {info.requires_before, info.requires_after}) {
+                for (const std::string_view wanted : names) {
+                    if (!provided(wanted, i)) {
+                        return invalid("pass " + std::pmr::string(passes_[i].name()) + " requires " +
+                                       std::pmr::string(wanted) + ", which no pass in the list ensures");
+                    }
+                }
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+
+    /// A pass that must run before that one and has not been placed yet.
+    [[nodiscard]] std::optional<std::size_t> blocker_of(std::size_t i) const {
+        for (const std::string_view wanted : passes_[i].info().requires_before) {
+            if (const auto missing = missing_provider(wanted, i)) return missing;
+        }
+        for (std::size_t k = 0; k != passes_.size(); ++k) {
+            if (placed_[k] || k == i) continue;
+            if (is_last_for(i, k)) return k;
+            for (const auto& [first, second] : constraints_) {
+                if (passes_[k].name() == first && passes_[i].name() == second) return k;
+            }
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] std::optional<std::size_t> missing_provider(std::string_view wanted, std::size_t i) const {
+        std::optional<std::size_t> missing;
+        for (std::size_t k = 0; k != passes_.size(); ++k) {
+            if (k == i || !passes_[k].provides(wanted)) continue;
+            if (placed_[k]) return std::nullopt;
+            if (!missing) missing = k;
+        }
+        return missing;
+    }
+    /// Does `k` require something after it that only `i` of the passes that are left gives?
+    [[nodiscard]] bool is_last_for(std::size_t i, std::size_t k) const {
+        for (const std::string_view wanted : passes_[k].info().requires_after) {
+            if (!passes_[i].provides(wanted)) continue;
+            bool other = false;
+            for (std::size_t j = 0; j != passes_.size(); ++j)
+                other = other || (!placed_[j] && j != i && j != k && passes_[j].provides(wanted));
+            if (!other) return true;
+        }
+        return false;
+    }
+
+    /// Every pass that is left has a blocker: following them must come round.
+    [[nodiscard]] error cycle() const {
+        std::pmr::vector<std::size_t> path;
+        std::size_t at =
+            static_cast<std::size_t>(std::find(placed_.begin(), placed_.end(), false) - placed_.begin());
+        while (std::find(path.begin(), path.end(), at) == path.end()) {
+            path.push_back(at);
+            at = *blocker_of(at);
+        }
+        path.erase(path.begin(), std::find(path.begin(), path.end(), at));
+        std::pmr::string text = "the passes cannot be put in order: " + std::pmr::string(passes_[at].name());
+        while (!path.empty()) {
+            text += " must run before " + std::pmr::string(passes_[path.back()].name());
+            if (path.size() != 1) text += ", which";
+            path.pop_back();
+        }
+        return invalid(std::move(text));
+    }
+
+    std::span<const any_pass> passes_;
+    std::span<const constraint> constraints_;
+    std::pmr::vector<bool> placed_;
+};
+
+}  // namespace detail
+
+inline std::pmr::vector<std::string_view> pass_registry::closest(std::string_view name,
+                                                                 std::size_t count) const {
+    std::pmr::vector<std::pair<std::size_t, std::string_view>> ranked;
+    const std::size_t most = std::max<std::size_t>(3, name.size() / 2);
+    for (const any_pass& p : passes_) {
+        const bool part = !name.empty() && p.name().find(name) != std::string_view::npos;
+        const std::size_t distance = part ? 0 : detail::edit_distance(name, p.name());
+        if (distance <= most) ranked.emplace_back(distance, p.name());
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (ranked.size() > count) ranked.resize(count);
+    std::pmr::vector<std::string_view> names;
+    for (const auto& [distance, near] : ranked) names.push_back(near);
+    return names;
+}
+
+/// How a pass manager runs its passes.
+struct pass_manager_options {
+    bool run_checks_after_each_pass = false;  ///< false: once, when all passes have run
+    bool suppress_check_failures = false;     ///< failures of checks are kept, and do not stop the run
+    std::size_t steps = 1;                    ///< how often the whole list is run
+    run_options run{};                        ///< as of static pipelines
+};
+
+/// A pipeline whose passes are chosen at run time. They are the passes of static pipelines; what the compiler
+/// proves of those (that every op is lowered) is not known here, so checks say what must hold. The
+/// constraints on their order are solved before the first run.
+class pass_manager {
+public:
+    using check = std::function<result<void>(const graph& g)>;
+
+    explicit pass_manager(std::pmr::vector<any_pass> passes = {}, const pass_manager_options& options = {})
+        : passes_(std::move(passes)), options_(options) {}
+
+    void add_pass(any_pass p) {
+        passes_.push_back(std::move(p));
+        solved_ = false;
+    }
+    /// Adds a check to those that the graph must pass.
+    void add_checks(check c) { checks_.push_back(std::move(c)); }
+    /// Makes that the only check.
+    void set_checks(check c) {
+        checks_.clear();
+        add_checks(std::move(c));
+    }
+    /// Every pass called `first` runs before every one called `second`, where both are in the list.
+    void add_constraint(std::pmr::string first, std::pmr::string second) {
+        constraints_.emplace_back(std::move(first), std::move(second));
+        solved_ = false;
+    }
+
+    /// The passes, in the order that they were given in or, once it is solved, run in.
+    [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
+
+    /// Moves passes as little as their requires_before, requires_after, ensures and the constraints allow. An
+    /// error names the pass that is missing, or the cycle.
+    [[nodiscard]] result<void> solve_constraints() {
+        if (solved_) return boost::outcome_v2::success();
+        BOOST_OUTCOME_TRY(order, detail::pass_order(passes_, constraints_).solve());
+        std::pmr::vector<any_pass> sorted;
+        sorted.reserve(order.size());
+        for (const std::size_t i : order) sorted.push_back(passes_[i]);
+        passes_ = std::move(sorted);
+        solved_ = true;
+        return boost::outcome_v2::success();
+    }
+
+    /// Runs the passes. Records, one for each pass and step, name passes of this manager. An error comes from
+    /// a pass or a check, whose name and whose predecessor's it has; refused nodes are in the context's
+    /// diagnostics.
+    [[nodiscard]] result<run_statistics> operator()(graph& g, pass_context& context) {
+        BOOST_OUTCOME_TRY(solve_constraints());
+        suppressed_.clear();
+        run_statistics statistics;
+        statistics.reserve(passes_.size() * options_.steps);
+        for (std::size_t step = 0; step != options_.steps; ++step) {
+            for (const any_pass& p : passes_) {
+                BOOST_OUTCOME_TRY(run_pass(p, g, context, statistics.emplace_back()));
+            }
+        }
+        if (!options_.run_checks_after_each_pass) {
+            BOOST_OUTCOME_TRY(run_checks(g, passes_.empty() ? "" : passes_.back().name()));
+        }
+        return statistics;
+    }
+
+    /// What checks found in the last run, where failures are suppressed.
+    [[nodiscard]] std::span<const error> suppressed_failures() const { return suppressed_; }
+
+private:
+    result<void> run_pass(const any_pass& p, graph& g, pass_context& context, pass_record& record) {
+        const run_options& options = options_.run;
+        record.name = p.name();
+        const bool forced = !options.skip || context.forces_passes();
+        record.status = forced ? pass_status::ran : p.decide(g);
+        if (record.status != pass_status::ran) return boost::outcome_v2::success();
+        const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
+        result<node_counts> counts = p.run(g, context, options.driver);
+        if (!counts) return located(p, std::move(counts).error());
+        record.nodes = counts.value();
+        if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
+        if (options_.run_checks_after_each_pass) {
+            BOOST_OUTCOME_TRY(run_checks(g, p.name()));
+        }
+        if (options.after_pass == nullptr) return boost::outcome_v2::success();
+        return options.after_pass(options.observer, record, g);
+    }
+
+    result<void> run_checks(const graph& g, std::string_view after) {
+        for (const check& c : checks_) {
+            result<void> status = c(g);
+            if (status) continue;
+            error e = status.error().in("check after " + std::pmr::string(after));
+            if (!options_.suppress_check_failures) return e;
+            suppressed_.push_back(std::move(e));
+        }
+        return boost::outcome_v2::success();
+    }
+
+    [[nodiscard]] error located(const any_pass& p, error e) const {
+        const auto position = static_cast<std::size_t>(&p - passes_.data());
+        if (e.message.find(p.name()) != std::pmr::string::npos && position == 0) return e;
+        std::pmr::string text = "pass " + std::pmr::string(p.name());
+        if (position != 0) text += ", after " + std::pmr::string(passes_[position - 1].name());
+        return {e.kind, text + ": " + std::move(e.message)};
+    }
+
+    std::pmr::vector<any_pass> passes_;
+    std::pmr::vector<detail::pass_order::constraint> constraints_;
+    std::pmr::vector<check> checks_;
+    pass_manager_options options_;
+    std::pmr::vector<error> suppressed_;
+    bool solved_ = false;
+};
+
+}  // namespace headrace
+
+// ---- headrace/pass/reordering.hpp ----
+
+namespace headrace {
+
+/// Why a pipeline in another order would not compile.
+enum class reordering_fault : std::uint8_t { none, unmet, misordered, invalidated, too_early, survives };
+
+/// The passes of a pipeline, as data that can be put in another order. It evaluates at run time the same
+/// functions with which the pipeline proves its own order, so a test can try every swap in one program.
+template <class Pipeline>
+class reordering {
+    using set_type = std::remove_cvref_t<decltype(Pipeline::ops_after())>;
+
+public:
+    static constexpr std::size_t size = Pipeline::size;
+    using order_type = std::array<std::size_t, size>;
+
+    [[nodiscard]] static constexpr order_type as_listed() {
+        order_type order{};
+        for (std::size_t i = 0; i != size; ++i) order[i] = i;
+        return order;
+    }
+    [[nodiscard]] static constexpr order_type with_swapped(std::size_t a, std::size_t b) {
+        order_type order = as_listed();
+        std::swap(order[a], order[b]);
+        return order;
+    }
+
+    /// The first thing that is wrong with an order of the passes, by their positions in the pipeline.
+    [[nodiscard]] static constexpr reordering_fault check(const order_type& order) {
+        return check(order, size);
+    }
+    /// What is wrong with the pipeline without the pass at a position.
+    [[nodiscard]] static constexpr reordering_fault check_without(std::size_t i) {
+        return check(as_listed(), i);
+    }
+
+    /// What the pass at a position says about its order.
+    [[nodiscard]] static constexpr const order_facts& facts_of(std::size_t i) { return *facts_[i + 1]; }
+    /// Can the pass at `a` emit what the pass at `b` looks for?
+    [[nodiscard]] static constexpr bool feeds(std::size_t a, std::size_t b) {
+        return !(effects_[a].produced & effects_[b].targets).empty();
+    }
+    /// Can it emit what that pass always removes?
+    [[nodiscard]] static constexpr bool feeds_removal(std::size_t a, std::size_t b) {
+        return !(effects_[a].produced & effects_[b].removed).empty();
+    }
+
+private:
+    static constexpr reordering_fault check(const order_type& order, std::size_t left_out) {
+        std::array<const order_facts*, size + 2> facts = facts_;
+        std::array<detail::effect_sets<set_type>, size> effects{};
+        for (std::size_t i = 0; i != size; ++i) {
+            facts[i + 1] = i == left_out ? &nothing_ : facts_[order[i] + 1];
+            if (i != left_out) effects[i] = effects_[order[i]];
+        }
+        switch (detail::order_check<detail::count_wanted(facts_)>(facts).first().kind) {
+            case detail::order_fault_kind::unmet:
+                return reordering_fault::unmet;
+            case detail::order_fault_kind::misordered:
+                return reordering_fault::misordered;
+            case detail::order_fault_kind::invalidated:
+                return reordering_fault::invalidated;
+            case detail::order_fault_kind::none:
+                break;
+        }
+        const auto flow = detail::fold_effects<set_type, size>(effects, Pipeline::ops_before(0), legal_);
+        if (detail::find_too_early(effects, flow) != size) return reordering_fault::too_early;
+        return flow.ops[size] <= legal_ ? reordering_fault::none : reordering_fault::survives;
+    }
+
+    static constexpr order_facts nothing_{&detail::identity_of<no_pass>};  // of a pass that is left out
+    static constexpr set_type legal_ =
+        detail::boundary<typename Pipeline::legal>::set.over(typename set_type::dialect_list{});
+
+    template <class... Ps>
+    static constexpr auto collect_effects(pass_list<Ps...>) {
+        return std::array<detail::effect_sets<set_type>, size>{detail::effects_over<set_type, Ps>()...};
+    }
+    template <class... Ps>
+    static constexpr auto collect_facts(pass_list<Ps...>) {
+        using start = detail::start_facts<typename detail::properties_in<typename Pipeline::source>::type>;
+        using end = detail::end_facts<typename detail::properties_in<typename Pipeline::legal>::type>;
+        return std::array<const order_facts*, size + 2>{&order_facts_of<start>, &order_facts_of<Ps>...,
+                                                        &order_facts_of<end>};
+    }
+    static constexpr auto effects_ = collect_effects(typename Pipeline::passes{});
+    static constexpr auto facts_ = collect_facts(typename Pipeline::passes{});
+};
+
+}  // namespace headrace
+
+// ---- headrace/match/execution_span.hpp ----
+
+namespace headrace::detail {
+
+/// From the first to the last of some nodes of one graph. Constants do not count, as they depend on nothing.
+/// What lies between is all that a path between two of the nodes can lead through, so it is found in time
+/// that does not depend on the graph's size.
+class execution_span {
+public:
+    explicit execution_span(std::span<node* const> nodes) {
+        for (node* n : nodes) {
+            if (!is<builtin::constant>(*n) && inside_.insert(n).second) first_ = last_ = n;
+        }
+        if (first_ != nullptr) find_ends();
+    }
+
+    [[nodiscard]] node* first() const { return first_; }
+    [[nodiscard]] node* last() const { return last_; }
+
+    /// Does no path leave the nodes and come back?
+    [[nodiscard]] bool convex() const { return scan(nullptr); }
+    /// What lies between, is not of the nodes and uses their results, directly or not.
+    [[nodiscard]] std::pmr::vector<node*> users_between() const {
+        std::pmr::vector<node*> users;
+        scan(&users);
+        return users;
+    }
+
+private:
+    void find_ends() {
+        // Both ways at once, from any of them: neither end is further than the span is long.
+        node* back = first_;
+        node* ahead = first_;
+        for (std::size_t missing = inside_.size() - 1; missing != 0;) {
+            if (back != nullptr && (back = back->previous) != nullptr && inside_.contains(back)) {
+                first_ = back;
+                --missing;
+            }
+            if (missing != 0 && ahead != nullptr && (ahead = ahead->next) != nullptr &&
+                inside_.contains(ahead)) {
+                last_ = ahead;
+                --missing;
+            }
+            if (back == nullptr && ahead == nullptr) break;  // not all in one graph
+        }
+    }
+    // False if one of the nodes uses what is outside of them and uses another.
+    bool scan(std::pmr::vector<node*>* users) const {
+        std::pmr::unordered_set<const node*> dependent;
+        for (node* n = first_; n != nullptr; n = n->next) {
+            const bool is_inside = inside_.contains(n);
+            for (const edge& e : n->operand_edges()) {
+                if (is_inside && dependent.contains(e.source)) return false;
+                if (!is_inside && (inside_.contains(e.source) || dependent.contains(e.source))) {
+                    if (dependent.insert(n).second && users != nullptr) users->push_back(n);
+                }
+            }
+            if (n == last_) break;
+        }
+        return true;
+    }
+
+    std::pmr::unordered_set<const node*> inside_;
+    node* first_ = nullptr;
+    node* last_ = nullptr;
+};
+
+}  // namespace headrace::detail
+
+// ---- headrace/match/pattern_expression.hpp ----
+
+#ifndef HEADRACE_MATCH_PATTERN_EXPRESSION_HPP
+#define HEADRACE_MATCH_PATTERN_EXPRESSION_HPP
+
+namespace headrace {
+
+/// An input of a pattern, by position: what the pattern's callable is called with. As an operand it stands
+/// for any value, as another argument for any literal; where it stands twice, both are the same.
+template <std::size_t I>
+struct wildcard {};
+
+/// The most inputs that a pattern can have.
+inline constexpr std::size_t max_wildcards = 32;
+
+namespace detail {
+
+template <fixed_string Text>
+struct label {
+    static constexpr std::string_view text = Text.view();
+};
+struct no_label {
+    static constexpr std::string_view text{};
+};
+
+template <bool Commutative, bool AnyLiterals, class Label>
+struct call_modifiers {};
+
+}  // namespace detail
+
+/// Expression: a node of that op.
+template <class Op, class Modifiers, class... Arguments>
+struct call_expression {
+    std::tuple<Arguments...> arguments;
+};
+/// Expression: another than the first result of a node.
+template <std::size_t I, class Call>
+struct result_expression {
+    Call call;
+};
+/// Expression: an argument by its name in the schema.
+template <class Label, class T>
+struct named_argument {
+    T item;
+};
+/// Expression: a constant whose elements are all one number.
+struct filled_constant {
+    scalar number;
+};
+/// What a pattern returns, if that is more than one value.
+template <class... Items>
+struct returned_values {
+    std::tuple<Items...> items;
+};
+
+/// In a pattern, in place of a literal: whatever it is.
+struct any_literal_type {};
+inline constexpr any_literal_type any_literal{};
+/// In a pattern, in place of an operand: a constant, whatever its elements are.
+struct any_constant_type {};
+inline constexpr any_constant_type any_constant{};
+
+namespace detail {
+
+// A call with wildcards, which is a pattern's: a node of `Op` whose operands are wildcards and calls, and
+// whose literals are C++ values, any_literal or wildcards. Two calls that are the same are one node, unless
+// they are `named` differently.
+template <class Op>
+struct pattern_call {
+    template <class... Arguments>
+    static constexpr auto read(const Arguments&... arguments) {
+        using plain = call_modifiers<false, false, no_label>;
+        return call_expression<Op, plain, Arguments...>{{arguments...}};
+    }
+};
+
+}  // namespace detail
+
+template <std::size_t I>
+inline constexpr bool is_reading<wildcard<I>> = true;
+template <class Op, class Modifiers, class... Arguments>
+inline constexpr bool is_reading<call_expression<Op, Modifiers, Arguments...>> = true;
+template <std::size_t I, class Call>
+inline constexpr bool is_reading<result_expression<I, Call>> = true;
+template <>
+inline constexpr bool is_reading<any_constant_type> = true;
+
+/// Result `I` of a node that has several.
+template <std::size_t I, class Call>
+[[nodiscard]] constexpr result_expression<I, Call> result_at(const Call& c) {
+    return {c};
+}
+/// An argument by name, after those in order: `call<aten::conv2d>(x, w, with<"groups">(2))`.
+template <fixed_string Name, class T>
+[[nodiscard]] constexpr named_argument<detail::label<Name>, std::decay_t<const T&>> with(const T& item) {
+    return {item};
+}
+/// A constant whose elements are all `number`. A replacement gets one of the type of the first value that it
+/// replaces, and of a shape (1, …, 1) that broadcasts with it.
+[[nodiscard]] constexpr filled_constant filled_with(scalar number) { return {number}; }
+/// In a pattern, a number beside an operand: `x * 0.5`.
+template <reading X>
+    requires(!requires(const X& x) { x.constant(0); })
+[[nodiscard]] constexpr filled_constant constant_beside(const X&, double number) {
+    return filled_with(number);
+}
+/// What a pattern with several outputs returns.
+template <class... Items>
+[[nodiscard]] constexpr returned_values<Items...> returns(const Items&... items) {
+    return {{items...}};
+}
+
+/// The first two operands may be swapped.
+template <class Op, bool C, bool A, class L, class... Ts>
+[[nodiscard]] constexpr auto commutative(
+    const call_expression<Op, detail::call_modifiers<C, A, L>, Ts...>& c) {
+    return call_expression<Op, detail::call_modifiers<true, A, L>, Ts...>{c.arguments};
+}
+/// Literals that are left out may be any.
+template <class Op, bool C, bool A, class L, class... Ts>
+[[nodiscard]] constexpr auto any_literals(
+    const call_expression<Op, detail::call_modifiers<C, A, L>, Ts...>& c) {
+    return call_expression<Op, detail::call_modifiers<C, true, L>, Ts...>{c.arguments};
+}
+/// A name, by which a match finds the node: `m["sum"]`.
+template <fixed_string Name, class Op, bool C, bool A, class L, class... Ts>
+[[nodiscard]] constexpr auto named(const call_expression<Op, detail::call_modifiers<C, A, L>, Ts...>& c) {
+    return call_expression<Op, detail::call_modifiers<C, A, detail::label<Name>>, Ts...>{c.arguments};
+}
+
+namespace detail {
+
+template <class F, std::size_t... I>
+constexpr bool takes_wildcards(std::index_sequence<I...>) {
+    return std::is_invocable_v<const F&, wildcard<I>...>;
+}
+template <class F, std::size_t N = 1>
+constexpr std::size_t count_inputs() {
+    if constexpr (N > max_wildcards) {
+        return 0;
+    } else if constexpr (takes_wildcards<F>(std::make_index_sequence<N>{})) {
+        return N;
+    } else {
+        return count_inputs<F, N + 1>();
+    }
+}
+template <class F, std::size_t... I>
+constexpr auto write_out(const F& f, std::index_sequence<I...>) {
+    return f(wildcard<I>{}...);
+}
+
+}  // namespace detail
+
+/// How many inputs a pattern's callable takes; 0 if it takes no wildcards.
+template <class F>
+inline constexpr std::size_t input_count = detail::count_inputs<F>();
+
+/// Matches callables that take wildcards, from one on, and return an expression.
+template <class F>
+concept pattern_function = input_count<F>
+!= 0;
+
+/// The expression that a pattern's callable writes.
+template <pattern_function F>
+[[nodiscard]] constexpr auto expression_of(const F& f) {
+    return detail::write_out(f, std::make_index_sequence<input_count<F>>{});
+}
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/match/node_match.hpp ----
+
+#ifndef HEADRACE_MATCH_NODE_MATCH_HPP
+#define HEADRACE_MATCH_NODE_MATCH_HPP
+
+namespace headrace {
+
+/// Patterns of nodes, as types. Where the matcher of graphs (match/subgraph_matcher.hpp) finds any pattern
+/// in a graph as FX does, these are trees, read from the node that is rewritten towards its operands: they
+/// cost a few comparisons, compile fast, and give each node's arguments with their type.
+template <fixed_string Name, class Ops, bool Optional, class... Operands>
+struct node_pattern {
+    static constexpr auto name = Name;
+    using op_list = Ops;
+};
+/// A constant, whatever its elements are.
+template <fixed_string Name>
+struct constant_pattern {
+    static constexpr auto name = Name;
+    using op_list = ops<builtin::constant>;
+};
+
+/// A node of one of these ops: `node_of<"conv", tosa::conv2d, tosa::depthwise_conv2d>(x)`. The operands are
+/// those that are neither optional nor lists, in order; those that are left out, and all other arguments, may
+/// be anything. A wildcard that stands twice is the same value in both places.
+template <fixed_string Name, op_tag... Ops, class... Operands>
+[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, false, Operands...> node_of(Operands...) {
+    return {};
+}
+/// Such a node, or what its first operand would be: `optional_node<"cast", tosa::cast>(x)`.
+template <fixed_string Name, op_tag... Ops, class... Operands>
+[[nodiscard]] constexpr node_pattern<Name, ops<Ops...>, true, Operands...> optional_node(Operands...) {
+    return {};
+}
+template <fixed_string Name>
+[[nodiscard]] constexpr constant_pattern<Name> constant_node() {
+    return {};
+}
+
+/// The pattern of a node of an op whose first operand is another of that op: `twice<tosa::clamp>` has an
+/// "outer" and an "inner" one.
+template <op_tag Op>
+struct twice_t {
+    constexpr auto operator()(auto x) const { return node_of<"outer", Op>(node_of<"inner", Op>(x)); }
+};
+template <op_tag Op>
+inline constexpr twice_t<Op> twice{};
+
+namespace detail {
+
+// The named nodes of a pattern, in the order in which they are matched.
+template <class... Nodes>
+struct node_patterns {
+    static constexpr std::size_t size = sizeof...(Nodes);
+};
+template <class... As, class... Bs>
+node_patterns<As..., Bs...> operator+(node_patterns<As...>, node_patterns<Bs...>);
+
+template <class P>
+struct nodes_in {
+    using type = node_patterns<>;
+};
+template <fixed_string Name, class Ops, bool Optional, class... Operands>
+struct nodes_in<node_pattern<Name, Ops, Optional, Operands...>> {
+    using type = decltype((node_patterns<node_pattern<Name, Ops, Optional, Operands...>>{} + ... +
+                           typename nodes_in<Operands>::type{}));
+};
+template <fixed_string Name>
+struct nodes_in<constant_pattern<Name>> {
+    using type = node_patterns<constant_pattern<Name>>;
+};
+
+constexpr std::size_t equal_at_both_ends(std::string_view a, std::string_view b) {
+    const std::size_t shorter = std::min(a.size(), b.size());
+    std::size_t front = 0;
+    while (front != shorter && a[front] == b[front]) ++front;
+    std::size_t back = 0;
+    while (back != shorter && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
+    return front + back;
+}
+// The position of the node of that name, or of the one whose name is most like it.
+template <class... Nodes>
+constexpr std::size_t position_of_name(std::string_view name, node_patterns<Nodes...>) {
+    constexpr std::array<std::string_view, sizeof...(Nodes)> names{Nodes::name.view()...};
+    std::size_t best = 0;
+    for (std::size_t i = 0; i != names.size(); ++i) {
+        if (names[i] == name) return i;
+        if (equal_at_both_ends(names[i], name) > equal_at_both_ends(names[best], name)) best = i;
+    }
+    return best;
+}
+template <class... Nodes>
+constexpr bool has_name(std::string_view name, node_patterns<Nodes...>) {
+    return ((Nodes::name.view() == name) || ...);
+}
+template <std::size_t I, class... Nodes>
+auto node_at(node_patterns<Nodes...>) -> typename type_at<I, ops<Nodes...>>::type;
+
+}  // namespace detail
+
+/// Names a node that a rewrite asks for and its pattern does not have, in the compile error.
+template <fixed_string Name>
+struct not_in_pattern {};
+template <class Diagnosis>
+inline constexpr bool node_is_in_pattern = false;
+template <>
+inline constexpr bool node_is_in_pattern<no_fault> = true;
+
+namespace detail {
+
+// An error in the body of a rewrite would come with all the templates that read the body. So a rewrite that
+// asks for a node which its pattern does not have compiles, with the node whose name is most like it, and
+// notes the name: as the type of this function, which has none as long as no name is missing. The line that
+// makes the rule reads it.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"
+#endif
+template <class Match>
+struct missing_name {
+    friend constexpr auto name_missing_in(missing_name<Match>);
+};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+template <class Match, fixed_string Name>
+struct note_missing_name {
+    friend constexpr auto name_missing_in(missing_name<Match>) { return not_in_pattern<Name>{}; }
+};
+template <class Match>
+constexpr auto fault_of_names() {
+    if constexpr (requires { name_missing_in(missing_name<Match>{}); }) {
+        return name_missing_in(missing_name<Match>{});
+    } else {
+        return no_fault{};
+    }
+}
+
+}  // namespace detail
+
+/// What a pattern has matched for a rewrite: its nodes by their names.
+template <class Pattern, class Rewrite>
+class node_match {
+    using nodes = typename detail::nodes_in<Pattern>::type;
+    template <fixed_string Name>
+    static constexpr std::size_t position() {
+        if constexpr (!detail::has_name(Name.view(), nodes{}) &&
+                      !requires { name_missing_in(detail::missing_name<node_match>{}); }) {
+            static_cast<void>(detail::note_missing_name<node_match, Name>{});
+        }
+        return detail::position_of_name(Name.view(), nodes{});
+    }
+    template <fixed_string Name>
+    using ops_of = typename decltype(detail::node_at<position<Name>()>(nodes{}))::op_list;
+    template <class Op>
+    static args<Op> arguments(ops<Op>);
+
+public:
+    /// The node of that name; null if it is optional and not there.
+    template <fixed_string Name>
+    [[nodiscard]] const node* find() const {
+        return nodes_[position<Name>()];
+    }
+    /// The arguments of a node that has one op, with their type: `m.template get<"outer">().perms`.
+    template <fixed_string Name>
+    [[nodiscard]] const auto& get() const {
+        using op_args = decltype(arguments(ops_of<Name>{}));
+        return *static_cast<const op_args*>(find<Name>()->arguments);
+    }
+    /// Does nothing else read what that node computes? Then it is gone after the rewrite.
+    template <fixed_string Name>
+    [[nodiscard]] bool is_sole_use() const {
+        return use_count({const_cast<node*>(find<Name>()), 0}) == 1;
+    }
+
+    /// For the matcher.
+    std::array<const node*, nodes::size> nodes_{};
+};
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/match/node_pattern.hpp ----
+
+#ifndef HEADRACE_MATCH_NODE_PATTERN_HPP
+#define HEADRACE_MATCH_NODE_PATTERN_HPP
+
+namespace headrace {
+
+namespace detail {
+
+// Walks a pattern along the operands of a node.
+template <class Pattern, std::size_t Inputs>
+class node_matcher {
+public:
+    std::array<const node*, nodes_in<Pattern>::type::size> found{};
+    std::array<value, Inputs> inputs{};
+
+    bool match(const node& n) {
+        std::size_t next = 0;
+        return match_node(Pattern{}, value{const_cast<node*>(&n), 0}, next);
+    }
+
+private:
+    template <std::size_t I>
+    bool match_node(wildcard<I>, value v, std::size_t&) {
+        if (!inputs[I]) inputs[I] = v;
+        return inputs[I] == v;
+    }
+    template <fixed_string Name>
+    bool match_node(constant_pattern<Name>, value v, std::size_t& next) {
+        found[next++] = v.producer;
+        return is<builtin::constant>(*v.producer);
+    }
+    template <fixed_string Name, class... Ops, bool Optional, class... Operands>
+    bool match_node(node_pattern<Name, ops<Ops...>, Optional, Operands...>, value v, std::size_t& next) {
+        const std::size_t at = next++;
+        [[maybe_unused]] const node_matcher before = *this;  // what a node that is not there has bound
+        if (v.result == 0 && (match_operands<Ops, Operands...>(*v.producer, next) || ...)) {
+            found[at] = v.producer;
+            return true;
+        }
+        if constexpr (Optional) {
+            *this = before;
+            next = at + 1;
+            return match_first(v, next, Operands{}...);
+        } else {
+            return false;
+        }
+    }
+    template <class First, class... Rest>
+    bool match_first(value v, std::size_t& next, First first, Rest...) {
+        const bool matched = match_node(first, v, next);
+        next += (std::size_t{0} + ... + nodes_in<Rest>::type::size);
+        return matched;
+    }
+    template <class Op, class... Operands>
+    bool match_operands(const node& n, std::size_t& next) {
+        static_assert(sizeof...(Operands) <= plain_operands<Op>,
+                      "match: the op has fewer operands; leave some out of the pattern");
+        if (!is<Op>(n)) return false;
+        const auto* bytes = static_cast<const std::byte*>(n.arguments);
+        std::size_t i = 0;
+        const auto operand = [&] {
+            return *reinterpret_cast<const value*>(bytes + operand_offsets<Op>[i++]);
+        };
+        static_cast<void>(operand);
+        return (match_node(Operands{}, operand(), next) && ...);
+    }
+};
+
+template <class P>
+using pattern_of = decltype(expression_of(std::declval<const P&>()));
+
+}  // namespace detail
+
+/// The rewrite `F` of what the pattern that `P` writes matches; see on_match.
+template <class P, class F, class Policy = as_they_are>
+struct match_rule {};
+
+namespace detail {
+
+// Calls a rewrite with what the wildcards stand for, and with the match if it wants it.
+template <class F, class Match, class... Readings>
+constexpr auto apply_to_match(const Match& found, const Readings&... inputs) {
+    if constexpr (requires { F{}(inputs...); }) {
+        return F{}(inputs...);
+    } else {
+        return F{}(inputs..., found);
+    }
+}
+template <class P, class F, std::size_t... I>
+auto read_match(std::index_sequence<I...>)
+    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>, F>&>(), symbol_at<I>{}...));
+
+// What a rewrite returns when it is called with symbols.
+template <class P, class F>
+using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
+
+template <class P, class F, class Policy>
+struct rule_facts<match_rule<P, F, Policy>> {
+    using targets = typename pattern_of<P>::op_list;
+    using result = match_result<P, F>;
+    static constexpr bool may_decline = true;  // other nodes of the op do not match
+    static constexpr auto made = Policy::made | made_in<result>::value;
+
+    static bool run(emitter& e, const node& n, value_list& out);
+};
+template <class P, class F, class NewPolicy, class Policy>
+struct rule_under<match_rule<P, F, Policy>, NewPolicy> {
+    using type = match_rule<P, F, NewPolicy>;
+};
+
+template <class P, class F, class Policy>
+bool rule_facts<match_rule<P, F, Policy>>::run(emitter& e, const node& n, value_list& out) {
+    constexpr std::size_t count = input_count<P>;
+    node_matcher<pattern_of<P>, count> matcher;
+    if (!matcher.match(n)) return false;
+    const node_match<pattern_of<P>, F> found{matcher.found};
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return take_result<Policy>(
+            apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...), out);
+    }(std::make_index_sequence<count>{});
+}
+
+// What is wrong with a rewrite, once it has been read.
+template <class P, class F, class = match_result<P, F>>
+using rewrite_fault = decltype(fault_of_names<node_match<pattern_of<P>, F>>());
+
+template <class P>
+struct match_rules {
+    // Not constexpr: compilers would read the rewrite at once, before the pass that has it is complete.
+    template <class F>
+    rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
+        static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
+        static_assert(node_is_in_pattern<rewrite_fault<P, F>>,
+                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
+        return {};
+    }
+};
+
+}  // namespace detail
+
+/// The rewrite of a node together with some that lead to it, in a pass's list of rules:
+///
+///     on_match([](auto x) { return node_of<"outer", tosa::clamp>(node_of<"inner", tosa::clamp>(x)); }) =
+///         [](auto x, const auto& m) { … m.template get<"inner">().min_val … }
+///
+/// The pattern is a callable over wildcards; the rewrite takes what they stand for, then the match if it
+/// wants it. Of several rules that a node matches, the first that does not decline is taken. The nodes within
+/// may have other readers; is_sole_use tells.
+template <class P>
+[[nodiscard]] constexpr detail::match_rules<P> on_match(P) {
+    return {};
+}
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/match/pattern_checks.hpp ----
+
+namespace headrace {
+
+/// Diagnoses of patterns, for compile errors.
+template <class T>
+struct unknown_op {};
+template <class Op, std::size_t Given, std::size_t Takes>
+struct wrong_arity {};
+/// The argument at `Position` of the call is not what the op takes there.
+template <class Op, std::size_t Position>
+struct wrong_argument {};
+template <class Op, std::size_t Result>
+struct no_such_result {};
+/// `Op` is that of the first value that the pattern returns.
+template <std::size_t Index, class Op>
+struct unused_placeholder {};
+/// It stands for an operand in one place and for a literal in another, or for two kinds of literals.
+template <std::size_t Index, class Op>
+struct mixed_placeholder {};
+template <class Expression>
+struct no_call {};
+template <std::size_t Given, std::size_t Wanted>
+struct other_inputs {};
+template <std::size_t Given, std::size_t Wanted>
+struct other_outputs {};
+
+template <class Diagnosis>
+inline constexpr bool calls_known_ops = true;
+template <class T>
+inline constexpr bool calls_known_ops<unknown_op<T>> = false;
+template <class Diagnosis>
+inline constexpr bool arity_fits = true;
+template <class Op, std::size_t Given, std::size_t Takes>
+inline constexpr bool arity_fits<wrong_arity<Op, Given, Takes>> = false;
+template <class Diagnosis>
+inline constexpr bool arguments_fit = true;
+template <class Op, std::size_t Position>
+inline constexpr bool arguments_fit<wrong_argument<Op, Position>> = false;
+template <class Op, std::size_t Result>
+inline constexpr bool arguments_fit<no_such_result<Op, Result>> = false;
+template <std::size_t Index, class Op>
+inline constexpr bool arguments_fit<mixed_placeholder<Index, Op>> = false;
+template <class Diagnosis>
+inline constexpr bool placeholders_used = true;
+template <std::size_t Index, class Op>
+inline constexpr bool placeholders_used<unused_placeholder<Index, Op>> = false;
+template <class Diagnosis>
+inline constexpr bool returns_calls = true;
+template <class Expression>
+inline constexpr bool returns_calls<no_call<Expression>> = false;
+template <class Diagnosis>
+inline constexpr bool replacement_fits = true;
+template <std::size_t Given, std::size_t Wanted>
+inline constexpr bool replacement_fits<other_inputs<Given, Wanted>> = false;
+template <std::size_t Given, std::size_t Wanted>
+inline constexpr bool replacement_fits<other_outputs<Given, Wanted>> = false;
+/// All of these at once.
+template <class Diagnosis>
+inline constexpr bool sound_expression = false;
+template <>
+inline constexpr bool sound_expression<no_fault> = true;
+
+namespace detail {
+
+enum class expression_side : bool { pattern, replacement };
+
+/// What a placeholder stands for.
+struct placeholder_use {
+    bool as_operand = false;
+    bool as_literal = false;
+    bool mixed = false;
+    field_kind kind = field_kind::tensor;
+    bool optional = false;
+
+    constexpr void note(field_kind k, bool is_optional_field) {
+        if (holds_tensors(k)) {
+            mixed |= as_literal;
+            as_operand = true;
+        } else {
+            mixed |= as_operand || (as_literal && (kind != k || optional != is_optional_field));
+            as_literal = true;
+            kind = k;
+            optional = is_optional_field;
+        }
+    }
+    [[nodiscard]] constexpr bool used() const { return as_operand || as_literal; }
+};
+using placeholder_uses = std::array<placeholder_use, max_wildcards>;
+
+template <class T>
+inline constexpr bool is_operand = false;
+template <std::size_t I>
+inline constexpr bool is_operand<wildcard<I>> = true;
+template <class Op, class M, class... Ts>
+inline constexpr bool is_operand<call_expression<Op, M, Ts...>> = true;
+template <std::size_t I, class Call>
+inline constexpr bool is_operand<result_expression<I, Call>> = true;
+template <>
+inline constexpr bool is_operand<filled_constant> = true;
+template <>
+inline constexpr bool is_operand<any_constant_type> = true;
+
+template <class T>
+inline constexpr bool is_wildcard = false;
+template <std::size_t I>
+inline constexpr bool is_wildcard<wildcard<I>> = true;
+
+template <class T>
+inline constexpr bool is_tensor_list = false;
+template <class... Ts>
+inline constexpr bool is_tensor_list<tensors_expression<Ts...>> = (is_operand<Ts> && ...);
+template <class T>
+inline constexpr bool is_optional_tensor_list = false;
+template <class... Ts>
+inline constexpr bool is_optional_tensor_list<tensors_expression<Ts...>> =
+    ((is_operand<Ts> || std::is_same_v<Ts, std::nullopt_t>)&&...);
+
+/// Can a C++ value of type T stand for a literal of that kind?
+template <class T>
+constexpr bool is_literal_of(field_kind kind) {
+    constexpr bool integral = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+    switch (kind) {
+        case field_kind::integer:
+            return integral;
+        case field_kind::floating:
+            return integral || std::is_floating_point_v<T>;
+        case field_kind::number:
+            return std::is_arithmetic_v<T> || std::is_same_v<T, scalar>;
+        case field_kind::boolean:
+            return std::is_same_v<T, bool>;
+        case field_kind::integers:
+            return std::is_same_v<T, int_list>;
+        case field_kind::floatings:
+            return std::is_same_v<T, list<double>>;
+        case field_kind::text:
+            return std::is_convertible_v<const T&, std::string_view>;
+        case field_kind::element_type:
+            return std::is_same_v<T, dtype>;
+        case field_kind::format:
+            return std::is_same_v<T, memory_format>;
+        case field_kind::resize:
+            return std::is_same_v<T, resize_mode>;
+        case field_kind::nan:
+            return std::is_same_v<T, nan_mode>;
+        case field_kind::rounding:
+            return std::is_same_v<T, rounding_mode>;
+        default:
+            return false;
+    }
+}
+template <expression_side Side, class T>
+constexpr bool fits(const field_info& f) {
+    if (std::is_same_v<T, std::nullopt_t>) return f.optional;
+    if (f.kind == field_kind::tensor) return is_operand<T>;
+    if (f.kind == field_kind::tensors) return is_tensor_list<T>;
+    if (f.kind == field_kind::optional_tensors) return is_optional_tensor_list<T>;
+    if (is_wildcard<T>) return f.kind != field_kind::region && f.kind != field_kind::data;
+    if (std::is_same_v<T, any_literal_type>) return Side == expression_side::pattern;
+    return is_literal_of<T>(f.kind);
+}
+
+/// An argument of a call, by position or by name.
+template <class T>
+struct argument_traits {
+    using type = T;
+    static constexpr bool by_name = false;
+    static constexpr std::string_view name{};
+};
+template <class Label, class T>
+struct argument_traits<named_argument<Label, T>> {
+    using type = T;
+    static constexpr bool by_name = true;
+    static constexpr std::string_view name = Label::text;
+};
+template <class T>
+using argument_type = typename argument_traits<T>::type;
+
+template <class Op, class... Ts>
+constexpr std::array<std::size_t, sizeof...(Ts) + 1> place_arguments() {
+    constexpr bool by_name[] = {argument_traits<Ts>::by_name..., false};
+    constexpr std::string_view names[] = {argument_traits<Ts>::name..., {}};
+    std::array<std::size_t, sizeof...(Ts) + 1> places{};
+    std::size_t next = 0;
+    for (std::size_t i = 0; i != sizeof...(Ts); ++i) {
+        if (by_name[i]) {
+            places[i] = 0;
+            while (places[i] != Op::field_names.size() && Op::field_names[places[i]] != names[i]) ++places[i];
+        } else {
+            places[i] = next++;
+        }
+    }
+    places[sizeof...(Ts)] = next;  // how many are in order
+    return places;
+}
+
+// Are all arguments there that have no default, the operands?
+template <class Op, std::size_t N>
+constexpr bool operands_given(const std::array<std::size_t, N>& places) {
+    for (std::size_t k = 0; k != Op::field_names.size(); ++k) {
+        const field_info& f = fields_of<Op>[k];
+        if (f.optional || (f.kind != field_kind::tensor && f.kind != field_kind::tensors)) continue;
+        bool given = k < places[N - 1];
+        for (std::size_t i = 0; i + 1 != N; ++i) given |= places[i] == k;
+        if (!given) return false;
+    }
+    return true;
+}
+
+template <expression_side Side, class... Ts, std::size_t N, std::size_t F>
+constexpr std::size_t first_misfit(const std::array<std::size_t, N>& places,
+                                   const std::array<field_info, F>& fields) {
+    std::size_t i = 0;
+    const auto sound = [&]<class T>() {
+        if (places[i] >= F || !fits<Side, argument_type<T>>(fields[places[i]])) return false;
+        ++i;
+        return true;
+    };
+    static_cast<void>(sound);
+    static_cast<void>((sound.template operator()<Ts>() && ...));
+    return i;
+}
+
+template <class Op>
+constexpr bool is_known_op() {
+    if constexpr (op_tag<Op>) {
+        return listed_in_its_dialect<Op>;
+    } else {
+        return false;
+    }
+}
+
+/// What is known of a part of an expression: the ops that it calls, what is wrong with it, and what its
+/// placeholders stand for. Literals are in no way to blame here: whoever calls compares them with the field.
+template <expression_side Side, class E>
+struct expression_facts {
+    using called = ops<>;
+    using fault = no_fault;
+    static constexpr void note(placeholder_uses&) {}
+};
+template <>
+struct expression_facts<expression_side::replacement, any_constant_type>
+    : expression_facts<expression_side::replacement, void> {
+    using fault = no_call<any_constant_type>;
+};
+template <expression_side Side, std::size_t I>
+struct expression_facts<Side, wildcard<I>> : expression_facts<Side, void> {
+    static constexpr void note(placeholder_uses& uses) { uses[I].note(field_kind::tensor, false); }
+};
+template <expression_side Side, class Label, class T>
+struct expression_facts<Side, named_argument<Label, T>> : expression_facts<Side, T> {};
+
+template <expression_side Side, class... Es>
+struct facts_of_all {
+    using called = joined<typename expression_facts<Side, Es>::called...>;
+    using fault = decltype(first_fault<typename expression_facts<Side, Es>::fault...>());
+    static constexpr void note(placeholder_uses& uses) { (expression_facts<Side, Es>::note(uses), ...); }
+};
+template <expression_side Side, class... Es>
+struct expression_facts<Side, tensors_expression<Es...>> : facts_of_all<Side, Es...> {};
+template <expression_side Side, class... Es>
+struct expression_facts<Side, returned_values<Es...>> : facts_of_all<Side, Es...> {};
+
+template <expression_side Side, std::size_t I, class E>
+struct expression_facts<Side, result_expression<I, E>> : expression_facts<Side, E> {
+    using fault = no_call<E>;
+};
+template <expression_side Side, std::size_t I, class Op, class M, class... Ts>
+struct expression_facts<Side, result_expression<I, call_expression<Op, M, Ts...>>>
+    : expression_facts<Side, call_expression<Op, M, Ts...>> {
+    using call_facts = expression_facts<Side, call_expression<Op, M, Ts...>>;
+    static auto diagnose() {
+        if constexpr (!std::is_same_v<typename call_facts::fault, no_fault>) {
+            return typename call_facts::fault{};
+        } else if constexpr (Op::results != variadic_results && I >= std::size_t{Op::results}) {
+            return no_such_result<Op, I>{};
+        } else {
+            return no_fault{};
+        }
+    }
+    using fault = decltype(diagnose());
+};
+
+template <expression_side Side, class Op, class M, class... Ts>
+struct expression_facts<Side, call_expression<Op, M, Ts...>> {
+    using arguments = facts_of_all<Side, Ts...>;
+    using called = joined<ops<Op>, typename arguments::called>;
+
+    // Faults further in come first: those that hold them are to blame for less.
+    static auto diagnose() {
+        if constexpr (!std::is_same_v<typename arguments::fault, no_fault>) {
+            return typename arguments::fault{};
+        } else if constexpr (!is_known_op<Op>()) {
+            return unknown_op<Op>{};
+        } else {
+            constexpr auto places = place_arguments<Op, Ts...>();
+            constexpr std::size_t takes = Op::field_names.size();
+            if constexpr (places[sizeof...(Ts)] > takes || !operands_given<Op>(places)) {
+                return wrong_arity<Op, places[sizeof...(Ts)], takes>{};
+            } else {
+                constexpr std::size_t at = first_misfit<Side, Ts...>(places, fields_of<Op>);
+                if constexpr (at != sizeof...(Ts)) {
+                    return wrong_argument<Op, at>{};
+                } else {
+                    return no_fault{};
+                }
+            }
+        }
+    }
+    using fault = decltype(diagnose());
+
+    static constexpr void note(placeholder_uses& uses) {
+        if constexpr (std::is_same_v<fault, no_fault>) {
+            constexpr auto places = place_arguments<Op, Ts...>();
+            std::size_t i = 0;
+            (note_argument(uses, std::type_identity<argument_type<Ts>>{}, fields_of<Op>[places[i++]]), ...);
+            static_cast<void>(i);
+        }
+    }
+
+private:
+    template <class T>
+    static constexpr void note_argument(placeholder_uses& uses, std::type_identity<T>, const field_info&) {
+        expression_facts<Side, T>::note(uses);
+    }
+    template <std::size_t I>
+    static constexpr void note_argument(placeholder_uses& uses, std::type_identity<wildcard<I>>,
+                                        const field_info& f) {
+        uses[I].note(f.kind, f.optional);
+    }
+};
+
+template <class E>
+struct root_op {
+    using type = void;
+};
+template <class Op, class M, class... Ts>
+struct root_op<call_expression<Op, M, Ts...>> {
+    using type = Op;
+};
+template <std::size_t I, class E>
+struct root_op<result_expression<I, E>> : root_op<E> {};
+template <class E, class... Es>
+struct root_op<returned_values<E, Es...>> : root_op<E> {};
+
+template <class E>
+struct first_without_call {
+    using type = std::conditional_t<std::is_void_v<typename root_op<E>::type>, no_call<E>, no_fault>;
+};
+template <class... Es>
+struct first_without_call<returned_values<Es...>> {
+    using type = decltype(first_fault<typename first_without_call<Es>::type...>());
+};
+
+template <class E>
+inline constexpr std::size_t output_count = 1;
+template <class... Es>
+inline constexpr std::size_t output_count<returned_values<Es...>> = sizeof...(Es);
+
+template <class E>
+constexpr placeholder_uses uses_in() {
+    placeholder_uses uses{};
+    expression_facts<expression_side::pattern, E>::note(uses);
+    return uses;
+}
+template <std::size_t Inputs>
+constexpr std::size_t first_unused(const placeholder_uses& uses) {
+    std::size_t i = 0;
+    while (i != Inputs && uses[i].used()) ++i;
+    return i;
+}
+template <std::size_t Inputs>
+constexpr std::size_t first_mixed(const placeholder_uses& uses) {
+    std::size_t i = 0;
+    while (i != Inputs && !uses[i].mixed) ++i;
+    return i;
+}
+
+/// A pattern's callable, checked; `fault` is the first that is wrong with it.
+template <class F>
+struct pattern_facts {
+    static constexpr std::size_t inputs = input_count<F>;
+    using expression = decltype(expression_of(std::declval<const F&>()));
+    using facts = expression_facts<expression_side::pattern, expression>;
+    using root = typename root_op<expression>::type;
+    using called = typename facts::called;
+    static constexpr std::size_t outputs = output_count<expression>;
+
+    static auto diagnose() {
+        using without_call = typename first_without_call<expression>::type;
+        if constexpr (!std::is_same_v<typename facts::fault, no_fault>) {
+            return typename facts::fault{};
+        } else if constexpr (!std::is_same_v<without_call, no_fault>) {
+            return without_call{};
+        } else {
+            constexpr placeholder_uses uses = uses_in<expression>();
+            constexpr std::size_t unused = first_unused<inputs>(uses);
+            constexpr std::size_t mixed = first_mixed<inputs>(uses);
+            if constexpr (unused != inputs) {
+                return unused_placeholder<unused, root>{};
+            } else if constexpr (mixed != inputs) {
+                return mixed_placeholder<mixed, root>{};
+            } else {
+                return no_fault{};
+            }
+        }
+    }
+    using fault = decltype(diagnose());
+    static constexpr bool sound = std::is_same_v<fault, no_fault>;
+};
+
+// Do the placeholders of a replacement stand for what they stand for in the pattern?
+template <std::size_t Inputs>
+constexpr std::size_t first_changed(const placeholder_uses& pattern, const placeholder_uses& replacement) {
+    std::size_t i = 0;
+    for (; i != Inputs; ++i) {
+        const placeholder_use& p = pattern[i];
+        const placeholder_use& r = replacement[i];
+        if (!r.used()) continue;
+        if (r.mixed || r.as_operand != p.as_operand || r.kind != p.kind || (p.optional && !r.optional)) break;
+    }
+    return i;
+}
+
+/// A replacement's callable, checked against its pattern.
+template <class F, class Pattern>
+struct replacement_facts {
+    static constexpr std::size_t inputs = input_count<F>;
+    using expression = decltype(expression_of(std::declval<const F&>()));
+    using facts = expression_facts<expression_side::replacement, expression>;
+    using called = typename facts::called;
+    static constexpr std::size_t outputs = output_count<expression>;
+
+    static auto diagnose() {
+        using pattern = pattern_facts<Pattern>;
+        if constexpr (!pattern::sound) {
+            return no_fault{};  // one error is enough
+        } else if constexpr (!std::is_same_v<typename facts::fault, no_fault>) {
+            return typename facts::fault{};
+        } else if constexpr (inputs != pattern::inputs) {
+            return other_inputs<inputs, pattern::inputs>{};
+        } else if constexpr (outputs != pattern::outputs) {
+            return other_outputs<outputs, pattern::outputs>{};
+        } else {
+            constexpr std::size_t changed =
+                first_changed<inputs>(uses_in<typename pattern::expression>(), uses_in<expression>());
+            if constexpr (changed != inputs) {
+                return mixed_placeholder<changed, typename pattern::root>{};
+            } else {
+                return no_fault{};
+            }
+        }
+    }
+    using fault = decltype(diagnose());
+    static constexpr bool sound = std::is_same_v<fault, no_fault>;
+};
+
+}  // namespace detail
+}  // namespace headrace
+
+// ---- headrace/match/subgraph_match.hpp ----
+
+namespace headrace {
+
+/// A literal argument that a placeholder of the pattern stands for.
+struct literal_binding {
+    std::uint32_t field = 0;        ///< position among the fields of the op
+    std::uint32_t placeholder = 0;  ///< position among the inputs of the pattern
+};
+
+/// Annotation of a node in a pattern: how it may differ from the node that it matches. Without it, op and
+/// literals must be the same, and operands in the same order.
+struct matching_rule {
+    static constexpr bool inherited = false;
+    bool commutative = false;             ///< its first two operands may be swapped
+    std::uint64_t free_fields = 0;        ///< bit i: argument i is a wildcard, if it is not a tensor
+    std::optional<scalar> filled_with{};  ///< of a constant: each of its elements is this number
+    list<literal_binding> literals{};     ///< arguments that placeholders stand for
+    std::string_view name{};              ///< by which subgraph_match finds the node
+};
+
+/// Which node of the graph each node of the pattern stands for, in the pattern's execution order.
+class node_map {
+public:
+    using value_type = std::pair<const node*, node*>;
+
+    [[nodiscard]] node* find(const node& pattern) const {
+        for (const auto& [from, to] : items_) {
+            if (from == &pattern) return to;
+        }
+        return nullptr;
+    }
+    [[nodiscard]] bool contains(const node& pattern) const { return find(pattern) != nullptr; }
+    void insert(const node& pattern, node& matched) { items_.emplace_back(&pattern, &matched); }
+    void replace(const node* matched, node* by) {
+        for (auto& item : items_) {
+            if (item.second == matched) item.second = by;
+        }
+    }
+    [[nodiscard]] std::size_t size() const { return items_.size(); }
+    [[nodiscard]] bool empty() const { return items_.empty(); }
+    [[nodiscard]] auto begin() const { return items_.begin(); }
+    [[nodiscard]] auto end() const { return items_.end(); }
+
+private:
+    std::pmr::vector<value_type> items_;
+};
+
+/// A literal in the graph: one argument of one node.
+struct literal {
+    const field_info* field = nullptr;
+    const void* arguments = nullptr;  ///< of the node that it is an argument of
+
+    explicit operator bool() const { return field != nullptr; }
+    /// The literal as `T`, the member's own type.
+    template <class T>
+    [[nodiscard]] const T& as() const {
+        return *reinterpret_cast<const T*>(static_cast<const std::byte*>(arguments) + field->offset);
+    }
+};
+
+/// A place where a pattern was found. It refers to the pattern's nodes: the pattern must live on.
+struct subgraph_match {
+    /// The nodes from which the match was found: one for each node of the pattern that only its output uses.
+    std::pmr::vector<node*> anchors;
+    node_map nodes_map;
+    /// What each input of the pattern stands for: in its order, null where it stands for a literal.
+    std::pmr::vector<node*> placeholder_nodes;
+    /// What the pattern's output returns, in its order.
+    std::pmr::vector<node*> returning_nodes;
+
+    /// The same, as values: nodes have several results here.
+    std::pmr::vector<value> placeholder_values;
+    std::pmr::vector<value> returning_values;
+    /// What each input of the pattern stands for where that is a literal.
+    std::pmr::vector<literal> literals;
+
+    /// The node that the pattern's node of that name (named<"...">, or the name of its first result) stands
+    /// for, or null.
+    [[nodiscard]] node* operator[](std::string_view name) const {
+        for (const auto& [from, to] : nodes_map) {
+            const auto* rule = from->find_annotation<matching_rule>();
+            if ((rule != nullptr && !rule->name.empty() ? rule->name : from->name()) == name) return to;
+        }
+        return nullptr;
+    }
+    /// The nodes that the match consists of, without what placeholders and the output stand for.
+    [[nodiscard]] std::pmr::vector<node*> nodes() const {
+        std::pmr::vector<node*> inside;
+        for (const auto& [from, to] : nodes_map) {
+            if (!is<builtin::placeholder>(*from) && !is<builtin::output>(*from)) inside.push_back(to);
+        }
+        return inside;
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/match/subgraph_search.hpp ----
+
+namespace headrace {
+
+/// How a pattern is compared with a graph.
+struct matcher_options {
+    bool match_output = false;               ///< the pattern's outputs are the graph's, all of them
+    bool match_placeholder = false;          ///< the pattern's placeholders stand for placeholders alone
+    bool remove_overlapping_matches = true;  ///< of matches that share a node, only the first is returned
+    bool ignore_literals = false;            ///< arguments that are not tensors are wildcards
+    bool distinct_placeholders = true;       ///< two placeholders never stand for the same value
+    bool match_constants = false;            ///< constants have the same elements, not just any
+    /// Ops whose first two operands may be swapped, wherever the pattern has them.
+    std::pmr::vector<const op_info*> commutative_ops{};
+};
+
+namespace detail {
+
+/// Where element `i`, counted in row-major order, of a constant begins; for dtypes of whole bytes.
+[[nodiscard]] inline const std::byte* element_of(const tensor_data& data, const tensor_meta& meta,
+                                                 std::int64_t i) {
+    const std::int64_t size = traits_of(meta.dtype).bits / 8;
+    if (data.strides.empty()) return data.bytes + i * size;
+    std::int64_t offset = 0;
+    for (std::size_t axis = meta.rank(); axis-- != 0; i /= meta.shape[axis])
+        offset += i % meta.shape[axis] * data.strides[axis];
+    return data.bytes + offset * size;
+}
+
+/// Is each element of a constant that number, as its dtype stores it?
+[[nodiscard]] inline bool is_filled_with(const node& constant, scalar number) {
+    const auto& meta = constant.results[0].meta;
+    std::byte wanted[8]{};
+    if (!meta || traits_of(meta->dtype).bits > 64 || !store_element(number, meta->dtype, wanted))
+        return false;
+    const tensor_data& data = args_of<builtin::constant>(constant).data;
+    const std::size_t size = traits_of(meta->dtype).bits / 8U;
+    for (std::int64_t i = 0; i != meta->elements(); ++i) {
+        if (std::memcmp(element_of(data, *meta, i), wanted, size) != 0) return false;
+    }
+    return true;
+}
+
+/// Do two constants have the same type, shape and elements?
+[[nodiscard]] inline bool same_elements(const node& a, const node& b) {
+    const auto& meta = a.results[0].meta;
+    if (!meta || meta != b.results[0].meta) return false;
+    const tensor_data& da = args_of<builtin::constant>(a).data;
+    const tensor_data& db = args_of<builtin::constant>(b).data;
+    if (da.strides.empty() && db.strides.empty()) {
+        return std::memcmp(da.bytes, db.bytes, bytes_in_memory(*meta)) == 0;
+    }
+    const std::size_t size = traits_of(meta->dtype).bits / 8U;
+    for (std::int64_t i = 0; i != meta->elements(); ++i) {
+        if (std::memcmp(element_of(da, *meta, i), element_of(db, *meta, i), size) != 0) return false;
+    }
+    return true;
+}
+
+/// Are two literals, of any ops, the same?
+[[nodiscard]] inline bool equal_literals(const literal& a, const literal& b) {
+    if (a.field->kind != b.field->kind || a.field->optional != b.field->optional) return false;
+    // equal_field reads both at its field's offset.
+    const field_info at_start{a.field->name, a.field->kind, a.field->optional, 0};
+    return equal_field(at_start, static_cast<const std::byte*>(a.arguments) + a.field->offset,
+                       static_cast<const std::byte*>(b.arguments) + b.field->offset);
+}
+
+/// Pairs the nodes of a pattern with those of a graph, beginning with pairs of anchors. What is to be equal
+/// stands in a list of goals; only a commutative op makes it try one way after another.
+class subgraph_search {
+public:
+    subgraph_search(const graph& pattern, const matcher_options& options)
+        : pattern_(pattern), options_(options) {}
+
+    /// True if the first anchors can stand for these nodes.
+    bool run(const std::pmr::vector<const node*>& anchors, const std::pmr::vector<node*>& chosen) {
+        state_ = {};
+        state_.nodes.resize(pattern_.id_bound());
+        state_.values.resize(pattern_.id_bound());
+        state_.literals.resize(pattern_.id_bound());
+        for (std::size_t i = 0; i != chosen.size(); ++i)
+            state_.goals.push_back({const_cast<node*>(anchors[i]), chosen[i], {}, {}});
+        // In the order of the anchors, and each with all that it uses before the next.
+        std::reverse(state_.goals.begin(), state_.goals.end());
+        return solve();
+    }
+
+    /// What run() has found; without anchors.
+    [[nodiscard]] subgraph_match collect() const {
+        subgraph_match m;
+        for (const node& n : pattern_.nodes()) {
+            if (node* found = state_.nodes[n.id]) m.nodes_map.insert(n, *found);
+        }
+        for (const node& n : pattern_.inputs()) {
+            m.placeholder_nodes.push_back(state_.nodes[n.id]);
+            m.placeholder_values.push_back(state_.values[n.id]);
+            m.literals.push_back(state_.literals[n.id]);
+        }
+        for (const value v : pattern_.outputs()) {
+            node* found = state_.nodes[v.producer->id];
+            m.returning_nodes.push_back(found);
+            m.returning_values.push_back({found, v.result});
+        }
+        return m;
+    }
+
+private:
+    // A pair of nodes, or of operands.
+    struct goal {
+        node* pattern_node = nullptr;
+        node* graph_node = nullptr;
+        value pattern_value{};
+        value graph_value{};
+    };
+    struct state {
+        std::pmr::vector<goal> goals;
+        std::pmr::vector<node*> nodes;  // by the id of the pattern's node
+        std::pmr::vector<value> values;
+        std::pmr::vector<literal> literals;
+        std::pmr::vector<const node*> used;    // what nodes of the pattern stand for, placeholders left out
+        std::pmr::vector<value> placeholders;  // what placeholders stand for
+    };
+
+    bool solve() {
+        while (!state_.goals.empty()) {
+            const goal g = state_.goals.back();
+            state_.goals.pop_back();
+            if (g.pattern_node != nullptr) {
+                if (!pair_nodes(*g.pattern_node, *g.graph_node)) return false;
+                continue;
+            }
+            node& p = *g.pattern_value.producer;
+            if (is<builtin::placeholder>(p)) {
+                if (!bind(p, g.graph_value)) return false;
+                continue;
+            }
+            node& n = *g.graph_value.producer;
+            if (g.pattern_value.result != g.graph_value.result) return false;
+            if (state_.nodes[p.id] == &n) continue;
+            if (!can_pair(p, n)) return false;
+            if (!is_commutative(p)) {
+                if (!pair_operands(p, n, false)) return false;
+                continue;
+            }
+            const state before = state_;
+            if (pair_operands(p, n, false) && solve()) return true;
+            state_ = before;
+            if (!pair_operands(p, n, true)) return false;
+        }
+        return no_placeholder_inside();
+    }
+
+    bool pair_nodes(node& p, node& n) {
+        if (state_.nodes[p.id] == &n) return true;
+        if (!can_pair(p, n)) return false;
+        // An anchor is met through no operand: the goal of its operands is itself, seen as a value.
+        if (!is_commutative(p)) return pair_operands(p, n, false);
+        state_.nodes[p.id] = nullptr;
+        state_.used.pop_back();
+        state_.goals.push_back({nullptr, nullptr, {&p, 0}, {&n, 0}});
+        return true;
+    }
+
+    // Marks the pair, if nothing but operands and literals can still be in its way.
+    bool can_pair(node& p, node& n) {
+        if (p.op != n.op || state_.nodes[p.id] != nullptr) return false;
+        if (std::find(state_.used.begin(), state_.used.end(), &n) != state_.used.end()) return false;
+        if (p.op->results != variadic_results && p.result_count != n.result_count) return false;
+        state_.nodes[p.id] = &n;
+        state_.used.push_back(&n);
+        return true;
+    }
+
+    bool bind(node& placeholder, value v) {
+        if (state_.values[placeholder.id]) return state_.values[placeholder.id] == v;
+        if (options_.match_placeholder && !is<builtin::placeholder>(*v.producer)) return false;
+        if (options_.distinct_placeholders &&
+            std::find(state_.placeholders.begin(), state_.placeholders.end(), v) != state_.placeholders.end())
+            return false;
+        state_.nodes[placeholder.id] = v.producer;
+        state_.values[placeholder.id] = v;
+        state_.placeholders.push_back(v);
+        return true;
+    }
+
+    // What a placeholder stands for comes from outside: the match is to be taken away from under it.
+    [[nodiscard]] bool no_placeholder_inside() const {
+        return std::none_of(state_.placeholders.begin(), state_.placeholders.end(), [&](value v) {
+            return std::find(state_.used.begin(), state_.used.end(), v.producer) != state_.used.end();
+        });
+    }
+
+    [[nodiscard]] bool is_commutative(const node& p) const {
+        const auto* rule = p.find_annotation<matching_rule>();
+        const auto& ops = options_.commutative_ops;
+        return p.operand_count >= 2 && p.op->field_count >= 2 && p.op->fields[0].kind == field_kind::tensor &&
+               p.op->fields[1].kind == field_kind::tensor &&
+               ((rule != nullptr && rule->commutative) ||
+                std::find(ops.begin(), ops.end(), p.op) != ops.end());
+    }
+
+    // Compares literals, and makes goals of the operands.
+    bool pair_operands(const node& p, const node& n, bool swapped) {
+        const auto* rule = p.find_annotation<matching_rule>();
+        if (is<builtin::constant>(p)) return constants_match(p, n, rule);
+        std::size_t next_p = 0, next_n = 0;
+        const std::size_t first = state_.goals.size();
+        const auto pair = [&] {
+            state_.goals.push_back({nullptr, nullptr, p.operand(next_p++), n.operand(next_n++)});
+        };
+        std::uint32_t index = 0;
+        for (const field_info& f : *p.op) {
+            const bool free =
+                options_.ignore_literals ||
+                (rule != nullptr && (rule->free_fields >> std::min<std::uint32_t>(index, 63) & 1U) != 0);
+            const std::uint32_t field = index++;
+            if (!holds_tensors(f.kind)) {
+                if (!literal_matches(f, field, p, n, rule, free)) return false;
+                continue;
+            }
+            if (f.kind == field_kind::tensor && !f.optional) {
+                pair();
+                continue;
+            }
+            const std::pmr::vector<bool> in_p = presence(f, p.arguments);
+            const std::pmr::vector<bool> in_n = presence(f, n.arguments);
+            if (in_p.size() != in_n.size()) return false;
+            for (std::size_t i = 0; i != in_p.size(); ++i) {
+                if (in_p[i] && in_n[i]) {
+                    pair();
+                } else if (in_n[i] && free) {
+                    ++next_n;  // that it is absent is a literal, too
+                } else if (in_p[i] || in_n[i]) {
+                    return false;
+                }
+            }
+        }
+        if (swapped && state_.goals.size() >= first + 2)
+            std::swap(state_.goals[first].graph_value, state_.goals[first + 1].graph_value);
+        // The first operand is the next goal.
+        std::reverse(state_.goals.begin() + static_cast<std::ptrdiff_t>(first), state_.goals.end());
+        return true;
+    }
+
+    bool literal_matches(const field_info& f, std::uint32_t field, const node& p, const node& n,
+                         const matching_rule* rule, bool free) {
+        if (rule != nullptr) {
+            for (const literal_binding& b : rule->literals) {
+                if (b.field == field) return bind_literal(b.placeholder, {&n.op->fields[field], n.arguments});
+            }
+        }
+        return free || equal_field(f, p.arguments, n.arguments);
+    }
+    bool bind_literal(std::uint32_t placeholder, const literal& found) {
+        const node* input = &*std::next(pattern_.inputs().begin(), placeholder);
+        literal& bound = state_.literals[input->id];
+        if (bound) return equal_literals(bound, found);
+        bound = found;
+        return !options_.match_placeholder;
+    }
+
+    [[nodiscard]] bool constants_match(const node& p, const node& n, const matching_rule* rule) const {
+        if (rule != nullptr && rule->filled_with) return is_filled_with(n, *rule->filled_with);
+        return !options_.match_constants || same_elements(p, n);
+    }
+
+    // Which of the tensors that a member has room for are there.
+    static std::pmr::vector<bool> presence(const field_info& f, const void* arguments) {
+        std::pmr::vector<bool> present;
+        const std::byte* at = static_cast<const std::byte*>(arguments) + f.offset;
+        if (f.kind == field_kind::tensor) {
+            present.push_back(!f.optional || reinterpret_cast<const std::optional<value>*>(at)->has_value());
+        } else if (f.kind == field_kind::tensors) {
+            present.assign(reinterpret_cast<const list<value>*>(at)->size(), true);
+        } else {
+            for (const auto& v : *reinterpret_cast<const list<std::optional<value>>*>(at))
+                present.push_back(v.has_value());
+        }
+        return present;
+    }
+
+    const graph& pattern_;
+    const matcher_options& options_;
+    state state_;
+};
+
+}  // namespace detail
+}  // namespace headrace
+
+// ---- headrace/match/subgraph_matcher.hpp ----
+
+namespace headrace {
+
+/// Finds a pattern: a graph whose placeholders are wildcards for any value, and whose other nodes stand for
+/// nodes of the same op and literals. A match is whole: what it does not return, nothing outside of it uses,
+/// and no path leaves it and comes back, so that one node could stand in its place.
+///
+/// The search goes from the pattern's sinks, the anchors, to what they use, as a value has many users but one
+/// producer. The pattern must outlive the matcher.
+///
+///     graph pattern;  // x -> relu -> output
+///     const subgraph_matcher matcher(pattern);
+///     BOOST_OUTCOME_TRY(matches, matcher.match(g));
+///     for (const subgraph_match& m : matches) use(m.anchors, m.nodes_map, m.placeholder_nodes);
+class subgraph_matcher {
+public:
+    explicit subgraph_matcher(const graph& pattern, matcher_options options = {})
+        : pattern_(&pattern), options_(std::move(options)) {
+        fault_ = examine();
+    }
+
+    [[nodiscard]] const graph& pattern() const { return *pattern_; }
+    [[nodiscard]] const matcher_options& options() const { return options_; }
+    /// The sinks of the pattern: its own nodes.
+    [[nodiscard]] const std::pmr::vector<const node*>& pattern_anchors() const { return anchors_; }
+    /// Empty, or why the pattern can stand for nothing.
+    [[nodiscard]] const std::pmr::string& fault() const { return fault_; }
+
+    /// The matches in a graph, nested regions left out, in the execution order of their anchors. An error
+    /// says what is wrong with the pattern.
+    [[nodiscard]] result<std::pmr::vector<subgraph_match>> match(const graph& g) const {
+        if (!fault_.empty()) return invalid("pattern: " + fault_);
+        std::pmr::vector<subgraph_match> found;
+        if (!has_enough_nodes(g)) return found;
+        const std::pmr::vector<std::pmr::vector<node*>> candidates = find_candidates(g);
+        std::pmr::vector<node*> chosen;
+        extend(candidates, chosen, found);
+        if (options_.remove_overlapping_matches) remove_overlapping(found);
+        return found;
+    }
+
+    /// The match whose only anchor is that node. For patterns with one anchor.
+    [[nodiscard]] std::optional<subgraph_match> match_at(node& anchor) const {
+        if (!fault_.empty() || anchors_.size() != 1) return std::nullopt;
+        return match_from({&anchor});
+    }
+
+    /// Keeps the first of several matches that share a node; constants may be shared. It is what
+    /// `remove_overlapping_matches` does, for callers that first drop other matches.
+    static void remove_overlapping(std::pmr::vector<subgraph_match>& matches) {
+        std::pmr::unordered_set<const node*> taken;
+        const auto overlaps = [&](const subgraph_match& m) {
+            std::pmr::vector<node*> inside = m.nodes();
+            std::erase_if(inside, [](const node* n) { return is<builtin::constant>(*n); });
+            const auto is_taken = [&](const node* n) { return taken.contains(n); };
+            if (std::any_of(inside.begin(), inside.end(), is_taken)) return true;
+            taken.insert(inside.begin(), inside.end());
+            return false;
+        };
+        std::erase_if(matches, overlaps);
+    }
+
+private:
+    std::pmr::string examine() {
+        const node* out = pattern_->output();
+        if (out == nullptr || out->operand_count == 0) return "it has no output";
+        std::pmr::vector<bool> bound(pattern_->id_bound());
+        std::pmr::vector<node*> inputs;
+        for (node& n : pattern_->inputs()) inputs.push_back(&n);
+        for (const node& n : pattern_->nodes()) {
+            const auto* rule = n.find_annotation<matching_rule>();
+            if (rule == nullptr) continue;
+            for (const literal_binding& b : rule->literals) {
+                if (b.placeholder >= inputs.size()) return "a literal is bound to no placeholder";
+                bound[inputs[b.placeholder]->id] = true;
+            }
+        }
+        for (const node& n : pattern_->nodes()) {
+            if (is<builtin::output>(n) || n.first_use != nullptr || bound[n.id]) continue;
+            const std::pmr::string name(n.name().empty() ? "#" + number_text(n.id)
+                                                         : std::pmr::string(n.name()));
+            if (is<builtin::placeholder>(n)) return "its placeholder " + name + " is not used";
+            return "its node " + name + " (" + std::pmr::string(n.op->name) + ") leads to no output";
+        }
+        for (const edge& e : out->operand_edges()) {
+            if (is<builtin::placeholder>(*e.source)) {
+                return "it returns its placeholder " + std::pmr::string(e.source->name());
+            }
+        }
+        find_anchors(out);
+        return {};
+    }
+    void find_anchors(const node* out) {
+        if (options_.match_output) {
+            anchors_ = {out};
+            return;
+        }
+        for (const edge& e : out->operand_edges()) {
+            const auto uses = e.source->uses();
+            const bool sink =
+                std::all_of(uses.begin(), uses.end(), [&](const edge& u) { return u.target == out; });
+            if (sink && std::find(anchors_.begin(), anchors_.end(), e.source) == anchors_.end())
+                anchors_.push_back(e.source);
+        }
+    }
+
+    // The census says at once that most graphs have no match for most patterns.
+    [[nodiscard]] bool has_enough_nodes(const graph& g) const {
+        bool enough = true;
+        pattern_->census().for_each([&](const op_info& op, std::size_t needed) {
+            const bool counts = &op != &info_of<builtin::placeholder> && &op != &info_of<builtin::output>;
+            if (counts && g.census().count(op) < needed) enough = false;
+        });
+        return enough;
+    }
+
+    [[nodiscard]] std::pmr::vector<std::pmr::vector<node*>> find_candidates(const graph& g) const {
+        std::pmr::vector<std::pmr::vector<node*>> candidates;
+        for (const node* anchor : anchors_) {
+            auto& nodes = candidates.emplace_back();
+            for (node& n : g.nodes_of(*anchor->op)) nodes.push_back(&n);
+        }
+        if (std::all_of(candidates.begin(), candidates.end(), [](const auto& c) { return c.size() < 2; }))
+            return candidates;
+        // The census lists nodes as they were created: matches come in execution order, whatever passes did.
+        std::pmr::vector<std::size_t> position(g.id_bound());
+        std::size_t at = 0;
+        for (const node& n : g.nodes()) position[n.id] = at++;
+        for (auto& nodes : candidates) {
+            std::sort(nodes.begin(), nodes.end(),
+                      [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
+        }
+        return candidates;
+    }
+
+    // Chooses a node for one anchor after the other, and gives up a choice as soon as those made so far
+    // cannot be.
+    void extend(const std::pmr::vector<std::pmr::vector<node*>>& candidates, std::pmr::vector<node*>& chosen,
+                std::pmr::vector<subgraph_match>& found) const {
+        const std::size_t next = chosen.size();
+        for (node* candidate : candidates[next]) {
+            chosen.push_back(candidate);
+            if (next + 1 == candidates.size()) {
+                if (auto m = match_from(chosen)) found.push_back(std::move(*m));
+            } else if (detail::subgraph_search(*pattern_, options_).run(anchors_, chosen)) {
+                extend(candidates, chosen, found);
+            }
+            chosen.pop_back();
+        }
+    }
+
+    [[nodiscard]] std::optional<subgraph_match> match_from(const std::pmr::vector<node*>& chosen) const {
+        detail::subgraph_search search(*pattern_, options_);
+        if (!search.run(anchors_, chosen)) return std::nullopt;
+        subgraph_match m = search.collect();
+        m.anchors = chosen;
+        for (const value v : m.returning_values) {
+            if (v.result >= v.producer->result_count) return std::nullopt;
+        }
+        if (!is_contained(m) || !is_convex(m)) return std::nullopt;
+        return m;
+    }
+
+    // Does nothing outside use what the match does not return? A constant may have other users: it stays.
+    [[nodiscard]] bool is_contained(const subgraph_match& m) const {
+        const list<value> returned = pattern_->outputs();
+        const std::pmr::vector<node*> inside = m.nodes();
+        for (const auto& [from, to] : m.nodes_map) {
+            if (is<builtin::placeholder>(*from) || is<builtin::output>(*from) || is<builtin::constant>(*to))
+                continue;
+            for (const edge& e : to->uses()) {
+                const value used{const_cast<node*>(from), e.slot->result};
+                const bool may_leave = (options_.match_output && is<builtin::output>(*e.target)) ||
+                                       std::find(returned.begin(), returned.end(), used) != returned.end();
+                if (!may_leave && std::find(inside.begin(), inside.end(), e.target) == inside.end())
+                    return false;
+            }
+        }
+        return true;
+    }
+
+    // A match that returns nothing but its one anchor is always convex: each path that leaves it begins
+    // there, at its last node.
+    [[nodiscard]] bool is_convex(const subgraph_match& m) const {
+        const list<value> returned = pattern_->outputs();
+        const bool single = anchors_.size() == 1 && !options_.match_output &&
+                            std::all_of(returned.begin(), returned.end(),
+                                        [&](const value& v) { return v.producer == anchors_[0]; });
+        return single || detail::execution_span(m.nodes()).convex();
+    }
+
+    const graph* pattern_;
+    matcher_options options_;
+    std::pmr::vector<const node*> anchors_;
+    std::pmr::string fault_;
+};
+
+}  // namespace headrace
+
+// ---- headrace/match/pattern.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// Writes an expression down as a graph. Calls that are the same become one node.
+class expression_writer {
+public:
+    expression_writer(graph& g, std::size_t inputs) : graph_(g) {
+        for (std::size_t i = 0; i != inputs; ++i) {
+            inputs_.push_back(g.create<builtin::placeholder>({}).result());
+            g.set_name(inputs_.back(), "input_" + number_text(i));
+        }
+    }
+
+    template <class E>
+    void write_outputs(const E& e) {
+        const value v = write(e);
+        graph_.create<builtin::output>({.values = {&v, 1}});
+    }
+    template <class... Es>
+    void write_outputs(const returned_values<Es...>& e) {
+        std::pmr::vector<value> values;
+        std::apply([&](const Es&... items) { (values.push_back(write(items)), ...); }, e.items);
+        graph_.create<builtin::output>({.values = values});
+    }
+
+private:
+    template <std::size_t I>
+    value write(const wildcard<I>&) {
+        return inputs_[I];
+    }
+    template <std::size_t I, class Call>
+    value write(const result_expression<I, Call>& e) {
+        return {write(e.call).producer, I};
+    }
+    value write(const filled_constant& c) {
+        return find_or_create(info_of<builtin::constant>, &default_args<builtin::constant>, 1,
+                              {.filled_with = c.number});
+    }
+    value write(const any_constant_type&) {
+        return graph_.create<builtin::constant>({}).result();  // each is a constant of its own
+    }
+    template <class Op, bool Commutative, bool AnyLiterals, class Label, class... Ts>
+    value write(const call_expression<Op, call_modifiers<Commutative, AnyLiterals, Label>, Ts...>& e) {
+        args<Op> a = default_args<Op>;
+        matching_rule rule{.commutative = Commutative, .name = Label::text};
+        std::pmr::vector<literal_binding> bindings;
+        constexpr auto places = place_arguments<Op, Ts...>();
+        std::uint64_t given = 0;
+        const auto put = [&](std::size_t field, const auto& argument) {
+            given |= std::uint64_t{1} << field;
+            write_argument(fields_of<Op>[field], static_cast<std::uint32_t>(field),
+                           reinterpret_cast<std::byte*>(&a), argument, rule, bindings);
+        };
+        std::size_t i = 0;
+        std::apply([&](const Ts&... items) { (put(places[i++], items), ...); }, e.arguments);
+        static_cast<void>(i);
+        for (std::size_t k = 0; k != fields_of<Op>.size(); ++k) {
+            if (AnyLiterals && (given >> k & 1U) == 0 && !holds_tensors(fields_of<Op>[k].kind))
+                rule.free_fields |= std::uint64_t{1} << k;
+        }
+        rule.literals = bindings;
+        // How many results an op of any number has, the graph that is matched says.
+        constexpr std::size_t results = Op::results == variadic_results ? 16 : std::size_t{Op::results};
+        return find_or_create(info_of<Op>, &a, results, rule);
+    }
+
+    template <class Label, class T>
+    void write_argument(const field_info& f, std::uint32_t field, std::byte* a,
+                        const named_argument<Label, T>& argument, matching_rule& rule,
+                        std::pmr::vector<literal_binding>& bindings) {
+        write_argument(f, field, a, argument.item, rule, bindings);
+    }
+    template <class T>
+    void write_argument(const field_info& f, std::uint32_t field, std::byte* a, const T& argument,
+                        matching_rule& rule, std::pmr::vector<literal_binding>& bindings) {
+        if constexpr (std::is_same_v<T, any_literal_type>) {
+            rule.free_fields |= std::uint64_t{1} << field;
+        } else if constexpr (std::is_same_v<T, std::nullopt_t>) {
+            // None is the default of every optional argument.
+        } else if constexpr (is_operand<T>) {
+            if (f.kind == field_kind::tensor) {
+                store(f, a, write(argument));
+            } else if constexpr (is_wildcard<T>) {
+                bindings.push_back({field, position_of(argument)});
+            }
+        } else {
+            write_literal(f, a, argument);
+        }
+    }
+    template <class... Ts>
+    void write_argument(const field_info& f, std::uint32_t, std::byte* a,
+                        const tensors_expression<Ts...>& argument, matching_rule&,
+                        std::pmr::vector<literal_binding>&) {
+        if (f.kind == field_kind::tensors) {
+            auto& items = lists_.emplace_back();
+            std::apply(
+                [&](const Ts&... each) { (items.push_back(write_or_none(each).value_or(value{})), ...); },
+                argument.items);
+            store(f, a, list<value>(items));
+        } else {
+            auto& items = optional_lists_.emplace_back();
+            std::apply([&](const Ts&... each) { (items.push_back(write_or_none(each)), ...); },
+                       argument.items);
+            store(f, a, list<std::optional<value>>(items));
+        }
+    }
+    template <class T>
+    std::optional<value> write_or_none(const T& item) {
+        if constexpr (std::is_same_v<T, std::nullopt_t>) {
+            return std::nullopt;
+        } else {
+            return write(item);
+        }
+    }
+    template <std::size_t I>
+    static constexpr std::uint32_t position_of(const wildcard<I>&) {
+        return I;
+    }
+
+    template <class T>
+    static void store(const field_info& f, std::byte* a, const T& item) {
+        if (f.optional) {
+            *reinterpret_cast<std::optional<T>*>(a + f.offset) = item;
+        } else {
+            *reinterpret_cast<T*>(a + f.offset) = item;
+        }
+    }
+    template <class T>
+    static void write_literal(const field_info& f, std::byte* a, const T& item) {
+        if constexpr (std::is_arithmetic_v<T>) {
+            if (f.kind == field_kind::integer) return store(f, a, static_cast<std::int64_t>(item));
+            if (f.kind == field_kind::floating) return store(f, a, static_cast<double>(item));
+            if (f.kind == field_kind::boolean) return store(f, a, item != T{});
+            if constexpr (std::is_same_v<T, bool>) {
+                store(f, a, scalar(item));
+            } else if constexpr (std::is_integral_v<T>) {
+                store(f, a, scalar(static_cast<std::int64_t>(item)));
+            } else {
+                store(f, a, scalar(static_cast<double>(item)));
+            }
+        } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+            store(f, a, std::string_view(item));
+        } else {
+            store(f, a, item);
+        }
+    }
+
+    static bool same_rule(const matching_rule& a, const matching_rule& b) {
+        const auto same_binding = [](const literal_binding& x, const literal_binding& y) {
+            return x.field == y.field && x.placeholder == y.placeholder;
+        };
+        return a.commutative == b.commutative && a.free_fields == b.free_fields &&
+               a.filled_with == b.filled_with && a.name == b.name &&
+               std::equal(a.literals.begin(), a.literals.end(), b.literals.begin(), b.literals.end(),
+                          same_binding);
+    }
+    value find_or_create(const op_info& op, const void* arguments, std::size_t results,
+                         const matching_rule& rule) {
+        for (node& n : graph_.nodes_of(op)) {
+            const auto* other = n.find_annotation<matching_rule>();
+            if (other != nullptr && same_rule(rule, *other) && equal_arguments(op, arguments, n.arguments))
+                return n.result();
+        }
+        node& n = graph_.create(op, arguments, results);
+        matching_rule owned = rule;
+        owned.literals = graph_.own(rule.literals);
+        owned.name = graph_.own(rule.name);
+        graph_.annotate(n, owned);
+        return n.result();
+    }
+
+    graph& graph_;
+    std::pmr::vector<value> inputs_;
+    std::pmr::deque<std::pmr::vector<value>>
+        lists_;  // they stay where they are until their node has copied them
+    std::pmr::deque<std::pmr::vector<std::optional<value>>> optional_lists_;
+};
+
+template <class F>
+void write_expression(graph& g, const F& f) {
+    expression_writer(g, input_count<F>).write_outputs(expression_of(f));
+}
+
+/// An expression as a graph that is made when it is first asked for.
+template <class F>
+const graph& graph_of() {
+    struct written : graph {
+        written() { write_expression(*this, F{}); }
+    };
+    static const written g;
+    return g;
+}
+
+}  // namespace detail
+
+/// A pattern as a type, made from the type of a stateless callable that takes wildcards and returns an
+/// expression:
+///
+///     struct add_then_mul {
+///         constexpr auto operator()(auto x, auto y) const {
+///             return call<aten::mul_tensor>(call<aten::add_tensor>(x, y), y);
+///         }
+///     };
+///     using p = pattern<add_then_mul>;  // or pattern<decltype([](auto x, auto y) { ... })>
+///
+/// An op that is not one, a wrong number of operands, an argument of the wrong kind and a placeholder that
+/// stands for nothing do not compile.
+template <pattern_function F>
+class pattern {
+    using facts = detail::pattern_facts<F>;
+    using fault = typename facts::fault;
+    static_assert(
+        calls_known_ops<fault>,
+        "pattern: it calls something that is not an op; see unknown_op<T>, call an op of a dialect");
+    static_assert(arity_fits<fault>,
+                  "pattern: a call has too many or too few arguments; see wrong_arity<Op, Given, Takes>");
+    static_assert(arguments_fit<fault>,
+                  "pattern: an op does not take such an argument; see wrong_argument<Op, Position>");
+    static_assert(placeholders_used<fault>,
+                  "pattern: a placeholder is not used; see unused_placeholder<Index, Op>, drop it");
+    static_assert(returns_calls<fault>,
+                  "pattern: it returns something that no call makes; see no_call<Expression>, return a call");
+
+public:
+    using function = F;
+    /// The ops that it calls, that of the first value that it returns first.
+    using called = typename facts::called;
+    static constexpr std::size_t inputs = facts::inputs;
+    static constexpr std::size_t outputs = facts::outputs;
+
+    /// The pattern as a graph, made at the first call.
+    [[nodiscard]] static const graph& as_graph() { return detail::graph_of<F>(); }
+    [[nodiscard]] static subgraph_matcher matcher(matcher_options options = {}) {
+        return subgraph_matcher(as_graph(), std::move(options));
+    }
+};
+
+/// A pattern's graph, from a callable that may hold values, such as literals that are known at run time.
+template <pattern_function F>
+[[nodiscard]] std::unique_ptr<graph> make_pattern(const F& f) {
+    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
+                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+    auto g = std::make_unique<graph>();
+    if constexpr (detail::pattern_facts<F>::sound) detail::write_expression(*g, f);
+    return g;
+}
+
+}  // namespace headrace
+
+// ---- headrace/match/replacement.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// Where a replacement is made: before `before`, or at the end of the graph, on behalf of `current`.
+struct replacement_site {
+    graph& g;
+    node& current;
+    node* before;
+    pass_context& context;
+};
+
+/// The arguments of a node on other operands, without a node that they belong to.
+class remapped_arguments {
+public:
+    template <class Map>
+    remapped_arguments(const node& n, Map&& map) : bytes_(n.op->args_size / sizeof(std::max_align_t) + 1) {
+        std::memcpy(data(), n.arguments, n.op->args_size);
+        for (const field_info& f : *n.op) {
+            if (f.kind == field_kind::tensor && !f.optional) {
+                at<value>(f) = map(at<value>(f));
+            } else if (f.kind == field_kind::tensor) {
+                if (auto& v = at<std::optional<value>>(f)) v = map(*v);
+            } else if (f.kind == field_kind::tensors) {
+                auto& items = lists_.emplace_back();
+                for (const value v : at<list<value>>(f)) items.push_back(map(v));
+                at<list<value>>(f) = items;
+            } else if (f.kind == field_kind::optional_tensors) {
+                auto& items = optional_lists_.emplace_back();
+                for (const auto& v : at<list<std::optional<value>>>(f))
+                    items.push_back(v ? std::optional(map(*v)) : std::nullopt);
+                at<list<std::optional<value>>>(f) = items;
+            }
+        }
+    }
+
+    [[nodiscard]] void* data() { return bytes_.data(); }
+    /// Writes a literal of another node into a member of the same kind.
+    void set(const field_info& f, const literal& from) {
+        visit_field(*from.field, from.arguments, [&]<class T>(const T& item) {
+            if constexpr (std::is_same_v<T, custom_member>) {
+                if (f.custom == item.type) std::memcpy(&at<std::byte>(f), item.at, f.custom->size);
+            } else {
+                if constexpr (!is_optional<T>) {
+                    if (f.optional) {
+                        at<std::optional<T>>(f) = item;
+                        return;
+                    }
+                }
+                at<T>(f) = item;
+            }
+        });
+    }
+
+private:
+    template <class T>
+    T& at(const field_info& f) {
+        return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(bytes_.data()) + f.offset);
+    }
+
+    std::pmr::vector<std::max_align_t> bytes_;
+    std::pmr::deque<std::pmr::vector<value>> lists_;
+    std::pmr::deque<std::pmr::vector<std::optional<value>>> optional_lists_;
+};
+
+/// Copies a replacement graph to where a match is.
+class replacement_copy {
+public:
+    replacement_copy(const graph& from, pass_context::node_inference rules, const subgraph_match& m,
+                     const replacement_site& site)
+        : from_(from), rules_(rules), match_(m), site_(site), made_(from.id_bound()) {}
+
+    outcome_kind run(value_list& with) {
+        const node* out = from_.output();
+        if (out == nullptr) return fail("the replacement has no output", error_kind::invalid);
+        std::size_t input = 0;
+        for (const node& n : from_.inputs()) {
+            if (input == match_.placeholder_values.size())
+                return fail("the replacement has more inputs than the pattern", error_kind::invalid);
+            made_[n.id] = {match_.placeholder_values[input++]};
+        }
+        for (const node& n : from_.nodes()) {
+            if (is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
+            if (const outcome_kind outcome = copy(n); outcome != outcome_kind::replaced) return outcome;
+        }
+        for (const edge& e : out->operand_edges()) with.push_back(mapped(*e.slot));
+        return outcome_kind::replaced;
+    }
+
+private:
+    outcome_kind fail(std::pmr::string reason, error_kind kind) {
+        site_.context.report(site_.current, std::move(reason), kind);
+        return outcome_kind::failed;
+    }
+    [[nodiscard]] value mapped(value v) const {
+        const auto& results = made_[v.producer->id];
+        return v.result < results.size() ? results[v.result] : value{};
+    }
+
+    outcome_kind copy(const node& n) {
+        const auto* rule = n.find_annotation<matching_rule>();
+        if (is<builtin::constant>(n)) return copy_constant(n, rule);
+        const std::pmr::string op(n.op->name);
+        if (holds_regions(*n.op))
+            return fail("the replacement has a nested graph, in " + op, error_kind::invalid);
+
+        remapped_arguments arguments(n, [&](value v) { return mapped(v); });
+        if (rule != nullptr) {
+            for (const literal_binding& b : rule->literals)
+                arguments.set(n.op->fields[b.field], match_.literals[b.placeholder]);
+        }
+        inference inferred(site_.g.arena());
+        if (const result<void> status = infer(*n.op, arguments, inferred); !status)
+            return fail("cannot make " + op + ": " + status.error().message, status.error().kind);
+        node& copied = site_.g.create(*n.op, arguments.data(), inferred.results().size(), site_.before);
+        std::uint32_t i = 0;
+        for (const tensor_meta& meta : inferred.results()) site_.g.set_meta(copied.result(i++), meta);
+        remember(n, copied);
+        return outcome_kind::replaced;
+    }
+    result<void> infer(const op_info& op, remapped_arguments& arguments, inference& out) const {
+        value unknown;
+        const bool known = all_operands(op, arguments.data(), [&](value v) {
+            unknown = v;
+            return v && meta_of(v) != nullptr;
+        });
+        if (!known) {
+            const std::pmr::string which(unknown ? unknown.producer->name() : std::string_view("(none)"));
+            return invalid("operand " + which + " has no `val`");
+        }
+        node probe;  // inference looks at an op and its arguments alone
+        probe.op = &op;
+        probe.arguments = arguments.data();
+        return rules_ != nullptr ? rules_(probe, out) : site_.context.infer(probe, out);
+    }
+    outcome_kind copy_constant(const node& n, const matching_rule* rule) {
+        if (rule != nullptr && rule->filled_with) {
+            emitter e(site_.g, &site_.current, site_.before, site_.context);
+            const tensor_meta& like = e.meta(match_.returning_values[0]);
+            const value v = e.splat(*rule->filled_with, like.dtype, like.rank());
+            if (!v) return outcome_kind::failed;
+            remember(n, *v.producer);
+            return outcome_kind::replaced;
+        }
+        const auto& meta = n.results[0].meta;
+        const tensor_data& data = args_of<builtin::constant>(n).data;
+        if (!meta || data.bytes == nullptr)
+            return fail("the replacement has a constant without `val` or data", error_kind::invalid);
+        const std::size_t size = traits_of(meta->dtype).bits / 8U;
+        const value v = create_constant(site_.g, *meta, site_.before, [&](std::span<std::byte> to) {
+            if (data.strides.empty()) {
+                if (!to.empty()) std::memcpy(to.data(), data.bytes, to.size());
+            } else {
+                for (std::int64_t i = 0; i != meta->elements(); ++i)
+                    std::memcpy(&to[static_cast<std::size_t>(i) * size], element_of(data, *meta, i), size);
+            }
+        });
+        remember(n, *v.producer);
+        return outcome_kind::replaced;
+    }
+    void remember(const node& n, node& copied) {
+        for (std::uint32_t i = 0; i != copied.result_count; ++i) made_[n.id].push_back(copied.result(i));
+    }
+
+    const graph& from_;
+    pass_context::node_inference rules_;
+    const subgraph_match& match_;
+    const replacement_site& site_;
+    std::pmr::vector<std::pmr::vector<value>> made_;  // by the id of the replacement's node: its results
+};
+
+/// The rules of a replacement's own ops.
+template <class List>
+struct rules_among;
+template <class... Ops>
+struct rules_among<ops<Ops...>> {
+    static result<void> infer(const node& n, inference& out) {
+        inference_rule rule = nullptr;
+        ((n.op == &info_of<Ops> ? void(rule = rule_of_op<Ops>()) : void()), ...);
+        if (rule == nullptr) return invalid("no inference for " + std::pmr::string(n.op->name));
+        return rule(n.arguments, out);
+    }
+};
+
+// What a callable that makes nodes itself says that it produces, and what it returns.
+template <class Member>
+struct emitting_signature;
+template <class F, class R, class Produces>
+struct emitting_signature<R (F::*)(const subgraph_match&, emit<Produces>&) const> {
+    using produces = Produces;
+    using returned = R;
+};
+template <class F>
+using emitting_signature_of = emitting_signature<decltype(&F::operator())>;
+
+}  // namespace detail
+
+/// Matches callables that make the nodes of a replacement themselves: satisfied by a const call operator that
+/// takes `const subgraph_match&` and `emit<ops<...>>&`. It returns what a pass's handler does.
+template <class F>
+concept emitting_function = requires { typename detail::emitting_signature_of<F>::produces; };
+
+/// Matches callables that give a replacement graph for each match.
+template <class F>
+concept graph_callback =
+    !pattern_function<F> && std::is_invocable_r_v<result<std::shared_ptr<const graph>>, const F&,
+                                                  const subgraph_match&, const graph&, const graph&>;
+
+/// What is put in the place of a match. It has the inputs of the pattern, in their order, and returns a value
+/// for each that the pattern returns. It is made from
+///
+/// - a graph, or a callable that writes an expression, as patterns are written: copied for each match;
+/// - a callable `(match, original, pattern) -> result<std::shared_ptr<const graph>>`: such a graph for each;
+/// - a callable `(const subgraph_match&, emit<ops<...>>&)`, which makes nodes as a pass's handler does, and
+///   may decline as one does.
+///
+/// The metadata of what a graph brings is inferred by the context's rules, in the other cases by the ops'
+/// own.
+class replacement {
+public:
+    /// The graph must outlive this object.
+    replacement(const graph& g) : make_(from_graph(&g, nullptr)) {}
+    template <pattern_function F>
+    replacement(const F& f) {
+        using expression = decltype(expression_of(f));
+        using facts = detail::expression_facts<detail::expression_side::replacement, expression>;
+        static_assert(sound_expression<typename facts::fault>,
+                      "replacement: its expression is ill-formed; see the diagnosis, fix that call");
+        if constexpr (std::is_same_v<typename facts::fault, no_fault>) {
+            auto g = std::make_shared<graph>();
+            detail::write_expression(*g, f);
+            make_ = [copy = from_graph(g.get(), &detail::rules_among<typename facts::called>::infer), g](
+                        const subgraph_match& m, const graph& p, const detail::replacement_site& site,
+                        value_list& with) { return copy(m, p, site, with); };
+        }
+    }
+    template <graph_callback F>
+    replacement(F f) {
+        make_ = [f = std::move(f)](const subgraph_match& m, const graph& pattern,
+                                   const detail::replacement_site& site, value_list& with) {
+            const result<std::shared_ptr<const graph>> made = f(m, std::as_const(site.g), pattern);
+            if (!made) {
+                site.context.report(site.current, made.error().message, made.error().kind);
+                return detail::outcome_kind::failed;
+            }
+            if (made.value() == nullptr) return detail::outcome_kind::declined;
+            return detail::replacement_copy(*made.value(), nullptr, m, site).run(with);
+        };
+    }
+    template <emitting_function F>
+    replacement(F f) {
+        make_ = [f = std::move(f)](const subgraph_match& m, const graph&,
+                                   const detail::replacement_site& site, value_list& with) {
+            using produces = typename detail::emitting_signature_of<F>::produces;
+            emit<produces> e(site.g, &site.current, site.before, site.context);
+            auto returned = f(m, e);
+            if (e.failed()) return detail::outcome_kind::failed;
+            if constexpr (is_optional<decltype(returned)>) {
+                if (!returned) return detail::outcome_kind::declined;
+                detail::append(with, *returned);
+            } else {
+                detail::append(with, returned);
+            }
+            return detail::outcome_kind::replaced;
+        };
+    }
+
+    /// Makes it for one match; `with` then holds what stands for the match's returned values.
+    detail::outcome_kind operator()(const subgraph_match& m, const graph& pattern,
+                                    const detail::replacement_site& site, value_list& with) const {
+        return make_ ? make_(m, pattern, site, with) : detail::outcome_kind::declined;
+    }
+
+private:
+    using make_function = std::function<detail::outcome_kind(const subgraph_match&, const graph& pattern,
+                                                             const detail::replacement_site&, value_list&)>;
+
+    static make_function from_graph(const graph* g, pass_context::node_inference rules) {
+        return
+            [g, rules](const subgraph_match& m, const graph&, const detail::replacement_site& site,
+                       value_list& with) { return detail::replacement_copy(*g, rules, m, site).run(with); };
+    }
+
+    make_function make_;
+};
+
+}  // namespace headrace
+
+// ---- headrace/match/rewriter.hpp ----
+
+namespace headrace {
+
+/// What became of one match.
+struct replaced_pattern {
+    node* anchor = nullptr;                ///< from which the match was found; it may be erased
+    node_map nodes_map;                    ///< the pattern's nodes, and those that they stood for
+    std::pmr::vector<node*> replacements;  ///< the nodes that were added
+    /// The pattern that nodes_map begins at, where it was written as an expression.
+    std::shared_ptr<const graph> pattern{};
+};
+
+/// Decides if a match is replaced: `(match, original graph, pattern graph)`. All filters must agree.
+using match_filter = std::function<bool(const subgraph_match&, const graph&, const graph&)>;
+
+/// How a pattern is replaced. Of `matching`, `match_output` and `remove_overlapping_matches` are not asked: a
+/// replaced graph has its output still, and of overlapping matches the first that the filters let pass
+/// counts.
+struct rewrite_options {
+    matcher_options matching{};
+    std::string_view name = "pattern";  ///< what messages call it
+};
+
+namespace detail {
+
+/// One replacement of all matches of a pattern in a graph.
+class pattern_rewrite {
+public:
+    pattern_rewrite(graph& g, const graph& pattern, const replacement& with,
+                    std::span<const match_filter> filters, pass_context& context,
+                    const rewrite_options& options)
+        : graph_(g), pattern_(pattern), with_(with), filters_(filters), context_(context), options_(options) {
+        options_.matching.match_output = false;
+        options_.matching.remove_overlapping_matches = false;
+    }
+
+    result<std::pmr::vector<replaced_pattern>> run() {
+        const subgraph_matcher matcher(pattern_, options_.matching);
+        auto matches = matcher.match(graph_);
+        if (!matches) return fault(matches.error().message);
+        std::erase_if(matches.value(), [&](const subgraph_match& m) {
+            return !std::all_of(filters_.begin(), filters_.end(),
+                                [&](const match_filter& f) { return f(m, std::as_const(graph_), pattern_); });
+        });
+        subgraph_matcher::remove_overlapping(matches.value());
+        std::pmr::vector<replaced_pattern> replaced;
+        for (subgraph_match& m : matches.value()) {
+            if (auto status = replace(m, replaced); !status) return std::move(status).error();
+        }
+        return replaced;
+    }
+
+private:
+    [[nodiscard]] error fault(const std::pmr::string& reason) const {
+        return invalid(std::pmr::string(options_.name) + ": " + reason);
+    }
+
+    result<void> replace(subgraph_match& m, std::pmr::vector<replaced_pattern>& replaced) {
+        follow_changes(m);
+        const std::pmr::vector<node*> nodes = m.nodes();
+        if (!all_alive(m, nodes)) return boost::outcome_v2::success();
+        // What was replaced before may have closed a path that leaves this match and comes back.
+        const execution_span span(nodes);
+        if (!span.convex()) return boost::outcome_v2::success();
+        node& last = span.last() != nullptr ? *span.last() : *m.anchors[0];
+        node* const behind = last.next;
+        const std::pmr::vector<node*> users = span.users_between();
+
+        value_list with;
+        const replacement_site site{graph_, *m.anchors[0], behind, context_};
+        const outcome_kind outcome = with_(m, pattern_, site, with);
+        std::pmr::vector<node*> made;
+        for (node* n = last.next; n != behind; n = n->next) made.push_back(n);
+        if (outcome != outcome_kind::replaced) {
+            erase_unused(made);
+            return boost::outcome_v2::success();
+        }
+        if (std::pmr::string reason = misfit(m, with); !reason.empty())
+            return fault(message_prefix(*m.anchors[0]) + reason);
+
+        for (node* n : made) {
+            for (const node* from : m.returning_nodes) graph_.inherit_annotations(*n, *from);
+            for (const node* from : nodes) graph_.inherit_annotations(*n, *from);
+        }
+        put_in_place(m, with, made);
+        // Users of what this match makes now come behind it, in the order that they had.
+        for (node* n : users) graph_.move_before(*n, behind);
+        erase_unused(made);
+        std::for_each(nodes.rbegin(), nodes.rend(), [&](node* n) { erase_dead(graph_, *n); });
+        std::erase_if(made, [](const node* n) { return n->owner == nullptr; });
+        replaced.push_back({m.anchors[0], m.nodes_map, std::move(made), {}});
+        return boost::outcome_v2::success();
+    }
+
+    void put_in_place(const subgraph_match& m, const value_list& with, const std::pmr::vector<node*>& made) {
+        for (std::size_t i = 0; i != with.size(); ++i) {
+            const value from = m.returning_values[i];
+            if (!with[i]) continue;
+            hand_over_name(from.producer->results[from.result], with[i]);
+            redirect(from, with[i], made);
+            changes_.emplace_back(from, with[i]);
+        }
+    }
+
+    // An input of this match may be what a match before it returned.
+    void follow_changes(subgraph_match& m) const {
+        for (std::size_t i = 0; i != m.placeholder_values.size(); ++i) {
+            value& v = m.placeholder_values[i];
+            const node* const before = v.producer;
+            for (bool changed = true; changed && v;) {
+                const auto found = std::find_if(changes_.rbegin(), changes_.rend(),
+                                                [&](const auto& change) { return change.first == v; });
+                changed = found != changes_.rend();
+                if (changed) v = found->second;
+            }
+            if (v.producer == before) continue;
+            m.placeholder_nodes[i] = v.producer;
+            m.nodes_map.replace(before, v.producer);
+        }
+    }
+    // Dead nodes go with the match that made them so, even if they are of another.
+    [[nodiscard]] static bool all_alive(const subgraph_match& m, const std::pmr::vector<node*>& nodes) {
+        return std::all_of(nodes.begin(), nodes.end(), [](const node* n) { return n->owner != nullptr; }) &&
+               std::all_of(m.placeholder_values.begin(), m.placeholder_values.end(),
+                           [](value v) { return !v || v.producer->owner != nullptr; });
+    }
+    [[nodiscard]] std::pmr::string misfit(const subgraph_match& m, const value_list& with) const {
+        if (with.size() != m.returning_values.size()) {
+            return "the replacement gives " + number_text(with.size()) + " values for " +
+                   number_text(m.returning_values.size());
+        }
+        for (std::size_t i = 0; i != with.size(); ++i) {
+            const value from = m.returning_values[i];
+            const std::pmr::string which = "result " + number_text(i);
+            if (!with[i]) {
+                if (use_count(from) != 0) return "the replacement gives nothing for " + which;
+                continue;
+            }
+            const tensor_meta* before = meta_of(from);
+            const tensor_meta* after = meta_of(with[i]);
+            if (before != nullptr && after != nullptr && !(before->shape == after->shape))
+                return "the replacement changes the shape of " + which;
+        }
+        return {};
+    }
+    // A replacement may use what it replaces.
+    void redirect(value from, value to, const std::pmr::vector<node*>& made) {
+        for (edge* e = from.producer->first_use; e != nullptr;) {
+            edge* const next = e->next_use;
+            if (e->slot->result == from.result &&
+                std::find(made.begin(), made.end(), e->target) == made.end())
+                graph_.set_operand(*e, to);
+            e = next;
+        }
+    }
+    void erase_unused(const std::pmr::vector<node*>& made) {
+        std::for_each(made.rbegin(), made.rend(), [&](node* n) {
+            if (n->first_use == nullptr) graph_.erase(*n);
+        });
+    }
+
+    graph& graph_;
+    const graph& pattern_;
+    const replacement& with_;
+    std::span<const match_filter> filters_;
+    pass_context& context_;
+    rewrite_options options_;
+    std::pmr::vector<std::pair<value, value>> changes_;
+};
+
+}  // namespace detail
+
+/// Replaces each match of the pattern, of overlapping ones the first, and returns what became of them. Nested
+/// regions are left out. Nodes that are added get the metadata that inference gives them and the annotations
+/// of what they replace. A match whose replacement cannot be made, or declines, stays; the context's
+/// diagnostics say why. An error, which begins with the options' name, is a fault of the pattern or of the
+/// replacement: it has too few outputs, or another shape.
+[[nodiscard]] inline result<std::pmr::vector<replaced_pattern>> replace_pattern_with_filters(
+    graph& g, const graph& pattern, const replacement& with, std::span<const match_filter> filters,
+    pass_context& context, const rewrite_options& options = {}) {
+    return detail::pattern_rewrite(g, pattern, with, filters, context, options).run();
+}
+[[nodiscard]] inline result<std::pmr::vector<replaced_pattern>> replace_pattern(
+    graph& g, const graph& pattern, const replacement& with, pass_context& context,
+    const rewrite_options& options = {}) {
+    return replace_pattern_with_filters(g, pattern, with, {}, context, options);
+}
+
+namespace detail {
+
+template <pattern_function F>
+result<std::pmr::vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
+                                                           std::span<const match_filter> filters,
+                                                           pass_context& context,
+                                                           const rewrite_options& options) {
+    const auto written = std::make_shared<graph>();
+    write_expression(*written, f);
+    auto replaced = replace_pattern_with_filters(g, *written, with, filters, context, options);
+    if (replaced) {
+        for (replaced_pattern& r : replaced.value()) r.pattern = written;
+    }
+    return replaced;
+}
+
+}  // namespace detail
+
+/// The same with a pattern that is written as an expression.
+template <pattern_function F>
+[[nodiscard]] result<std::pmr::vector<replaced_pattern>> replace_pattern_with_filters(
+    graph& g, const F& f, const replacement& with, std::span<const match_filter> filters,
+    pass_context& context, const rewrite_options& options = {}) {
+    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
+                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+    if constexpr (detail::pattern_facts<F>::sound) {
+        return detail::replace_written(g, f, with, filters, context, options);
+    } else {
+        return invalid("ill-formed");
+    }
+}
+template <pattern_function F>
+[[nodiscard]] result<std::pmr::vector<replaced_pattern>> replace_pattern(
+    graph& g, const F& f, const replacement& with, pass_context& context,
+    const rewrite_options& options = {}) {
+    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
+                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+    if constexpr (detail::pattern_facts<F>::sound) {
+        return detail::replace_written(g, f, with, {}, context, options);
+    } else {
+        return invalid("ill-formed");
+    }
+}
+
+/// A rewrite with a name, as rewrite_to_fixed_point takes several of.
+struct rewrite_rule {
+    std::pmr::string name;
+    std::shared_ptr<const graph> pattern;
+    replacement with;
+    std::pmr::vector<match_filter> filters{};
+    matcher_options matching{};
+};
+template <pattern_function F>
+[[nodiscard]] rewrite_rule make_rule(std::pmr::string name, const F& f, replacement with,
+                                     std::pmr::vector<match_filter> filters = {},
+                                     matcher_options matching = {}) {
+    static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
+                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+    auto written = std::make_shared<graph>();
+    if constexpr (detail::pattern_facts<F>::sound) detail::write_expression(*written, f);
+    return {std::move(name), std::move(written), std::move(with), std::move(filters), std::move(matching)};
+}
+
+/// How many rewrites a graph of that size can have coming before they are taken for endless.
+[[nodiscard]] constexpr std::size_t default_rewrite_limit(std::size_t nodes) { return 16 * nodes + 256; }
+
+namespace detail {
+
+/// Runs steps in turn, each `result<std::size_t>(graph&)`, until none rewrites anything any more.
+template <class Step, class Name>
+result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& step, Name&& name,
+                                          std::size_t limit) {
+    if (limit == 0) limit = default_rewrite_limit(g.size());
+    std::size_t total = 0;
+    for (bool changed = true; changed;) {
+        changed = false;
+        std::pmr::string active;
+        for (std::size_t i = 0; i != steps; ++i) {
+            const result<std::size_t> rewritten = step(i);
+            if (!rewritten) return rewritten.error();
+            if (rewritten.value() == 0) continue;
+            changed = true;
+            total += rewritten.value();
+            active += (active.empty() ? "" : ", ") + std::pmr::string(name(i));
+            if (total > limit) {
+                return invalid(active + ": no fixed point after " + number_text(total) +
+                               " rewrites; the patterns match what they made");
+            }
+        }
+    }
+    return total;
+}
+
+}  // namespace detail
+
+/// Applies the rules in turn until none matches any more, and returns how many matches were replaced. If that
+/// takes more than `limit` rewrites (0: in proportion to the graph's size), the error names the patterns that
+/// still match.
+[[nodiscard]] inline result<std::size_t> rewrite_to_fixed_point(graph& g, std::span<const rewrite_rule> rules,
+                                                                pass_context& context,
+                                                                std::size_t limit = 0) {
+    const auto step = [&](std::size_t i) -> result<std::size_t> {
+        const rewrite_rule& r = rules[i];
+        BOOST_OUTCOME_TRY(replaced, replace_pattern_with_filters(g, *r.pattern, r.with, r.filters, context,
+                                                                 {.matching = r.matching, .name = r.name}));
+        return replaced.size();
+    };
+    const auto name = [&](std::size_t i) { return std::string_view(rules[i].name); };
+    return detail::repeat_to_fixed_point(g, rules.size(), step, name, limit);
+}
+
+}  // namespace headrace
+
+// ---- headrace/match/pattern_pass.hpp ----
+
+namespace headrace {
+
+/// Names a type that can be no replacement: neither an expression nor a callable that emits.
+template <class T>
+struct not_a_replacement {};
+template <class Diagnosis>
+inline constexpr bool can_replace = true;
+template <class T>
+inline constexpr bool can_replace<not_a_replacement<T>> = false;
+template <class Diagnosis>
+inline constexpr bool sound_replacement =
+    sound_expression<Diagnosis> || !can_replace<Diagnosis> || !replacement_fits<Diagnosis>;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool matches_anything = std::is_same_v<T, any_literal_type> || is_wildcard<T>;
+
+template <class... Ts>
+constexpr bool wildcards_differ() {
+    // As many placeholders as wildcards: none stands twice.
+    constexpr std::size_t wildcards = (std::size_t{is_wildcard<argument_type<Ts>>} + ... + 0);
+    placeholder_uses uses{};
+    (expression_facts<expression_side::pattern, argument_type<Ts>>::note(uses), ...);
+    std::size_t used = 0;
+    for (const placeholder_use& u : uses) used += u.used();
+    return used == wildcards;
+}
+
+/// Does a pattern match every node of its op? So does one call of an op with one result, whose arguments are
+/// all wildcards, each another, and none of which may be missing or a list.
+template <class E>
+inline constexpr bool matches_every_node = false;
+template <class Op, bool C, bool AnyLiterals, class L, class... Ts>
+inline constexpr bool matches_every_node<call_expression<Op, call_modifiers<C, AnyLiterals, L>, Ts...>> = [] {
+    if constexpr (Op::results != 1 || !(matches_anything<argument_type<Ts>> && ...)) {
+        return false;
+    } else {
+        constexpr auto places = place_arguments<Op, Ts...>();
+        for (std::size_t k = 0; k != Op::field_names.size(); ++k) {
+            const field_info& f = fields_of<Op>[k];
+            bool given = AnyLiterals && !holds_tensors(f.kind);
+            for (std::size_t i = 0; i != sizeof...(Ts); ++i) given |= places[i] == k;
+            if (!given || (holds_tensors(f.kind) && (f.optional || f.kind != field_kind::tensor)))
+                return false;
+        }
+        return wildcards_differ<Ts...>();
+    }
+}();
+
+// What a pass knows of its replacement.
+template <class R, class Pattern>
+struct replacement_traits {
+    using produces = ops<>;
+    using fault = not_a_replacement<R>;
+    static constexpr bool sound = false;
+    static constexpr bool may_decline = true;
+};
+template <pattern_function R, class Pattern>
+struct replacement_traits<R, Pattern> : replacement_facts<R, Pattern> {
+    using produces = typename replacement_facts<R, Pattern>::called;
+    static constexpr bool may_decline = false;
+};
+template <emitting_function R, class Pattern>
+struct replacement_traits<R, Pattern> {
+    using produces = typename emitting_signature_of<R>::produces;
+    using fault = no_fault;
+    static constexpr bool sound = true;
+    static constexpr bool may_decline = is_optional<typename emitting_signature_of<R>::returned>;
+};
+
+}  // namespace detail
+
+/// A rewrite of a pattern as a pass: it replaces each match of `Pattern`, a stateless callable that writes an
+/// expression, by `Replacement`, another such callable or one that emits, where all of the `Filters` agree.
+///
+///     struct fuse_to_sub : pattern_pass<add_then_mul, just_sub> {};
+///
+/// It looks at the whole graph, nested regions included, since a match must see all users of what it takes;
+/// so it does the same whichever driver runs the rest. What it targets is the op of the first value that the
+/// pattern returns: without that there is no match. It removes that op if the pattern is one call that
+/// matches whatever its arguments are, and nothing otherwise. Unlike replace_pattern, it lets two
+/// placeholders stand for the same value.
+///
+/// `static constexpr std::string_view name` in `Pattern` is what messages call it.
+template <pattern_function Pattern, class Replacement, class... Filters>
+struct pattern_pass : pass {
+private:
+    using facts = detail::pattern_facts<Pattern>;
+    using traits = detail::replacement_traits<Replacement, Pattern>;
+    static_assert(sound_expression<typename facts::fault>,
+                  "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
+    static_assert(
+        can_replace<typename traits::fault>,
+        "replacement: it is not an expression and emits nothing; see not_a_replacement<T>, make it callable");
+    static_assert(replacement_fits<typename traits::fault>,
+                  "replacement: its inputs or outputs differ from the pattern's; give it the same signature");
+    static_assert(sound_replacement<typename traits::fault>,
+                  "replacement: its expression is ill-formed; see the diagnosis, fix that call");
+    static constexpr bool sound = facts::sound && traits::sound;
+    static constexpr bool always = [] {
+        if constexpr (sound) {
+            return sizeof...(Filters) == 0 && !traits::may_decline &&
+                   detail::matches_every_node<typename facts::expression>;
+        } else {
+            return false;
+        }
+    }();
+    template <bool Sound, class Root>
+    struct root_list {
+        using type = ops<>;
+    };
+    template <class Root>
+    struct root_list<true, Root> {
+        using type = ops<Root>;
+    };
+
+public:
+    using targets = typename root_list<sound, typename facts::root>::type;
+    using produces = std::conditional_t<sound, typename traits::produces, ops<>>;
+    using removes = std::conditional_t<always, targets, ops<>>;
+
+    /// What messages call the pattern.
+    static constexpr std::string_view pattern_name() {
+        if constexpr (requires {
+                          { Pattern::name } -> std::convertible_to<std::string_view>;
+                      }) {
+            return Pattern::name;
+        } else {
+            return type_name<Pattern>;
+        }
+    }
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t count = 0;
+        if constexpr (sound) {
+            const replacement with(Replacement{});
+            const std::pmr::vector<match_filter> filters{match_filter(Filters{})...};
+            rewrite_options options;
+            options.matching.distinct_placeholders = false;
+            options.name = pattern_name();
+            error fault;
+            bool failed = false;
+            for_each_graph(g, [&](graph& sub) {
+                if (failed) return;
+                auto replaced = replace_pattern_with_filters(sub, detail::graph_of<Pattern>(), with, filters,
+                                                             context, options);
+                failed = !replaced;
+                if (failed) {
+                    fault = std::move(replaced).error();
+                } else {
+                    count += replaced.value().size();
+                }
+            });
+            if (failed) return fault;
+        }
+        return count;
+    }
+};
+
+/// Repeats pattern passes in turn until none of them matches any more; a pass itself. If they match what they
+/// make without end, the run stops with an error that names the patterns.
+///
+///     struct fold_negations : to_fixed_point<fuse_double_negation, sink_negation> {};
+template <pass_type... Passes>
+struct to_fixed_point : pass {
+    using targets = joined<targets_of<Passes>...>;
+    using produces = joined<produces_of<Passes>...>;
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        using run_function = result<std::size_t> (*)(graph&, pass_context&);
+        static constexpr std::array<run_function, sizeof...(Passes)> run{
+            [](graph& to, pass_context& c) { return Passes{}(to, c); }...};
+        static constexpr std::array<std::string_view, sizeof...(Passes)> names{Passes::pattern_name()...};
+        return detail::repeat_to_fixed_point(
+            g, run.size(), [&](std::size_t i) { return run[i](g, context); },
+            [&](std::size_t i) { return names[i]; }, 0);
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/memory/liveness.hpp ----
+
+namespace headrace {
+
+/// The buffers that a node writes its results into, one for each; empty if it makes its results itself.
+[[nodiscard]] list<value> out_buffers(const node& n);
+
+/// A tensor that has memory of its own, with the steps of execution at which it is in use. A step is the
+/// execution of one node; both bounds count.
+struct live_tensor {
+    value tensor{};  ///< the value that it was made for; others may be views of it
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+    std::uint32_t memory = 0;  ///< 0: the graph's; each delegate computes in one of its own
+    bool is_input = false;
+    bool is_output = false;
+};
+
+/// Lifetimes of all tensors of a graph, in its order of execution, nested graphs included.
+///
+/// Inputs are there from the beginning, outputs until the end. Constants are not counted: they stay in the
+/// file. A view (headrace::is_view) shares the memory of what it shows, and a result of an out-variant
+/// shares the memory of its buffer.
+///
+/// The nodes of a nested graph have steps between the first and the last of the node that holds it. Its
+/// inputs are the operands of that node, which therefore live until the last; its outputs are copied into
+/// the results, which live from the first, since a loop keeps what it carries there. The nested graphs of a
+/// node follow each other, so that only one of them needs memory at a time. A delegate's tensors lie in the
+/// memory of its backend.
+class liveness {
+public:
+    explicit liveness(const graph& g);
+
+    [[nodiscard]] std::span<const live_tensor> tensors() const { return tensors_; }
+    /// The graph of each memory: that of memory 0 is the whole graph, then come those of delegates.
+    [[nodiscard]] std::span<const graph* const> memories() const { return memories_; }
+    /// Steps are numbered from 0, at which inputs are given, and are below this.
+    [[nodiscard]] std::uint32_t step_count() const { return step_ + 1; }
+
+    /// The position in `tensors()` of the tensor that holds a value; nothing for constants, for inputs of
+    /// nested graphs, and for views of those.
+    [[nodiscard]] std::optional<std::size_t> tensor_of(value v) const;
+    [[nodiscard]] const live_tensor* find(value v) const;
+    /// The last step of a node: where its results are there. Nothing for nodes that are not executed.
+    [[nodiscard]] std::optional<std::uint32_t> step_of(const node& n) const;
+
+private:
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+    void analyze(const graph& g, std::uint32_t memory);
+
+    // Constants, and the shapes that TOSA's ops take.
+    [[nodiscard]] static bool is_known_before(const node& n);
+
+    void execute(const node& n, std::uint32_t memory);
+
+    void enter(const graph& region, std::uint32_t memory, bool is_delegate);
+
+    void use(value v, const node& by);
+    void touch(std::optional<std::size_t> position);
+    live_tensor& add(const node& n, std::uint32_t result, std::uint32_t first, std::uint32_t memory);
+    void share(const node& n, std::uint32_t result, std::optional<std::size_t> with);
+    void set(const node& n, std::uint32_t result, std::size_t position);
+
+    std::pmr::vector<live_tensor> tensors_;
+    std::pmr::vector<const graph*> memories_;
+    std::pmr::unordered_map<const node*, std::pmr::vector<std::size_t>> positions_;  // in tensors_, by result
+    std::pmr::unordered_map<const node*, std::uint32_t> steps_;
+    std::pmr::unordered_map<const graph*, std::pair<std::size_t, std::size_t>> regions_;  // their tensors
+    std::pmr::vector<value> captured_;  // what nested graphs use of graphs around them
+    std::uint32_t step_ = 0;
+};
+
+}  // namespace headrace
+
+// ---- headrace/memory/liveness_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE list<value> out_buffers(const node& n) {
+    if (!n.op->has(trait::writes_out)) return {};
+    const field_info& last = n.op->fields[n.op->field_count - 1];
+    const std::byte* const at = static_cast<const std::byte*>(n.arguments) + last.offset;
+    if (last.kind == field_kind::tensor && !last.optional)
+        return {reinterpret_cast<const value*>(at), std::size_t{1}};
+    if (last.kind == field_kind::tensors) return *reinterpret_cast<const list<value>*>(at);
+    return {};
+}
+
+HEADRACE_INLINE liveness::liveness(const graph& g) {
+    memories_.push_back(&g);
+    analyze(g, 0);
+}
+
+HEADRACE_INLINE std::optional<std::size_t> liveness::tensor_of(value v) const {
+    const auto known = positions_.find(v.producer);
+    if (known == positions_.end() || v.result >= known->second.size()) return std::nullopt;
+    const std::size_t position = known->second[v.result];
+    return position == none ? std::nullopt : std::optional(position);
+}
+
+HEADRACE_INLINE const live_tensor* liveness::find(value v) const {
+    const auto position = tensor_of(v);
+    return position ? &tensors_[*position] : nullptr;
+}
+
+HEADRACE_INLINE std::optional<std::uint32_t> liveness::step_of(const node& n) const {
+    const auto known = steps_.find(&n);
+    return known == steps_.end() ? std::nullopt : std::optional(known->second);
+}
+
+HEADRACE_INLINE void liveness::analyze(const graph& g, std::uint32_t memory) {
+    const bool nested = step_ != 0;
+    if (!nested) {
+        for (const node& n : g.inputs()) {
+            for (std::uint32_t i = 0; i != n.result_count; ++i) add(n, i, 0, memory).is_input = true;
+        }
+    }
+    for (const node& n : g.nodes()) {
+        if (is<builtin::placeholder>(n) || is_known_before(n)) continue;
+        if (is<memory::alloc>(n)) {
+            add(n, 0, step_ + 1, memory);
+        } else {
+            execute(n, memory);
+        }
+    }
+    if (nested || g.output() == nullptr) return;
+    for (const value v : g.outputs()) {
+        if (const auto position = tensor_of(v)) tensors_[*position].is_output = true;
+    }
+}
+
+HEADRACE_INLINE bool liveness::is_known_before(const node& n) {
+    if (is<builtin::constant>(n) || is<tosa::const_>(n)) return true;
+    const auto is_shape = [](const result_slot& r) { return r.meta && r.meta->dtype == dtype::shape; };
+    return n.result_count != 0 && std::all_of(n.results, n.results + n.result_count, is_shape);
+}
+
+HEADRACE_INLINE void liveness::execute(const node& n, std::uint32_t memory) {
+    const std::uint32_t begin = ++step_;
+    if (const auto buffers = out_buffers(n); !buffers.empty()) {
+        for (std::uint32_t i = 0; i != n.result_count && i < buffers.size(); ++i)
+            share(n, i, tensor_of(buffers[i]));
+    } else if (is_view(n)) {
+        share(n, 0, tensor_of(n.operand(0)));
+    } else {
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (n.results[i].meta || use_count({const_cast<node*>(&n), i}) != 0) add(n, i, begin, memory);
+        }
+    }
+    const std::size_t outer_uses = captured_.size();
+    for_each_region(n, [&](const field_info&, const graph* region) {
+        if (region != nullptr) enter(*region, memory, is<delegate::call_delegate>(n));
+    });
+    if (step_ != begin) ++step_;  // when the nested graphs are done
+    steps_[&n] = step_;
+    for (const edge& e : n.operand_edges()) use(*e.slot, n);
+    for (std::uint32_t i = 0; i != n.result_count; ++i) touch(tensor_of({const_cast<node*>(&n), i}));
+    // A nested graph may run again: what it takes from outside must outlive the node that holds it.
+    for (std::size_t i = outer_uses; i != captured_.size(); ++i) touch(tensor_of(captured_[i]));
+    const auto is_own = [&](value v) { return v.producer->owner == n.owner; };
+    captured_.erase(
+        std::remove_if(captured_.begin() + static_cast<std::ptrdiff_t>(outer_uses), captured_.end(), is_own),
+        captured_.end());
+}
+
+HEADRACE_INLINE void liveness::enter(const graph& region, std::uint32_t memory, bool is_delegate) {
+    const auto [known, is_new] = regions_.try_emplace(&region, tensors_.size(), std::size_t{0});
+    if (!is_new) {  // another node holds it as well: its tensors keep their places until then
+        ++step_;
+        for (std::size_t i = known->second.first; i != known->second.second; ++i) touch(i);
+        return;
+    }
+    if (is_delegate) {
+        memory = static_cast<std::uint32_t>(memories_.size());
+        memories_.push_back(&region);
+    }
+    analyze(region, memory);
+    regions_[&region].second = tensors_.size();
+}
+
+HEADRACE_INLINE void liveness::use(value v, const node& by) {
+    touch(tensor_of(v));
+    if (v.producer->owner != by.owner) captured_.push_back(v);
+}
+
+HEADRACE_INLINE void liveness::touch(std::optional<std::size_t> position) {
+    if (position) tensors_[*position].last = std::max(tensors_[*position].last, step_);
+}
+
+HEADRACE_INLINE live_tensor& liveness::add(const node& n, std::uint32_t result, std::uint32_t first,
+                                           std::uint32_t memory) {
+    set(n, result, tensors_.size());
+    tensors_.push_back(
+        {.tensor = {const_cast<node*>(&n), result}, .first = first, .last = first, .memory = memory});
+    return tensors_.back();
+}
+
+HEADRACE_INLINE void liveness::share(const node& n, std::uint32_t result, std::optional<std::size_t> with) {
+    set(n, result, with.value_or(none));
+}
+
+HEADRACE_INLINE void liveness::set(const node& n, std::uint32_t result, std::size_t position) {
+    auto& of_node = positions_[&n];
+    if (of_node.empty()) of_node.assign(n.result_count, none);
+    of_node[result] = position;
+}
+
+}  // namespace headrace
+
+// ---- headrace/memory/memory_plan.hpp ----
+
+namespace headrace {
+
+/// Which gap between the tensors that are placed already the next one gets. `greedy`: the first that is large
+/// enough, from offset 0 on. `best_fit`: the smallest that is large enough.
+enum class planning_algorithm : std::uint8_t { greedy, best_fit };
+
+[[nodiscard]] constexpr std::string_view name_of(planning_algorithm a) {
+    return a == planning_algorithm::greedy ? "greedy" : "best_fit";
+}
+
+struct planning_options {
+    planning_algorithm algorithm = planning_algorithm::greedy;
+    std::uint64_t alignment = 16;  ///< of each tensor, a power of two
+    bool place_inputs = true;      ///< if not, the caller brings the memory of the graph's inputs
+    bool place_outputs = true;     ///< if not, that of its outputs
+    std::uint64_t (*bytes_of)(const tensor_meta& meta) = &packed_bytes;
+};
+
+struct planned_tensor : live_tensor {
+    std::uint64_t bytes = 0;
+    std::uint64_t offset = 0;
+    bool is_placed = true;  ///< false for inputs and outputs that the caller brings
+};
+
+struct planned_memory {
+    const graph* owner = nullptr;   ///< the whole graph, or a delegate's
+    std::uint64_t bytes = 0;        ///< the peak: the end of the tensor that lies highest
+    std::uint64_t lower_bound = 0;  ///< the largest sum of tensors that are live at one step
+    std::uint32_t fullest_step = 0;
+};
+
+/// A place for each tensor, such that two tensors share bytes only if one is no longer needed when the other
+/// is made.
+struct memory_plan {
+    planning_options options{};
+    liveness lifetimes;
+    std::pmr::vector<planned_tensor> tensors{};  ///< parallel to `lifetimes.tensors()`
+    std::pmr::vector<planned_memory> memories{};
+
+    /// Where a value lies, or null if the plan has no memory for it.
+    [[nodiscard]] const planned_tensor* find(value v) const {
+        const auto position = lifetimes.tensor_of(v);
+        return position && tensors[*position].is_placed ? &tensors[*position] : nullptr;
+    }
+};
+
+namespace detail {
+
+/// How messages name a tensor and its place.
+[[nodiscard]] std::pmr::string tensor_text(const planned_tensor& t);
+
+}  // namespace detail
+
+/// Plans memory for every tensor that is not a constant. An error if the type of one is not known.
+[[nodiscard]] result<memory_plan> make_memory_plan(const graph& g, const planning_options& options = {});
+
+/// Is the plan sound for that graph as it is now? Lifetimes are found anew. The error names the tensor that
+/// lies wrong, or the two that overlap.
+[[nodiscard]] result<void> verify_plan(const graph& g, const memory_plan& plan);
+
+}  // namespace headrace
+
+// ---- headrace/memory/block_packer.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+struct memory_block {
+    std::uint64_t bytes = 0;  // up to the next aligned address
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+
+    [[nodiscard]] std::uint64_t length() const { return std::uint64_t{last} - first + 1; }
+};
+
+/// Places blocks one after the other, in several orders, and keeps the best result. No order suits all
+/// graphs: if none of them reaches the lower bound, a local search improves the best.
+class block_packer {
+public:
+    block_packer(std::pmr::vector<memory_block> blocks, planning_algorithm algorithm)
+        : blocks_(std::move(blocks)), algorithm_(algorithm) {
+        find_neighbours();
+        find_bound();
+    }
+
+    [[nodiscard]] std::uint64_t bound() const { return bound_; }
+
+    [[nodiscard]] std::pmr::vector<std::uint64_t> pack() {
+        for (const order_type& order : {by_size(), by_area(), by_breadth(), by_length(), by_start()}) {
+            if (attempt(order) == bound_) return best_;
+        }
+        advance_top();
+        exchange_turns();
+        return best_;
+    }
+
+private:
+    using order_type = std::pmr::vector<std::size_t>;
+
+    // Which blocks live at the same time: a sweep over starts meets each pair once.
+    void find_neighbours() {
+        neighbours_.resize(blocks_.size());
+        order_type active;
+        for (const std::size_t i : sorted([&](std::size_t k) { return std::array{blocks_[k].first}; })) {
+            if (blocks_[i].bytes == 0) continue;
+            std::erase_if(active, [&](std::size_t k) { return blocks_[k].last < blocks_[i].first; });
+            for (const std::size_t k : active) {
+                neighbours_[i].push_back(k);
+                neighbours_[k].push_back(i);
+            }
+            active.push_back(i);
+        }
+    }
+    void find_bound() {
+        std::uint32_t steps = 0;
+        for (const memory_block& b : blocks_) steps = std::max(steps, b.last + 1);
+        std::pmr::vector<std::uint64_t> change(steps + std::size_t{1});  // modulo 2^64: sums come out right
+        for (const memory_block& b : blocks_) {
+            change[b.first] += b.bytes;
+            change[b.last + std::size_t{1}] -= b.bytes;
+        }
+        std::partial_sum(change.begin(), change.end(), change.begin());
+        live_ = std::move(change);
+        bound_ = *std::max_element(live_.begin(), live_.end());
+    }
+
+    // --- orders ------------------------------------------------------------------------
+
+    // Ascending by key, and by position where keys are equal.
+    template <class Key>
+    [[nodiscard]] order_type sorted(Key&& key) const {
+        order_type order(blocks_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::pmr::vector<decltype(key(0))> keys;
+        for (const std::size_t i : order) keys.push_back(key(i));
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+        return order;
+    }
+    [[nodiscard]] order_type by_size() const {
+        return sorted([&](std::size_t i) { return std::array{~blocks_[i].bytes, ~blocks_[i].length()}; });
+    }
+    [[nodiscard]] order_type by_area() const {
+        const auto area = [](const memory_block& b) {
+            return static_cast<double>(b.bytes) * static_cast<double>(b.length());
+        };
+        return sorted([&](std::size_t i) { return -area(blocks_[i]); });
+    }
+    [[nodiscard]] order_type by_length() const {
+        return sorted([&](std::size_t i) { return std::array{~blocks_[i].length(), ~blocks_[i].bytes}; });
+    }
+    [[nodiscard]] order_type by_start() const {
+        return sorted([&](std::size_t i) {
+            return std::array{std::uint64_t{blocks_[i].first}, ~blocks_[i].bytes};
+        });
+    }
+    // Blocks that are live at the fullest step first.
+    [[nodiscard]] order_type by_breadth() const {
+        return sorted([&](std::size_t i) {
+            const auto from = live_.begin() + blocks_[i].first;
+            const auto to = live_.begin() + blocks_[i].last + 1;
+            return std::array{~*std::max_element(from, to), ~blocks_[i].bytes};
+        });
+    }
+
+    // --- placing -----------------------------------------------------------------------
+
+    // Places all in that order. Returns the peak.
+    std::uint64_t attempt(const order_type& order) {
+        offsets_.assign(blocks_.size(), unplaced);
+        std::uint64_t peak = 0;
+        for (const std::size_t i : order) {
+            offsets_[i] = place_for(i);
+            peak = std::max(peak, offsets_[i] + blocks_[i].bytes);
+        }
+        if (best_order_.empty() || peak < best_peak_) {
+            best_peak_ = peak;
+            best_ = offsets_;
+            best_order_ = order;
+        }
+        return peak;
+    }
+    [[nodiscard]] std::uint64_t place_for(std::size_t i) {
+        taken_.clear();
+        for (const std::size_t k : neighbours_[i]) {
+            if (offsets_[k] != unplaced) taken_.emplace_back(offsets_[k], offsets_[k] + blocks_[k].bytes);
+        }
+        std::sort(taken_.begin(), taken_.end());
+        std::uint64_t end = 0;  // of what lies lower
+        std::uint64_t best = unplaced;
+        std::uint64_t smallest = unplaced;
+        for (const auto& [from, to] : taken_) {
+            const std::uint64_t gap = from > end ? from - end : 0;
+            if (gap >= blocks_[i].bytes && gap != 0 && gap < smallest) {
+                best = end;
+                smallest = algorithm_ == planning_algorithm::greedy ? 0 : gap;
+            }
+            end = std::max(end, to);
+        }
+        return best == unplaced ? end : best;
+    }
+
+    // Starting from the best order, the block that ends at the peak is placed before the first block that is
+    // live with it, so that it may get that one's place.
+    void advance_top() {
+        constexpr int max_rounds = 48;
+        order_type order = best_order_;
+        for (int round = 0; round != max_rounds && best_peak_ != bound_; ++round) {
+            const std::uint64_t peak = attempt(order);
+            const auto top = std::find(order.begin(), order.end(), ending_at(offsets_, peak).front());
+            const auto first = std::find_if(order.begin(), top, [&](std::size_t i) {
+                return std::find(neighbours_[*top].begin(), neighbours_[*top].end(), i) !=
+                       neighbours_[*top].end();
+            });
+            std::rotate(first, top, top + 1);
+        }
+    }
+    // Starting from the best order, two blocks at a time exchange their turns: one that ends at the peak or
+    // is live with one that does, and one that is live with it. An exchange is kept unless it raises the
+    // peak, so that the walk crosses plateaus.
+    void exchange_turns() {
+        order_type order = best_order_;
+        order_type turns(order.size());
+        for (std::size_t turn = 0; turn != order.size(); ++turn) turns[order[turn]] = turn;
+        std::uint64_t current = best_peak_;
+        order_type at_top = ending_at(best_, current);
+        for (std::size_t round = rounds(); round != 0 && best_peak_ != bound_; --round) {
+            std::size_t one = at_top[next_random() % at_top.size()];
+            if (neighbours_[one].empty()) return;
+            if (next_random() % 2 == 0) one = any_neighbour(one);
+            const std::size_t other = any_neighbour(one);
+            const auto exchange = [&] {
+                std::swap(order[turns[one]], order[turns[other]]);
+                std::swap(turns[one], turns[other]);
+            };
+            exchange();
+            const std::uint64_t peak = attempt(order);
+            if (peak > current) {
+                exchange();
+            } else {
+                current = peak;
+                at_top = ending_at(offsets_, peak);
+            }
+        }
+    }
+    // Fewer for large graphs, so that the search takes about the same time for all.
+    [[nodiscard]] std::size_t rounds() const {
+        constexpr std::size_t budget = 500'000;
+        std::size_t visits = blocks_.size();
+        for (const order_type& n : neighbours_) visits += n.size();
+        return std::clamp<std::size_t>(budget / (visits + 1), 8, 4000);
+    }
+    [[nodiscard]] order_type ending_at(const std::pmr::vector<std::uint64_t>& offsets,
+                                       std::uint64_t end) const {
+        order_type found;
+        for (std::size_t i = 0; i != blocks_.size(); ++i) {
+            if (offsets[i] + blocks_[i].bytes == end) found.push_back(i);
+        }
+        return found;
+    }
+    [[nodiscard]] std::size_t any_neighbour(std::size_t i) {
+        return neighbours_[i][next_random() % neighbours_[i].size()];
+    }
+    // Xorshift, from a fixed seed: the same graph gives the same plan everywhere.
+    std::size_t next_random() {
+        state_ ^= state_ << 13U;
+        state_ ^= state_ >> 7U;
+        state_ ^= state_ << 17U;
+        return static_cast<std::size_t>(state_ >> 16U);
+    }
+
+    static constexpr std::uint64_t unplaced = ~std::uint64_t{0};
+
+    std::pmr::vector<memory_block> blocks_;
+    planning_algorithm algorithm_;
+    std::pmr::vector<order_type> neighbours_;
+    std::pmr::vector<std::uint64_t> live_;  // bytes at each step
+    std::uint64_t bound_ = 0;
+    std::pmr::vector<std::uint64_t> offsets_;
+    std::pmr::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;
+    std::pmr::vector<std::uint64_t> best_;
+    order_type best_order_;
+    std::uint64_t best_peak_ = 0;
+    std::uint64_t state_ = 0x9E3779B97F4A7C15U;
+};
+
+}  // namespace detail
+
+}  // namespace headrace
+
+// ---- headrace/memory/memory_plan_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
+    const node& n = *t.tensor.producer;
+    std::pmr::string name(n.results[t.tensor.result].name);
+    if (name.empty()) name = "result " + number_text(t.tensor.result) + " of node " + number_text(n.id);
+    return "'" + name + "' of " + std::pmr::string(n.op->name) + " at bytes " + number_text(t.offset) +
+           " to " + number_text(t.offset + t.bytes) + ", steps " + number_text(t.first) + " to " +
+           number_text(t.last);
+}
+
+/// The sizes of all tensors.
+[[nodiscard]] inline result<std::pmr::vector<planned_tensor>> measure(const liveness& lifetimes,
+                                                                      const planning_options& options) {
+    constexpr std::int64_t max_elements = std::int64_t{1} << 48;
+    std::pmr::vector<planned_tensor> tensors;
+    for (const live_tensor& live : lifetimes.tensors()) {
+        const node& n = *live.tensor.producer;
+        const tensor_meta* const meta = meta_of(live.tensor);
+        if (meta == nullptr || meta->dtype == dtype::unknown)
+            return invalid(message_prefix(n) +
+                           "a tensor of unknown type has no size; infer its metadata first");
+        if (meta->checked_elements().value_or(max_elements) >= max_elements)
+            return unsupported(message_prefix(n) + "the tensor is too large: " + meta_text(*meta));
+        const bool is_placed =
+            (options.place_inputs || !live.is_input) && (options.place_outputs || !live.is_output);
+        tensors.push_back({live, options.bytes_of(*meta), 0, is_placed});
+    }
+    return tensors;
+}
+
+// The largest sum of live bytes over all steps, and its first step.
+inline void measure_bound(std::span<const planned_tensor> tensors, std::uint32_t memory, std::uint32_t steps,
+                          planned_memory& m) {
+    std::pmr::vector<std::uint64_t> live(steps + std::size_t{1});
+    for (const planned_tensor& t : tensors) {
+        if (t.memory != memory || !t.is_placed) continue;
+        live[t.first] += t.bytes;
+        live[t.last + std::size_t{1}] -= t.bytes;
+    }
+    std::partial_sum(live.begin(), live.end(), live.begin());
+    const auto fullest = std::max_element(live.begin(), live.end());
+    m.lower_bound = *fullest;
+    m.fullest_step = static_cast<std::uint32_t>(fullest - live.begin());
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE result<memory_plan> make_memory_plan(const graph& g, const planning_options& options) {
+    const std::uint64_t alignment = options.alignment;
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+        return invalid("the alignment of tensors must be a power of two, not " + number_text(alignment));
+    memory_plan plan{.options = options, .lifetimes = liveness(g)};
+    BOOST_OUTCOME_TRY(measured, detail::measure(plan.lifetimes, options));
+    plan.tensors = std::move(measured);
+    for (const graph* owner : plan.lifetimes.memories()) {
+        const auto memory = static_cast<std::uint32_t>(plan.memories.size());
+        planned_memory m{.owner = owner};
+        std::pmr::vector<detail::memory_block> blocks;
+        std::pmr::vector<planned_tensor*> placed;
+        for (planned_tensor& t : plan.tensors) {
+            if (t.memory != memory || !t.is_placed) continue;
+            blocks.push_back({(t.bytes + alignment - 1) & ~(alignment - 1), t.first, t.last});
+            placed.push_back(&t);
+        }
+        if (!blocks.empty()) {
+            const auto offsets = detail::block_packer(std::move(blocks), options.algorithm).pack();
+            for (std::size_t i = 0; i != placed.size(); ++i) {
+                placed[i]->offset = offsets[i];
+                m.bytes = std::max(m.bytes, offsets[i] + placed[i]->bytes);
+            }
+        }
+        detail::measure_bound(plan.tensors, memory, plan.lifetimes.step_count(), m);
+        plan.memories.push_back(m);
+    }
+    return plan;
+}
+
+HEADRACE_INLINE result<void> verify_plan(const graph& g, const memory_plan& plan) {
+    const liveness now(g);
+    if (now.tensors().size() != plan.tensors.size())
+        return invalid("the graph has " + number_text(now.tensors().size()) + " tensors, the plan " +
+                       number_text(plan.tensors.size()));
+    std::pmr::vector<const planned_tensor*> by_start;
+    for (std::size_t i = 0; i != plan.tensors.size(); ++i) {
+        const planned_tensor& t = plan.tensors[i];
+        const live_tensor& live = now.tensors()[i];
+        if (t.tensor != live.tensor || t.first != live.first || t.last != live.last ||
+            t.memory != live.memory)
+            return invalid("the graph has changed since it was planned, at tensor " + detail::tensor_text(t));
+        const tensor_meta* const meta = meta_of(t.tensor);
+        if (meta == nullptr || plan.options.bytes_of(*meta) != t.bytes)
+            return invalid("the plan has another size for tensor " + detail::tensor_text(t));
+        if (!t.is_placed || t.bytes == 0) continue;
+        if (t.offset % plan.options.alignment != 0)
+            return invalid("the plan does not align tensor " + detail::tensor_text(t));
+        if (t.memory >= plan.memories.size() || t.offset > plan.memories[t.memory].bytes ||
+            t.bytes > plan.memories[t.memory].bytes - t.offset)
+            return invalid("the plan's memory does not hold tensor " + detail::tensor_text(t));
+        by_start.push_back(&t);
+    }
+    std::stable_sort(by_start.begin(), by_start.end(),
+                     [](const auto* a, const auto* b) { return a->first < b->first; });
+    std::pmr::vector<const planned_tensor*> active;
+    for (const planned_tensor* t : by_start) {
+        std::erase_if(active, [&](const planned_tensor* other) { return other->last < t->first; });
+        for (const planned_tensor* other : active) {
+            const bool overlap = t->memory == other->memory && t->offset < other->offset + other->bytes &&
+                                 other->offset < t->offset + t->bytes;
+            if (overlap)
+                return invalid("two tensors that live at the same time overlap: " +
+                               detail::tensor_text(*other) + ", and " + detail::tensor_text(*t));
+        }
+        active.push_back(t);
+    }
+    return boost::outcome_v2::success();
+}
+
+}  // namespace headrace
+
 // ---- headrace/memory/out_variant.hpp ----
 
 namespace headrace::out {
@@ -1118,6 +7001,911 @@ inline constexpr const auto& functional_table = headrace::detail::op_table_of<fu
 }
 
 }  // namespace out
+
+}  // namespace headrace
+
+// ---- headrace/memory/plan_memory.hpp ----
+
+namespace headrace {
+
+/// Where a tensor lies: in which of the program's memories, and at which of its bytes.
+struct memory_place {
+    std::int64_t memory = -1;  ///< below 0: it has no place of its own in any
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+
+    friend constexpr bool operator==(const memory_place&, const memory_place&) = default;
+};
+
+/// Annotation: the place of each result of a node.
+struct memory_places {
+    static constexpr bool inherited = false;
+    list<memory_place> of_results;
+};
+
+/// Annotation of a graph's output node: how large each memory must be, and the bound below which no plan can
+/// go.
+struct memory_sizes {
+    static constexpr bool inherited = false;
+    list<std::int64_t> bytes;
+    list<std::int64_t> lower_bounds;
+};
+
+/// The place of a value that was planned; nothing for constants and what the caller brings.
+[[nodiscard]] inline std::optional<memory_place> place_of(value v) {
+    const auto* places = v.producer->find_annotation<memory_places>();
+    if (places == nullptr || places->of_results[v.result].memory < 0) return std::nullopt;
+    return places->of_results[v.result];
+}
+
+/// Plans memory for every tensor of the graph and its nested graphs (memory/memory_plan.hpp), checks the
+/// plan, and leaves it in the graph: ExecuTorch's MemoryPlanningPass. Each memory.alloc gets its place as
+/// arguments, every node as an annotation. It comes last: a pass that changes the graph after it makes the
+/// plan void.
+struct plan_memory : pass_base<plan_memory> {
+    static constexpr std::string_view summary =
+        "gives each tensor a place in memory, shared where lifetimes allow";
+    planning_options options{};
+
+    result<std::size_t> call(graph& g, pass_context&) const {
+        BOOST_OUTCOME_TRY(plan, make_memory_plan(g, options));
+        BOOST_OUTCOME_TRYV(verify_plan(g, plan));
+        std::size_t placed = 0;
+        record(g, plan, placed);
+        record_sizes(g, plan);
+        return placed;
+    }
+
+private:
+    static memory_place place_in(const memory_plan& plan, value v) {
+        const planned_tensor* const t = plan.find(v);
+        if (t == nullptr) return {};
+        return {static_cast<std::int64_t>(t->memory), static_cast<std::int64_t>(t->offset),
+                static_cast<std::int64_t>(t->bytes)};
+    }
+    static void record(graph& g, const memory_plan& plan, std::size_t& placed) {
+        for (node* n = g.first(); n != nullptr;) {
+            node& current = *n;
+            n = n->next;
+            std::vector<memory_place> places;
+            bool any = false;
+            for (std::uint32_t i = 0; i != current.result_count; ++i) {
+                places.push_back(place_in(plan, current.result(i)));
+                any = any || places.back().memory >= 0;
+                const planned_tensor* const t = plan.find(current.result(i));
+                placed += t != nullptr && t->tensor == current.result(i);
+            }
+            for_each_region(current, [&](const field_info&, graph* region) {
+                if (region != nullptr) record(*region, plan, placed);
+            });
+            if (!any) continue;
+            node& keeps = is<memory::alloc>(current) ? with_place(current, places[0]) : current;
+            g.annotate(keeps, memory_places{g.own(list<memory_place>(places))});
+        }
+    }
+    // Arguments do not change: another node takes its place.
+    static node& with_place(node& alloc, const memory_place& place) {
+        graph& g = *alloc.owner;
+        args<memory::alloc> a = args_of<memory::alloc>(alloc);
+        a.memory = place.memory;
+        a.offset = place.offset;
+        node& made = g.create<memory::alloc>(a, &alloc);
+        made.results[0] = alloc.results[0];
+        g.inherit_annotations(made, alloc);
+        g.replace_all_uses(alloc.result(), made.result());
+        g.erase(alloc);
+        return made;
+    }
+    static void record_sizes(graph& g, const memory_plan& plan) {
+        node* const output = g.output();
+        if (output == nullptr) return;
+        std::vector<std::int64_t> bytes;
+        std::vector<std::int64_t> bounds;
+        for (const planned_memory& m : plan.memories) {
+            bytes.push_back(static_cast<std::int64_t>(m.bytes));
+            bounds.push_back(static_cast<std::int64_t>(m.lower_bound));
+        }
+        g.annotate(*output,
+                   memory_sizes{g.own(list<std::int64_t>(bytes)), g.own(list<std::int64_t>(bounds))});
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/memory/to_out_variants.hpp ----
+
+namespace headrace {
+
+/// Makes each op write its results into buffers that the graph names, so that a memory plan can say where
+/// they lie: ExecuTorch's ToOutVarPass.
+///
+///     %y: float32[2, 3] = aten.add.Tensor(%x, %x)
+///
+/// becomes
+///
+///     %alloc: float32[2, 3] = memory.alloc(size=[2, 3], dtype=float32)
+///     %y: float32[2, 3] = aten.add.out(%x, %x, out=%alloc)
+///
+/// Left as they are: PyTorch's views, which make no tensor of their own; ops that write in place; delegates
+/// and what they hold, which is their backend's; and ops that hold graphs, whose nodes are converted. Any
+/// other op without an out-variant is an error, which names all of them and comes before anything is changed.
+struct to_out_variants : pass_base<to_out_variants> {
+    static constexpr std::string_view summary =
+        "replaces ops with their out-variants, with storage to write to";
+    bool ignore_missing = false;  ///< leave ops that have no out-variant as they are, instead of the error
+
+    result<std::size_t> call(graph& g, pass_context&) const {
+        std::vector<graph*> graphs;
+        collect(g, graphs);
+        std::vector<node*> found;
+        std::vector<std::string_view> missing;
+        for (graph* const sub : graphs) {
+            for (node& n : sub->nodes()) {
+                if (is_left(n)) continue;
+                if (out::variant_of(*n.op) != nullptr) {
+                    found.push_back(&n);
+                } else if (std::find(missing.begin(), missing.end(), n.op->name) == missing.end()) {
+                    missing.push_back(n.op->name);
+                }
+            }
+        }
+        if (!missing.empty() && !ignore_missing) return missing_variants(missing);
+        for (const node* const n : found) {
+            for (std::uint32_t i = 0; i != n->result_count; ++i) {
+                if (!n->results[i].meta)
+                    return invalid(message_prefix(*n) + "without metadata its buffer has no size");
+            }
+        }
+        for (node* const n : found) convert(*n);
+        return found.size();
+    }
+
+private:
+    static void collect(graph& g, std::vector<graph*>& graphs) {
+        if (std::find(graphs.begin(), graphs.end(), &g) != graphs.end()) return;
+        graphs.push_back(&g);
+        for (const node& n : g.nodes()) {
+            if (is<delegate::call_delegate>(n)) continue;
+            for_each_region(n, [&](const field_info&, graph* region) {
+                if (region != nullptr) collect(*region, graphs);
+            });
+        }
+    }
+
+    static bool is_left(const node& n) {
+        static constexpr auto of_graphs = every_op<higher_order::dialect> | every_op<delegate::dialect> |
+                                          every_op<memory::dialect> | every_op<out::dialect>;
+        static constexpr auto with_own_memory =
+            ops_in<builtin::placeholder, builtin::constant, builtin::output, tosa::const_, tosa::const_shape,
+                   tosa::cond_if, tosa::while_loop, tosa::variable_read>;
+        const auto without_buffer =
+            trait::aliasing | trait::in_place | trait::host_number | trait::no_results;
+        return n.result_count == 0 || n.op->has(without_buffer) || of_graphs.contains(*n.op) ||
+               with_own_memory.contains(*n.op);
+    }
+    static error missing_variants(const std::vector<std::string_view>& missing) {
+        std::string text = "no out-variant is known for ";
+        for (const std::string_view name : missing) {
+            if (name != missing.front()) text += ", ";
+            text += name;
+        }
+        return unsupported(text + "; decompose them, or leave them to allocate their results themselves");
+    }
+
+    static void convert(node& n) {
+        graph& g = *n.owner;
+        const op_info& variant = *out::variant_of(*n.op);
+        std::vector<value> buffers;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const tensor_meta meta = *n.results[i].meta;
+            node& buffer = g.create<memory::alloc>({.size = meta.shape, .dtype = meta.dtype}, &n);
+            g.set_meta(buffer.result(), meta);
+            g.inherit_annotations(buffer, n);
+            buffers.push_back(buffer.result());
+        }
+        // The functional op's arguments, then the buffers.
+        std::vector<std::max_align_t> storage(variant.args_size / sizeof(std::max_align_t) + 1);
+        std::byte* const arguments = reinterpret_cast<std::byte*>(storage.data());
+        std::memcpy(arguments, variant.default_args, variant.args_size);
+        std::memcpy(arguments, n.arguments, n.op->args_size);
+        const field_info& out = variant.fields[variant.field_count - 1];
+        if (out.kind == field_kind::tensor) {
+            *reinterpret_cast<value*>(arguments + out.offset) = buffers.front();
+        } else {
+            *reinterpret_cast<list<value>*>(arguments + out.offset) = list<value>(buffers);
+        }
+        replace_node(n, variant, arguments);
+    }
+};
+
+}  // namespace headrace
+
+// ---- headrace/partition/contraction.hpp ----
+
+namespace headrace {
+
+/// Nodes that are to become one. Groups do not overlap.
+using node_group = std::pmr::vector<node*>;
+
+namespace detail {
+
+inline constexpr std::uint32_t no_group = UINT32_MAX;
+
+// Which group each node is in, by its id.
+[[nodiscard]] inline std::pmr::vector<std::uint32_t> group_numbers(const graph& g,
+                                                                   std::span<const node_group> groups) {
+    std::pmr::vector<std::uint32_t> numbers(g.id_bound(), no_group);
+    std::uint32_t number = 0;
+    for (const node_group& group : groups) {
+        for (const node* n : group) numbers[n->id] = number;
+        ++number;
+    }
+    return numbers;
+}
+
+// A queue for breadth_first_visit that runs dry as soon as the answer is known.
+struct stoppable_queue {
+    std::pmr::vector<node*> items;
+    std::size_t next = 0;
+    bool stopped = false;
+
+    void push(node* n) { items.push_back(n); }
+    [[nodiscard]] node* top() const { return items[next]; }
+    void pop() { ++next; }
+    [[nodiscard]] bool empty() const { return stopped || next == items.size(); }
+};
+
+// Walks the users of a group. A node of another group that is met brings the whole of its group along.
+class reentry_visitor : public boost::default_bfs_visitor {
+public:
+    reentry_visitor(const std::pmr::vector<bool>& inside, std::span<const node_group> others,
+                    const std::pmr::vector<std::uint32_t>& other_of, node_colors& colors,
+                    stoppable_queue& pending)
+        : inside_(&inside), others_(others), other_of_(&other_of), colors_(&colors), pending_(&pending) {}
+
+    void examine_edge(const edge* e, const graph&) {
+        if ((*inside_)[e->target->id]) pending_->stopped = true;
+    }
+    void discover_vertex(const node* n, const graph&) {
+        if (other_of_->empty() || (*other_of_)[n->id] == no_group) return;
+        for (node* mate : others_[(*other_of_)[n->id]]) {
+            if ((*colors_)[mate] != boost::white_color) continue;
+            colors_->set(mate, boost::gray_color);
+            pending_->push(mate);
+        }
+    }
+
+private:
+    const std::pmr::vector<bool>* inside_;
+    std::span<const node_group> others_;
+    const std::pmr::vector<std::uint32_t>* other_of_;
+    node_colors* colors_;
+    stoppable_queue* pending_;
+};
+
+// The graph with each group as one vertex.
+using contracted_graph = boost::compressed_sparse_row_graph<boost::directedS>;
+
+struct back_edge_visitor : boost::default_dfs_visitor {
+    explicit back_edge_visitor(bool& found) : found_(&found) {}
+    template <class Edge, class Graph>
+    void back_edge(const Edge&, const Graph&) {
+        *found_ = true;
+    }
+    bool* found_;
+};
+
+}  // namespace detail
+
+/// If the nodes of `group` became one node, would it need its own results? So it does if a path leaves the
+/// group and comes back. `others` are groups, disjoint from this one, that are one node already. All nodes
+/// must lie in execution order: without `others`, the search ends at the group's last node.
+[[nodiscard]] inline bool would_form_cycle(const graph& g, std::span<node* const> group,
+                                           std::span<const node_group> others = {}) {
+    std::pmr::vector<bool> inside(g.id_bound());
+    for (const node* n : group) inside[n->id] = true;
+
+    node_colors colors(g);
+    if (others.empty()) {
+        // Nothing behind the last node of the group leads back to it.
+        for (const node* n = g.last(); n != nullptr && !inside[n->id]; n = n->previous) {
+            colors.set(n, boost::black_color);
+        }
+    }
+    std::pmr::vector<node*> leaving;
+    for (node* n : group) {
+        colors.set(n, boost::black_color);
+        for (const edge& e : n->uses()) {
+            if (inside[e.target->id] || colors[e.target] != boost::white_color) continue;
+            colors.set(e.target, boost::gray_color);
+            leaving.push_back(e.target);
+        }
+    }
+    const auto other_of =
+        others.empty() ? std::pmr::vector<std::uint32_t>() : detail::group_numbers(g, others);
+    detail::stoppable_queue pending;
+    boost::breadth_first_visit(g, leaving.begin(), leaving.end(), pending,
+                               detail::reentry_visitor(inside, others, other_of, colors, pending),
+                               colors.map());
+    return pending.stopped;
+}
+
+/// Has the graph no cycle once each of the groups is one node? Without groups: has it none as it is?
+[[nodiscard]] inline bool is_acyclic(const graph& g, std::span<const node_group> groups = {}) {
+    const std::pmr::vector<std::uint32_t> group_of = detail::group_numbers(g, groups);
+    // Vertices of the contracted graph: the groups, then each id; those that stand for no node stay alone.
+    const auto vertex_of = [&](const node* n) {
+        return group_of[n->id] != detail::no_group ? std::size_t{group_of[n->id]} : groups.size() + n->id;
+    };
+    std::pmr::vector<std::pair<std::size_t, std::size_t>> edges;
+    for (const node& n : g.nodes()) {
+        for (const edge& e : n.operand_edges()) {
+            const std::pair joined(vertex_of(e.source), vertex_of(&n));
+            if (joined.first != joined.second || e.source == &n) edges.push_back(joined);
+        }
+    }
+    const detail::contracted_graph contracted(boost::edges_are_unsorted_multi_pass, edges.begin(),
+                                              edges.end(), groups.size() + g.id_bound());
+    bool cyclic = false;
+    boost::depth_first_search(contracted, boost::visitor(detail::back_edge_visitor(cyclic)));
+    return !cyclic;
+}
+
+/// Splits nodes where nothing joins them: `joins(const edge& e) -> bool` is asked once of each operand edge
+/// between two of them, whatever its direction. Components, and the nodes in each, come in the order of
+/// `nodes`.
+template <class Joins>
+[[nodiscard]] inline std::pmr::vector<node_group> connected_components(const graph& g,
+                                                                       std::span<node* const> nodes,
+                                                                       Joins&& joins) {
+    std::pmr::vector<bool> inside(g.id_bound());
+    for (const node* n : nodes) inside[n->id] = true;
+
+    std::pmr::vector<std::uint32_t> ranks(g.id_bound());
+    std::pmr::vector<std::uint32_t> parents(g.id_bound());
+    // Not plain pointers: whether Boost finds get() for those depends on the order of its headers.
+    const auto by_id = [](std::pmr::vector<std::uint32_t>& items) {
+        return boost::make_iterator_property_map(items.begin(), boost::identity_property_map());
+    };
+    boost::disjoint_sets sets(by_id(ranks), by_id(parents));
+    for (const node* n : nodes) sets.make_set(n->id);
+    for (const node* n : nodes) {
+        for (const edge& e : n->operand_edges()) {
+            if (inside[e.source->id] && joins(e)) sets.union_set(n->id, e.source->id);
+        }
+    }
+    std::pmr::vector<node_group> components;
+    std::pmr::vector<std::uint32_t> component_of(g.id_bound(), detail::no_group);
+    for (node* n : nodes) {
+        std::uint32_t& component = component_of[sets.find_set(n->id)];
+        if (component == detail::no_group) {
+            component = static_cast<std::uint32_t>(components.size());
+            components.emplace_back();
+        }
+        components[component].push_back(n);
+    }
+    return components;
+}
+
+/// The same where every edge joins.
+[[nodiscard]] inline std::pmr::vector<node_group> connected_components(const graph& g,
+                                                                       std::span<node* const> nodes) {
+    return connected_components(g, nodes, [](const edge&) { return true; });
+}
+
+}  // namespace headrace
+
+// ---- headrace/partition/extract.hpp ----
+
+namespace headrace {
+
+/// Appends copies of all nodes of `from` to `to`, nested graphs included. Constants and annotations still
+/// view what the original views: the copy must not outlive it.
+inline void copy_graph(const graph& from, graph& to);
+
+namespace detail {
+
+struct value_hash {
+    std::size_t operator()(const value& v) const {
+        return std::hash<const node*>()(v.producer) * 31 + v.result;
+    }
+};
+
+// Copies nodes into a graph; what stands for the value of an operand there must be known before.
+class node_copier {
+public:
+    explicit node_copier(graph& to) : to_(to) {}
+
+    [[nodiscard]] bool knows(value v) const { return copies_.contains(v); }
+    [[nodiscard]] value at(value v) const { return copies_.at(v); }
+    void define(value old, value made) { copies_.emplace(old, made); }
+
+    node& copy(node& n) {
+        node& made = to_.create(*n.op, n.arguments, n.result_count);
+        for (edge& e : std::span(made.operands, made.operand_count)) to_.set_operand(e, copies_.at(*e.slot));
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (n.results[i].meta) to_.set_meta(made.result(i), *n.results[i].meta);
+            to_.set_name(made.result(i), n.results[i].name);
+            define(n.result(i), made.result(i));
+        }
+        made.annotations = n.annotations;
+        copy_regions(made);
+        return made;
+    }
+
+private:
+    void copy_regions(node& made) {
+        for (const field_info& field : *made.op) {
+            if (field.kind != field_kind::region) continue;
+            std::byte* const at = static_cast<std::byte*>(made.arguments) + field.offset;
+            if (field.optional) {
+                auto& region = *reinterpret_cast<std::optional<graph*>*>(at);
+                if (region) region = copy_of(*region);
+            } else {
+                graph*& region = *reinterpret_cast<graph**>(at);
+                region = copy_of(region);
+            }
+        }
+    }
+    graph* copy_of(const graph* region) {
+        if (region == nullptr) return nullptr;
+        graph& made = to_.create_region();
+        copy_graph(*region, made);
+        return &made;
+    }
+
+    graph& to_;
+    std::unordered_map<value, value, value_hash> copies_;
+};
+
+}  // namespace detail
+
+inline void copy_graph(const graph& from, graph& to) {
+    detail::node_copier copier(to);
+    for (node& n : from.inputs()) copier.copy(n);
+    for (node& n : from.nodes()) {
+        if (!is<builtin::placeholder>(n)) copier.copy(n);
+    }
+}
+
+/// How a graph that was made of some nodes of another is called in their place.
+struct extraction {
+    std::vector<value> operands;  ///< values of the original, one for each input
+    std::vector<value> results;   ///< of the original, one for each output
+};
+
+/// Copies nodes of a graph, given in execution order, into an empty graph. Values from elsewhere become its
+/// inputs, in the order of their first use, constants are copied along, and what is used elsewhere becomes
+/// its outputs. What copy_graph says of views holds here, too.
+inline extraction extract_nodes(std::span<node* const> nodes, graph& to) {
+    extraction border;
+    detail::node_copier copier(to);
+    for (node* n : nodes) {
+        for (const edge& e : n->operand_edges()) {
+            const value v = *e.slot;
+            const bool from_here = copier.knows(v);
+            if (from_here || is<builtin::constant>(*e.source)) continue;
+            node& input = to.create<builtin::placeholder>({});
+            if (const tensor_meta* meta = meta_of(v)) to.set_meta(input.result(), *meta);
+            to.set_name(input.result(), v.producer->results[v.result].name);
+            copier.define(v, input.result());
+            border.operands.push_back(v);
+        }
+        for (const edge& e : n->operand_edges()) {
+            if (!copier.knows(*e.slot)) copier.copy(*e.source);
+        }
+        copier.copy(*n);
+    }
+    const std::unordered_set<const node*> inside(nodes.begin(), nodes.end());
+    std::vector<value> outputs;
+    for (node* n : nodes) {
+        std::vector<bool> used(n->result_count);
+        for (const edge& e : n->uses()) {
+            if (!inside.contains(e.target)) used[e.slot->result] = true;
+        }
+        for (std::uint32_t i = 0; i != n->result_count; ++i) {
+            if (!used[i]) continue;
+            border.results.push_back(n->result(i));
+            outputs.push_back(copier.at(n->result(i)));
+        }
+    }
+    to.create<builtin::output>({.values = outputs});
+    return border;
+}
+
+}  // namespace headrace
+
+// ---- headrace/partition/operator_support.hpp ----
+
+namespace headrace {
+
+/// Matches what can say whether a node is supported: satisfied by `bool is_node_supported(const node&)
+/// const`.
+template <class T>
+concept supports_nodes = requires(const T& support, const node& n) {
+    { support.is_node_supported(n) } -> std::convertible_to<bool>;
+};
+
+/// Anything that says whether a node is supported, by value:
+///
+///     struct add_mul_support {
+///         bool is_node_supported(const node& n) const { return is<aten::add_tensor>(n) ||
+///         is<aten::mul_tensor>(n); }
+///     };
+///     const operator_support support = chain(add_mul_support{}, of_rank_at_most(4));
+class operator_support {
+public:
+    template <supports_nodes T>
+        requires(!std::same_as<T, operator_support>)
+    operator_support(T support)
+        : ask_([held = std::make_shared<const T>(std::move(support))](const node& n) {
+              return static_cast<bool>(held->is_node_supported(n));
+          }) {}
+
+    [[nodiscard]] bool is_node_supported(const node& n) const { return ask_(n); }
+
+private:
+    std::function<bool(const node&)> ask_;
+};
+
+/// Support from a function.
+template <std::predicate<const node&> Predicate>
+[[nodiscard]] operator_support create_op_support(Predicate supported) {
+    struct by_function {
+        Predicate ask;
+        bool is_node_supported(const node& n) const { return ask(n); }
+    };
+    return by_function{std::move(supported)};
+}
+
+/// Support for ops: `create_op_support<aten::add_tensor, aten::mul_tensor>()`.
+template <op_tag... Ops>
+    requires(sizeof...(Ops) != 0)
+[[nodiscard]] operator_support create_op_support() {
+    return create_op_support([](const node& n) { return (is<Ops>(n) || ...); });
+}
+
+/// What all of them support.
+template <std::convertible_to<operator_support>... Supports>
+[[nodiscard]] operator_support chain(Supports... supports) {
+    return create_op_support([all = std::vector<operator_support>{std::move(supports)...}](const node& n) {
+        return std::all_of(all.begin(), all.end(), [&](const auto& s) { return s.is_node_supported(n); });
+    });
+}
+
+/// What any of them supports.
+template <std::convertible_to<operator_support>... Supports>
+[[nodiscard]] operator_support any_chain(Supports... supports) {
+    return create_op_support([all = std::vector<operator_support>{std::move(supports)...}](const node& n) {
+        return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.is_node_supported(n); });
+    });
+}
+
+// --- derived from a static pipeline ------------------------------------------------------
+
+namespace detail {
+
+/// Is a node's op in the set, and so each op in the graphs that it holds?
+template <class Set>
+[[nodiscard]] bool all_ops_in(const Set& set, const node& n) {
+    if (!set.contains(*n.op)) return false;
+    bool all = true;
+    for_each_region(n, [&](const field_info&, const graph* region) {
+        if (region == nullptr) return;
+        for (const node& inner : region->nodes()) {
+            const bool always = is_of_dialect<builtin::dialect>(inner);
+            all = all && (always ? !is<builtin::opaque>(inner) : all_ops_in(set, inner));
+        }
+    });
+    return all;
+}
+
+}  // namespace detail
+
+/// The nodes whose op the pipeline provably lowers: its `supported` set, which follows from its passes.
+template <class Pipeline>
+[[nodiscard]] operator_support supported_by() {
+    return create_op_support([](const node& n) { return detail::all_ops_in(Pipeline::supported, n); });
+}
+
+// --- run-time predicates: what a set of ops cannot say -------------------------------------
+
+/// The nodes of which `legal(const tensor_meta&)` holds for each operand and each result; what has no
+/// metadata is not legal.
+template <std::predicate<const tensor_meta&> Predicate>
+[[nodiscard]] operator_support of_types(Predicate legal) {
+    return create_op_support([legal = std::move(legal)](const node& n) {
+        const auto takes = [&](const tensor_meta* meta) { return meta != nullptr && legal(*meta); };
+        const auto edges = n.operand_edges();
+        return std::all_of(edges.begin(), edges.end(),
+                           [&](const edge& e) { return takes(meta_of(*e.slot)); }) &&
+               std::all_of(n.results, n.results + n.result_count,
+                           [&](const result_slot& r) { return takes(r.meta ? &*r.meta : nullptr); });
+    });
+}
+
+/// The nodes that have to do with tensors of these types alone.
+[[nodiscard]] inline operator_support of_dtypes(std::initializer_list<dtype> types) {
+    return of_types([types = std::vector<dtype>(types)](const tensor_meta& meta) {
+        return std::find(types.begin(), types.end(), meta.dtype) != types.end();
+    });
+}
+
+/// The nodes that have to do with tensors of at most that rank.
+[[nodiscard]] inline operator_support of_rank_at_most(std::size_t rank) {
+    return of_types([rank](const tensor_meta& meta) { return meta.rank() <= rank; });
+}
+
+}  // namespace headrace
+
+// ---- headrace/partition/capability_partitioner.hpp ----
+
+namespace headrace {
+
+/// Ops, in lists that are chosen at run time.
+using op_list = std::vector<const op_info*>;
+template <op_tag... Ops>
+[[nodiscard]] op_list op_list_of() {
+    return {&info_of<Ops>...};
+}
+
+struct partitioner_options {
+    /// Are partitions of one computing node worth a call? Partitions of none never are.
+    bool allows_single_node_partition = false;
+    /// Ops that compute nothing, such as views: a partition needs others.
+    op_list non_compute_ops{};
+    /// Ops of which one alone is worth a call.
+    op_list allowed_single_node_partition_ops{};
+};
+
+/// Finds partitions: disjoint sets of supported nodes, each of which can become one node at the same time as
+/// all the others, without a cycle.
+///
+/// A node's level is the largest number of times that a path to it enters supported nodes. Nodes of one level
+/// never reach one another through an unsupported node, so each level is a partition; and each level is
+/// needed, as two nodes with an unsupported one on a path between them never share a partition. So there are
+/// as few partitions as can be, in time linear in the size of the graph. A partition may fall into parts that
+/// nothing joins.
+class capability_based_partitioner {
+public:
+    capability_based_partitioner(graph& g, operator_support support, partitioner_options options = {})
+        : graph_(g), support_(std::move(support)), options_(std::move(options)) {}
+
+    /// The partitions, in an order in which they can run, the nodes of each in execution order. Nodes that
+    /// depend on no input are copied in the graph where partitions, or one and the host, share them.
+    [[nodiscard]] std::vector<node_group> propose_partitions() {
+        find_levels();
+        sink_components();
+        std::vector<node_group> partitions(level_count_);
+        for (node& n : graph_.nodes()) {
+            if (supported_[n.id]) partitions[level_[n.id]].push_back(&n);
+        }
+        std::erase_if(partitions, [&](const node_group& p) { return !is_worth_a_call(p); });
+        return partitions;
+    }
+
+    /// Takes ops that compute nothing off the borders of partitions: those that only such ops of the same
+    /// partition come before, or come after. Partitions that become empty are removed.
+    void remove_bookend_non_compute_ops(std::vector<node_group>& partitions) const {
+        for (node_group& p : partitions) remove_bookends(p);
+        std::erase_if(partitions, [](const node_group& p) { return p.empty(); });
+    }
+
+    /// See headrace::fuse_partitions.
+    [[nodiscard]] result<std::vector<node*>> fuse_partitions(std::span<const node_group> partitions,
+                                                             std::string_view backend = "") const;
+
+private:
+    [[nodiscard]] static bool is_listed(const op_list& ops, const node& n) {
+        return std::find(ops.begin(), ops.end(), n.op) != ops.end();
+    }
+    [[nodiscard]] bool computes(const node& n) const { return !is_listed(options_.non_compute_ops, n); }
+
+    // What is known before the program runs, and its interface, belong to no partition.
+    [[nodiscard]] static bool is_border(const node& n) {
+        return is<builtin::placeholder>(n) || is<builtin::constant>(n) || is<builtin::output>(n);
+    }
+
+    void find_supported() {
+        supported_.assign(graph_.id_bound(), false);
+        varies_.assign(graph_.id_bound(), false);
+        for (const node& n : graph_.nodes()) {
+            const auto edges = n.operand_edges();
+            supported_[n.id] = !is_border(n) && support_.is_node_supported(n);
+            varies_[n.id] =
+                is<builtin::placeholder>(n) || holds_regions(*n.op) ||
+                std::any_of(edges.begin(), edges.end(), [&](const edge& e) { return varies_[e.source->id]; });
+        }
+    }
+
+    // What depends on no input, such as a weight that is dequantized, belongs to what uses it, the host or a
+    // partition: where several do, each gets a copy. `place(user)` gives a number for each; the node itself
+    // goes to the least, `move(node, number)` says where a node is. Users come first.
+    template <class Place, class Move>
+    void copy_invariants(Place&& place, Move&& move) {
+        for (node* n = graph_.last(); n != nullptr; n = n->previous) {
+            if (varies_[n->id] || !supported_[n->id]) continue;
+            std::map<std::uint32_t, std::vector<edge*>> uses;
+            for (edge& e : n->uses()) {
+                if (!is<builtin::output>(*e.target)) uses[place(*e.target)].push_back(&e);
+            }
+            bool first = true;
+            for (const auto& [where, edges] : uses) {
+                node& held = first ? *n : copy_for(*n, edges);
+                move(held, where);
+                first = false;
+            }
+        }
+    }
+    node& copy_for(node& n, const std::vector<edge*>& uses) {
+        node& made = graph_.create(*n.op, n.arguments, n.result_count, n.next);
+        made.annotations = n.annotations;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (n.results[i].meta) graph_.set_meta(made.result(i), *n.results[i].meta);
+        }
+        for (edge* e : uses) graph_.set_operand(*e, made.result(e->slot->result));
+        supported_.push_back(true);
+        varies_.push_back(false);
+        level_.push_back(0);
+        return made;
+    }
+
+    void find_levels() {
+        find_supported();
+        level_.assign(graph_.id_bound(), 0);  // of an unsupported node: the lowest that its users can have
+        copy_invariants([&](const node& user) { return supported_[user.id] ? 1U : 0U; },
+                        [&](const node& n, std::uint32_t where) { supported_[n.id] = where != 0; });
+        level_count_ = 0;
+        for (const node& n : graph_.nodes()) {
+            std::uint32_t level = 0;
+            for (const edge& e : n.operand_edges()) {
+                const bool leaves = supported_[e.source->id] && !supported_[n.id];
+                level = std::max(level, level_[e.source->id] + (leaves ? 1U : 0U));
+            }
+            level_[n.id] = level;
+            if (supported_[n.id]) level_count_ = std::max(level_count_, std::size_t{level} + 1);
+        }
+        copy_invariants([&](const node& user) { return level_[user.id]; },
+                        [&](const node& n, std::uint32_t where) { level_[n.id] = where; });
+    }
+
+    // What nothing in its level joins moves down to the level of its first users, so that its results need
+    // not cross the host. A component never moves into a level whose components are still to be looked at,
+    // so those of all levels are found at once: a search in each level would look at the whole graph for it.
+    void sink_components() {
+        std::vector<node_group> levels(level_count_);
+        for (node& n : graph_.nodes()) {
+            if (supported_[n.id]) levels[level_[n.id]].push_back(&n);
+        }
+        node_group last_level_first;
+        for (std::size_t level = level_count_; level-- != 0;) {
+            last_level_first.insert(last_level_first.end(), levels[level].begin(), levels[level].end());
+        }
+        const auto components = connected_components(graph_, last_level_first, [&](const edge& e) {
+            return level_[e.source->id] == level_[e.target->id];
+        });
+        for (const node_group& component : components) {
+            const std::uint32_t lowest = level_of_users(component, level_[component.front()->id]);
+            for (const node* n : component) level_[n->id] = lowest;
+        }
+    }
+    [[nodiscard]] std::uint32_t level_of_users(const node_group& component, std::uint32_t level) const {
+        std::uint32_t lowest = UINT32_MAX;
+        for (const node* n : component) {
+            for (const edge& e : n->uses()) {
+                const bool inside = supported_[e.target->id] && level_[e.target->id] == level;
+                if (inside) continue;
+                if (!supported_[e.target->id]) return level;  // the host waits for it
+                lowest = std::min(lowest, level_[e.target->id]);
+            }
+        }
+        return lowest == UINT32_MAX ? level : lowest;
+    }
+
+    [[nodiscard]] bool is_worth_a_call(const node_group& p) const {
+        const auto computing = std::count_if(p.begin(), p.end(), [&](const node* n) { return computes(*n); });
+        if (computing == 0) return false;
+        return computing > 1 || options_.allows_single_node_partition ||
+               std::any_of(p.begin(), p.end(), [&](const node* n) {
+                   return is_listed(options_.allowed_single_node_partition_ops, *n);
+               });
+    }
+
+    void remove_bookends(node_group& p) const {
+        std::unordered_set<const node*> inside(p.begin(), p.end());
+        // First from the front: what lies before a node of the partition is decided by then.
+        for (const node* n : p) {
+            const auto edges = n->operand_edges();
+            const bool first = std::none_of(edges.begin(), edges.end(),
+                                            [&](const edge& e) { return inside.contains(e.source); });
+            if (first && !computes(*n)) inside.erase(n);
+        }
+        for (std::size_t i = p.size(); i-- != 0;) {
+            bool last = true;
+            for (const edge& e : p[i]->uses()) last = last && !inside.contains(e.target);
+            if (last && !computes(*p[i])) inside.erase(p[i]);
+        }
+        std::erase_if(p, [&](const node* n) { return !inside.contains(n); });
+    }
+
+    graph& graph_;
+    operator_support support_;
+    partitioner_options options_;
+    std::vector<bool> supported_;       // by id
+    std::vector<bool> varies_;          // by id: depends on an input
+    std::vector<std::uint32_t> level_;  // by id
+    std::size_t level_count_ = 0;
+};
+
+namespace detail {
+
+/// Puts a call in place of one partition. Its graph is a region, in which the nodes stand as they were.
+inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_view backend) {
+    graph& region = g.create_region();
+    const extraction border = extract_nodes(nodes, region);
+    const args<delegate::call_delegate> arguments{backend, &region, border.operands};
+    node& call = g.create<delegate::call_delegate>(arguments, border.results.size(), nodes.back()->next);
+    for (std::uint32_t i = 0; i != call.result_count; ++i) {
+        const value old = border.results[i];
+        if (const tensor_meta* meta = meta_of(old)) g.set_meta(call.result(i), *meta);
+        g.set_name(call.result(i), old.producer->results[old.result].name);
+        g.replace_all_uses(old, call.result(i));
+    }
+    for (std::size_t i = nodes.size(); i-- != 0;) {
+        node& n = *nodes[i];
+        std::vector<node*> constants;
+        for (const edge& e : n.operand_edges()) {
+            if (is<builtin::constant>(*e.source)) constants.push_back(e.source);
+        }
+        g.erase(n);
+        // Regions hold copies of what they used.
+        for_each_region(n, [](const field_info&, graph* held) {
+            if (held != nullptr) erase_all(*held);
+        });
+        for (node* c : constants) {
+            if (c->owner != nullptr && c->first_use == nullptr) g.erase(*c);
+        }
+    }
+    return call;
+}
+
+}  // namespace detail
+
+/// Puts a delegate.call_delegate in place of each partition: a node that holds its nodes in a graph of its
+/// own, which run_graph executes. Returns the calls, in the order of the partitions. An error, and an
+/// untouched graph, if the partitions overlap or depend on one another in a cycle.
+[[nodiscard]] inline result<std::vector<node*>> fuse_partitions(graph& g,
+                                                                std::span<const node_group> partitions,
+                                                                std::string_view backend = "") {
+    std::unordered_set<const node*> taken;
+    for (std::size_t i = 0; i != partitions.size(); ++i) {
+        const std::string which = "partition " + std::to_string(i);
+        if (partitions[i].empty()) return invalid(which + " is empty");
+        for (const node* n : partitions[i]) {
+            if (n->owner != &g) return invalid(which + " has a node that is not in the graph");
+            if (!taken.insert(n).second)
+                return invalid(which + " has " + std::string(node_label(*n)) + ", which is taken");
+        }
+    }
+    if (!is_acyclic(g, partitions)) return invalid("the partitions depend on one another in a cycle");
+    std::vector<std::size_t> position(g.id_bound());
+    std::size_t next = 0;
+    for (const node& n : g.nodes()) position[n.id] = next++;
+    std::vector<node*> calls;
+    for (const node_group& p : partitions) {
+        node_group nodes = p;
+        std::sort(nodes.begin(), nodes.end(),
+                  [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
+        calls.push_back(&detail::fuse_partition(g, nodes, backend));
+    }
+    BOOST_OUTCOME_TRYV(restore_order(g));
+    return calls;
+}
+
+inline result<std::vector<node*>> capability_based_partitioner::fuse_partitions(
+    std::span<const node_group> partitions, std::string_view backend) const {
+    return headrace::fuse_partitions(graph_, partitions, backend);
+}
 
 }  // namespace headrace
 
@@ -1241,6 +8029,776 @@ private:
     std::vector<std::shared_ptr<const named_data_buffer>> buffers_;
     std::unordered_multimap<std::uint64_t, std::size_t> by_content_;
     std::map<std::string, entry, std::less<>> keys_;
+};
+
+}  // namespace headrace
+
+// ---- headrace/partition/backend.hpp ----
+
+namespace headrace {
+
+// --- what is delegated -------------------------------------------------------------------
+
+/// An option of a backend.
+struct compile_spec {
+    std::string key;
+    std::string value;
+
+    friend bool operator==(const compile_spec&, const compile_spec&) = default;
+};
+using compile_specs = std::vector<compile_spec>;
+
+/// Which backend a partition goes to, and with what options.
+struct delegation_spec {
+    std::string backend;
+    compile_specs specs{};
+};
+
+struct delegated_partition {
+    node_group nodes;
+    delegation_spec delegation;
+};
+
+/// What a partitioner found in one method: partitions, or that all of the method goes to one backend as it
+/// is, its inputs and outputs included.
+struct partition_result {
+    std::vector<delegated_partition> partitions{};
+    std::optional<delegation_spec> whole{};
+};
+
+/// A partitioner, by value: anything with `result<partition_result> partition(graph&) const`.
+class partitioner {
+public:
+    template <class T>
+        requires(!std::same_as<T, partitioner> &&
+                 requires(const T& p, graph& g) {
+                     { p.partition(g) } -> std::same_as<result<partition_result>>;
+                 })
+    partitioner(T p)
+        : partition_(
+              [held = std::make_shared<const T>(std::move(p))](graph& g) { return held->partition(g); }) {}
+
+    [[nodiscard]] result<partition_result> partition(graph& g) const { return partition_(g); }
+
+private:
+    std::function<result<partition_result>(graph&)> partition_;
+};
+
+/// Gives all of a method to one backend.
+struct whole_program_partitioner {
+    delegation_spec delegation;
+    [[nodiscard]] result<partition_result> partition(graph&) const {
+        return partition_result{.whole = delegation};
+    }
+};
+
+/// Gives what the support takes to one backend.
+struct support_partitioner {
+    operator_support support;
+    delegation_spec delegation;
+    partitioner_options options{};
+    [[nodiscard]] result<partition_result> partition(graph& g) const {
+        partition_result found;
+        for (node_group& nodes : capability_based_partitioner(g, support, options).propose_partitions()) {
+            found.partitions.push_back({std::move(nodes), delegation});
+        }
+        return found;
+    }
+};
+
+// --- backends ----------------------------------------------------------------------------
+
+/// What a backend made of one program. `data` holds what it keeps outside of its bytes, and `data_keys` what
+/// of that they refer to, in their order.
+struct preprocess_result {
+    std::vector<std::byte> processed_bytes{};
+    std::vector<std::string> data_keys{};
+    named_data_store_output data{};
+};
+
+/// For each method its programs, in the order of the partitions, and what goes with each of them.
+using method_programs = std::map<std::string, std::vector<graph*>, std::less<>>;
+using method_compile_specs = std::map<std::string, std::vector<compile_specs>, std::less<>>;
+using method_results = std::map<std::string, std::vector<preprocess_result>, std::less<>>;
+
+/// Matches backends. A program is a graph of its own, which the backend may rewrite: what it leaves is what
+/// run_graph executes in place of the partition.
+template <class T>
+concept backend = requires(const T& b, graph& program, std::span<const compile_spec> specs) {
+    { b.name() } -> std::convertible_to<std::string_view>;
+    { b.preprocess(program, specs) } -> std::same_as<result<preprocess_result>>;
+};
+
+/// Matches backends that want to see the programs of all methods at once.
+template <class T>
+concept multimethod_backend =
+    backend<T> && requires(const T& b, const method_programs& programs, const method_compile_specs& specs) {
+        { b.preprocess_multimethod(programs, specs) } -> std::same_as<result<method_results>>;
+    };
+
+/// Calls `f(graph& program, std::span<const compile_spec> specs) -> result<preprocess_result>` for each
+/// program of each method, and collects what it makes. The error names the method.
+template <class F>
+[[nodiscard]] result<method_results> preprocess_each(const method_programs& programs,
+                                                     const method_compile_specs& specs, F&& f) {
+    method_results results;
+    for (const auto& [method, graphs] : programs) {
+        const auto given = specs.find(method);
+        if (given == specs.end() || given->second.size() != graphs.size())
+            return invalid("method " + method + ": not as many compile specs as programs");
+        std::vector<preprocess_result>& made = results[method];
+        for (std::size_t i = 0; i != graphs.size(); ++i) {
+            result<preprocess_result> done = f(*graphs[i], std::span(std::as_const(given->second[i])));
+            if (!done) return done.error().in("method " + method);
+            made.push_back(std::move(done).value());
+        }
+    }
+    return results;
+}
+
+/// Preprocesses all programs of all methods: through the backend's own preprocess_multimethod, or else one by
+/// one. The error names the method.
+template <backend Backend>
+[[nodiscard]] result<method_results> preprocess_multimethod(const Backend& b, const method_programs& programs,
+                                                            const method_compile_specs& specs) {
+    if constexpr (multimethod_backend<Backend>) {
+        return b.preprocess_multimethod(programs, specs);
+    } else {
+        return preprocess_each(programs, specs, [&](graph& program, std::span<const compile_spec> given) {
+            return b.preprocess(program, given);
+        });
+    }
+}
+
+/// Backends by name.
+class backend_registry {
+public:
+    template <backend Backend>
+    void add(Backend b) {
+        auto held = std::make_shared<const Backend>(std::move(b));
+        backends_[std::string(held->name())] = [held](const method_programs& programs,
+                                                      const method_compile_specs& specs) {
+            return headrace::preprocess_multimethod(*held, programs, specs);
+        };
+    }
+    [[nodiscard]] bool contains(std::string_view name) const { return backends_.contains(name); }
+    /// Of a backend that is there.
+    [[nodiscard]] result<method_results> preprocess(std::string_view name, const method_programs& programs,
+                                                    const method_compile_specs& specs) const {
+        return backends_.find(name)->second(programs, specs);
+    }
+    /// "a, b".
+    [[nodiscard]] std::string names() const {
+        std::string text;
+        for (const auto& [name, b] : backends_) (text += text.empty() ? "" : ", ") += name;
+        return text.empty() ? "none" : text;
+    }
+
+private:
+    using preprocess_function =
+        std::function<result<method_results>(const method_programs&, const method_compile_specs&)>;
+    std::map<std::string, preprocess_function, std::less<>> backends_;
+};
+
+// --- to_backend --------------------------------------------------------------------------
+
+/// One delegate of a method: its call in the method's graph, or null where it is all of the method.
+struct lowered_delegate {
+    delegation_spec delegation;
+    graph* program = nullptr;
+    node* call = nullptr;
+    preprocess_result processed{};
+};
+
+struct lowered_method {
+    graph* host = nullptr;  ///< with calls of the delegates; the program itself where all of it is a delegate
+    std::vector<lowered_delegate> delegates{};
+    bool is_whole = false;
+};
+
+struct lowered_methods {
+    std::map<std::string, lowered_method, std::less<>> methods{};
+    named_data_store_output data{};  ///< of all delegates together, each content once
+};
+
+namespace detail {
+
+/// Writes what a delegate's caller must do at its border into the host graph: quantize, dequantize, cast.
+class delegate_border {
+public:
+    delegate_border(graph& host, node& call) : host_(host), call_(call) {}
+
+    void write() {
+        graph& program = *args_of<delegate::call_delegate>(call_).lowered_graph;
+        std::size_t i = 0;
+        for (node& input : program.inputs()) {
+            if (i != call_.operand_count) write_input(input, call_.operands[i++]);
+        }
+        node* const out = program.output();
+        const auto* quantized = out->find_annotation<output_quantizations>();
+        for (std::uint32_t k = 0; k != call_.result_count; ++k) {
+            const interface_quantization* q =
+                quantized != nullptr && k < quantized->values.size() ? &quantized->values[k] : nullptr;
+            write_output(k, meta_of(program.outputs()[k]), q != nullptr && q->scale != 0 ? q : nullptr);
+        }
+        if (quantized != nullptr) program.annotate(*out, output_quantizations{});
+    }
+
+private:
+    void write_input(node& input, edge& operand) {
+        const tensor_meta* wanted = meta_of(input.result());
+        const value given = *operand.slot;
+        if (wanted == nullptr || meta_of(given) == nullptr) return;
+        const auto* q = input.find_annotation<interface_quantization>();
+        node* made = nullptr;
+        if (q != nullptr && q->scale != 0) {
+            made = &host_.create<quantized_decomposed::quantize_per_tensor>(
+                {given, q->scale, q->zero_point, q->lowest, q->highest, wanted->dtype}, &call_);
+            input.owner->annotate(input, interface_quantization{});
+        } else if (wanted->dtype != meta_of(given)->dtype) {
+            made = &host_.create<aten::to_dtype>({.self = given, .dtype = wanted->dtype}, &call_);
+        }
+        if (made == nullptr) return;
+        host_.set_meta(made->result(), *wanted);
+        host_.set_operand(operand, made->result());
+    }
+    void write_output(std::uint32_t k, const tensor_meta* given, const interface_quantization* q) {
+        const value before = call_.result(k);
+        const tensor_meta* said = meta_of(before);
+        if (given == nullptr || said == nullptr || (q == nullptr && given->dtype == said->dtype)) return;
+        const tensor_meta wanted = *said;
+        node& made =
+            q != nullptr
+                ? host_.create<quantized_decomposed::dequantize_per_tensor>(
+                      {before, q->scale, q->zero_point, q->lowest, q->highest, given->dtype}, call_.next)
+                : host_.create<aten::to_dtype>({.self = before, .dtype = wanted.dtype}, call_.next);
+        host_.set_meta(before, *given);
+        host_.set_meta(made.result(), wanted);
+        host_.set_name(made.result(), before.producer->results[k].name);
+        host_.set_name(before, {});
+        host_.replace_all_uses(before, made.result(), &made);
+    }
+
+    graph& host_;
+    node& call_;
+};
+
+class lowering_to_backends {
+public:
+    lowering_to_backends(const std::map<std::string, graph*, std::less<>>& methods,
+                         const backend_registry& backends)
+        : methods_(methods), backends_(backends) {}
+
+    result<void> find(const std::string& method, const partitioner& p) {
+        graph* g = methods_.find(method)->second;
+        auto found = p.partition(*g);
+        if (!found) return in_method(method, found.error());
+        if (found.value().whole) {
+            if (!found.value().partitions.empty())
+                return invalid("method " + method + ": partitions beside the whole program");
+            BOOST_OUTCOME_TRY(check(method, *found.value().whole));
+        }
+        for (const delegated_partition& part : found.value().partitions) {
+            BOOST_OUTCOME_TRY(check(method, part.delegation));
+        }
+        found_.emplace(method, std::move(found).value());
+        return boost::outcome_v2::success();
+    }
+
+    result<lowered_methods> lower() {
+        for (const auto& [method, g] : methods_) {
+            BOOST_OUTCOME_TRY(fuse(method, *g));
+        }
+        for (const std::string& name : used_) {
+            BOOST_OUTCOME_TRY(preprocess(name));
+        }
+        for (auto& [method, lowered] : lowered_.methods) {
+            for (lowered_delegate& d : lowered.delegates) {
+                if (d.call != nullptr) delegate_border(*d.call->owner, *d.call).write();
+            }
+        }
+        lowered_.data = data_.output();
+        return std::move(lowered_);
+    }
+
+private:
+    static error in_method(const std::string& method, const error& e) { return e.in("method " + method); }
+
+    result<void> check(const std::string& method, const delegation_spec& d) {
+        if (!backends_.contains(d.backend)) {
+            return invalid("method " + method + ": backend '" + d.backend +
+                           "' is not registered; these are: " + backends_.names());
+        }
+        used_.insert(d.backend);
+        return boost::outcome_v2::success();
+    }
+
+    result<void> fuse(const std::string& method, graph& g) {
+        lowered_method& lowered = lowered_.methods[method];
+        lowered.host = &g;
+        const auto found = found_.find(method);
+        if (found == found_.end()) return boost::outcome_v2::success();
+        if (found->second.whole) {
+            lowered.is_whole = true;
+            lowered.delegates.push_back({.delegation = *found->second.whole, .program = &g});
+            return boost::outcome_v2::success();
+        }
+        BOOST_OUTCOME_TRY(calls, fuse_partitions_of(method, g, found->second.partitions));
+        for (std::size_t i = 0; i != calls.size(); ++i) {
+            auto& a = *static_cast<args<delegate::call_delegate>*>(calls[i]->arguments);
+            a.backend = g.own(found->second.partitions[i].delegation.backend);
+            lowered.delegates.push_back({.delegation = found->second.partitions[i].delegation,
+                                         .program = a.lowered_graph,
+                                         .call = calls[i]});
+        }
+        return boost::outcome_v2::success();
+    }
+    // The calls, one for each partition, in the graph that its nodes lie in: the method's, or a region.
+    static result<std::vector<node*>> fuse_partitions_of(const std::string& method, graph& g,
+                                                         std::span<const delegated_partition> partitions) {
+        std::vector<std::pair<graph*, std::vector<std::size_t>>> by_graph;
+        for (std::size_t i = 0; i != partitions.size(); ++i) {
+            graph* const owner = partitions[i].nodes.empty() ? &g : partitions[i].nodes.front()->owner;
+            auto known = std::find_if(by_graph.begin(), by_graph.end(),
+                                      [&](const auto& entry) { return entry.first == owner; });
+            if (known == by_graph.end()) known = by_graph.insert(known, {owner, {}});
+            known->second.push_back(i);
+        }
+        std::vector<node*> calls(partitions.size());
+        for (const auto& [owner, positions] : by_graph) {
+            std::vector<node_group> groups;
+            for (const std::size_t i : positions) groups.push_back(partitions[i].nodes);
+            auto made = fuse_partitions(*owner, groups);
+            if (!made) return in_method(method, made.error());
+            for (std::size_t k = 0; k != positions.size(); ++k) calls[positions[k]] = made.value()[k];
+        }
+        return calls;
+    }
+
+    result<void> preprocess(const std::string& name) {
+        method_programs programs;
+        method_compile_specs specs;
+        for (auto& [method, lowered] : lowered_.methods) {
+            for (const lowered_delegate& d : lowered.delegates) {
+                if (d.delegation.backend != name) continue;
+                programs[method].push_back(d.program);
+                specs[method].push_back(d.delegation.specs);
+            }
+        }
+        BOOST_OUTCOME_TRY(results, backends_.preprocess(name, programs, specs));
+        for (const auto& [method, graphs] : programs) {
+            const auto made = results.find(method);
+            if (made == results.end()) {
+                return invalid("method " + method + ": backend '" + name + "' gave nothing for it");
+            }
+            if (made->second.size() != graphs.size()) {
+                return invalid("method " + method + ": backend '" + name + "' gave " +
+                               std::to_string(made->second.size()) + " results for " +
+                               std::to_string(graphs.size()) + " programs");
+            }
+            BOOST_OUTCOME_TRY(take(method, name, made->second));
+        }
+        return boost::outcome_v2::success();
+    }
+    result<void> take(const std::string& method, const std::string& name,
+                      std::vector<preprocess_result>& made) {
+        std::size_t next = 0;
+        for (lowered_delegate& d : lowered_.methods.find(method)->second.delegates) {
+            if (d.delegation.backend != name) continue;
+            d.processed = std::move(made[next++]);
+            if (auto merged = data_.merge(d.processed.data); !merged)
+                return in_method(method, merged.error());
+            for (const std::string& key : d.processed.data_keys) {
+                if (data_.find(key) == data_.size()) {
+                    return invalid("method " + method + ": backend '" + name +
+                                   "' refers to data that it does not give, '" + key + "'");
+                }
+            }
+        }
+        return boost::outcome_v2::success();
+    }
+
+    const std::map<std::string, graph*, std::less<>>& methods_;
+    const backend_registry& backends_;
+    std::map<std::string, partition_result, std::less<>> found_;
+    std::set<std::string> used_;  // backends
+    named_data_store data_;
+    lowered_methods lowered_;
+};
+
+}  // namespace detail
+
+/// Lowers several methods. All partitions of all methods are found first; each becomes a call in its method's
+/// graph, and then each backend preprocesses all of its programs together, so that it can share data between
+/// them. A method without a partitioner stays as it is.
+///
+/// Where a backend has taken integers in place of real numbers at its program's border (ir/signature.hpp), or
+/// a narrower type, the host graph quantizes, dequantizes and casts.
+///
+/// The nodes of a partition lie in one graph: the method's, or a region of a node that no partition has, such
+/// as a branch of a condition that stays on the host.
+///
+/// Compile specs may differ from one partition to the next: the backend gets each program with its own.
+///
+/// The error names the method: a partitioner for a method that is not there, a method without a program, a
+/// backend that is not registered, partitions that overlap, a backend that gives no result for a method.
+/// Graphs have been rewritten by then if partitions were sound.
+[[nodiscard]] inline result<lowered_methods> to_backend(
+    const std::map<std::string, graph*, std::less<>>& methods,
+    const std::map<std::string, partitioner, std::less<>>& partitioners, const backend_registry& backends) {
+    for (const auto& [method, p] : partitioners) {
+        if (!methods.contains(method))
+            return invalid("method " + method + ": a partitioner, but no such method");
+    }
+    for (const auto& [method, g] : methods) {
+        if (g == nullptr) return invalid("method " + method + ": no program");
+    }
+    detail::lowering_to_backends lowering(methods, backends);
+    for (const auto& [method, p] : partitioners) {
+        BOOST_OUTCOME_TRY(lowering.find(method, p));
+    }
+    return lowering.lower();
+}
+
+/// The same with one partitioner for all methods.
+[[nodiscard]] inline result<lowered_methods> to_backend(
+    const std::map<std::string, graph*, std::less<>>& methods, const partitioner& p,
+    const backend_registry& backends) {
+    std::map<std::string, partitioner, std::less<>> partitioners;
+    for (const auto& [method, g] : methods) partitioners.emplace(method, p);
+    return to_backend(methods, partitioners, backends);
+}
+
+}  // namespace headrace
+
+// ---- headrace/partition/pattern_support.hpp ----
+
+namespace headrace {
+
+/// Support for the nodes of a graph that are part of a match of any of the patterns, overlapping ones
+/// included. It knows the graph as it is now. An error if a pattern can stand for nothing.
+[[nodiscard]] inline result<operator_support> create_pattern_support(const graph& g,
+                                                                     std::span<const graph* const> patterns,
+                                                                     const matcher_options& options = {}) {
+    std::unordered_set<const node*> matched;
+    matcher_options all = options;
+    all.remove_overlapping_matches = false;
+    for (const graph* pattern : patterns) {
+        BOOST_OUTCOME_TRY(matches, subgraph_matcher(*pattern, all).match(g));
+        for (const subgraph_match& m : matches) {
+            for (const node* n : m.nodes()) matched.insert(n);
+        }
+    }
+    return create_op_support([matched = std::move(matched)](const node& n) { return matched.contains(&n); });
+}
+
+/// The partitions of the nodes that the support takes or a pattern matches; single nodes are partitions, too.
+[[nodiscard]] inline result<std::vector<node_group>> generate_pattern_op_partitions(
+    graph& g, std::span<const graph* const> patterns, std::optional<operator_support> support = {}) {
+    BOOST_OUTCOME_TRY(of_patterns, create_pattern_support(g, patterns));
+    const operator_support both = support ? any_chain(*support, of_patterns) : of_patterns;
+    return capability_based_partitioner(g, both, {.allows_single_node_partition = true}).propose_partitions();
+}
+
+}  // namespace headrace
+
+// ---- headrace/partition/source_partitions.hpp ----
+
+namespace headrace {
+
+/// One frame of a module stack.
+struct module_frame {
+    std::string_view call;  ///< tells calls apart: "L__self__linear1", and "L__self__linear1@1" in the second
+    std::string_view path;  ///< of the module in the model: "encoder.linear1"
+    std::string_view type;  ///< "torch.nn.modules.linear.Linear"
+};
+
+/// Reads a `nn_module_stack` as torch.export writes it: "call,path,type;call,path,type", outermost first.
+[[nodiscard]] inline std::vector<module_frame> module_frames(std::string_view text) {
+    std::vector<module_frame> frames;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(';'), text.size());
+        const std::string_view frame = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        const std::size_t first = frame.find(',');
+        const std::size_t last = frame.rfind(',');
+        if (first == std::string_view::npos || first == last) continue;
+        frames.push_back(
+            {frame.substr(0, first), frame.substr(first + 1, last - first - 1), frame.substr(last + 1)});
+    }
+    return frames;
+}
+
+/// A call of a function, as the export tells of it.
+struct function_call {
+    std::string_view call;      ///< tells calls apart: "linear_3"
+    std::string_view function;  ///< "torch._C._nn.linear", or what is left of that: "linear"
+};
+
+/// The call that a node was traced from: the last of `source_fn_stack` or, where there is none, `torch_fn`,
+/// as PyTorch's own get_source_partitions reads them. Both empty if the export has neither. (A strict export
+/// has modules in `source_fn_stack` where the call is made by a module of PyTorch's.)
+[[nodiscard]] inline function_call call_of(const traced_call& from) {
+    std::string_view last = from.source_fn_stack;
+    last.remove_prefix(std::min(last.size(), last.rfind(';') + 1));
+    if (const std::size_t comma = last.find(','); comma != std::string_view::npos)
+        return {last.substr(0, comma), last.substr(comma + 1)};
+    const std::size_t split = from.torch_fn.find(';');
+    if (split == std::string_view::npos) return {};
+    const std::string_view function = from.torch_fn.substr(split + 1);  // "builtin_function_or_method.linear"
+    return {from.torch_fn.substr(0, split), function.substr(function.rfind('.') + 1)};
+}
+
+/// The nodes that came of one call of one module or function. Constants count as its nodes where only it uses
+/// them.
+struct source_partition {
+    std::vector<node*> nodes{};         ///< in execution order
+    std::string module_type{};          ///< or function, as the export spells it
+    std::string path{};                 ///< of the module in the model, or of the one that calls the function
+    std::vector<node*> input_nodes{};   ///< that the partition needs, from elsewhere
+    std::vector<node*> output_nodes{};  ///< of the partition, that others use
+    std::vector<std::string> params{};  ///< names of the constants that the partition uses
+};
+
+namespace detail {
+
+[[nodiscard]] inline bool is_type(std::string_view type, std::string_view wanted) {
+    // "Linear", "nn.Linear" and the full name all name torch.nn.modules.linear.Linear.
+    if (type == wanted) return true;
+    if (!type.starts_with("torch.nn.")) return false;
+    const std::string_view last = type.substr(type.rfind('.') + 1);
+    return wanted == last || (wanted.starts_with("torch.nn.") && wanted.substr(9) == last) ||
+           (wanted.starts_with("nn.") && wanted.substr(3) == last);
+}
+
+[[nodiscard]] inline bool is_function(std::string_view function, std::string_view wanted) {
+    // "torch.nn.functional.linear" and "F.linear" name what exports call torch._C._nn.linear, or linear
+    // alone.
+    if (function.empty() || function == wanted) return !function.empty();
+    const std::size_t prefix = wanted.rfind('.') + 1;  // 0 without one
+    const std::string_view from = wanted.substr(0, prefix);
+    const bool known = from == "torch." || from == "torch.nn.functional." || from == "F." || from.empty();
+    const bool of_torch = function.find('.') == std::string_view::npos || function.starts_with("torch.");
+    return known && of_torch && function.substr(function.rfind('.') + 1) == wanted.substr(prefix);
+}
+
+/// One call of what is wanted, as a node belongs to it.
+struct source_call {
+    std::string_view call;  ///< empty: the node comes of something else
+    std::string_view source;
+    std::string_view path;
+};
+
+[[nodiscard]] inline source_call call_of_source(const node& n, std::string_view wanted) {
+    const auto* stack = n.find_annotation<module_stack>();
+    const auto frames = module_frames(stack == nullptr ? std::string_view() : stack->text);
+    const auto frame = std::find_if(frames.rbegin(), frames.rend(),
+                                    [&](const module_frame& f) { return is_type(f.type, wanted); });
+    if (frame != frames.rend()) return {frame->call, frame->type, frame->path};
+    const auto* traced = n.find_annotation<traced_call>();
+    if (traced == nullptr) return {};
+    const function_call made = call_of(*traced);
+    if (!is_function(made.function, wanted)) return {};
+    return {made.call, made.function, frames.empty() ? std::string_view() : frames.back().path};
+}
+
+inline void find_border(source_partition& p) {
+    const std::unordered_set<const node*> inside(p.nodes.begin(), p.nodes.end());
+    std::unordered_set<const node*> seen;
+    std::vector<node*> constants;
+    for (node* n : p.nodes) {
+        for (const edge& e : n->operand_edges()) {
+            if (inside.contains(e.source) || !seen.insert(e.source).second) continue;
+            if (is<builtin::constant>(*e.source)) {
+                p.params.emplace_back(e.source->name());
+                bool only_here = true;
+                for (const edge& use : e.source->uses()) only_here = only_here && inside.contains(use.target);
+                if (only_here) constants.push_back(e.source);
+            } else {
+                p.input_nodes.push_back(e.source);
+            }
+        }
+        bool used_elsewhere = false;
+        for (const edge& e : n->uses()) used_elsewhere = used_elsewhere || !inside.contains(e.target);
+        if (used_elsewhere) p.output_nodes.push_back(n);
+    }
+    p.nodes.insert(p.nodes.begin(), constants.begin(), constants.end());
+}
+
+}  // namespace detail
+
+/// For each of the wanted sources, types of modules or functions, the partitions that their calls became, in
+/// execution order of their first nodes. Types are spelled as the export records them,
+/// "torch.nn.modules.linear.Linear", or short, "torch.nn.Linear" and "Linear"; functions as a model calls
+/// them, "torch.nn.functional.linear", "F.linear", "torch.add" and "linear", or as the export records them.
+/// What does not occur has no entry. A module that is called twice gives two partitions, as the export
+/// numbers its calls. The functions that PyTorch's own modules call count in exports that are not strict, as
+/// those record them.
+[[nodiscard]] inline std::map<std::string, std::vector<source_partition>, std::less<>> get_source_partitions(
+    const graph& g, std::span<const std::string_view> wanted_sources) {
+    std::map<std::string, std::vector<source_partition>, std::less<>> found;
+    for (const std::string_view wanted : wanted_sources) {
+        if (found.contains(wanted)) continue;
+        std::vector<source_partition> partitions;
+        std::map<std::string_view, std::size_t> of_call;
+        for (node& n : g.nodes()) {
+            if (is<builtin::constant>(n) || is<builtin::placeholder>(n) || is<builtin::output>(n)) continue;
+            const detail::source_call from = detail::call_of_source(n, wanted);
+            if (from.call.empty()) continue;
+            const auto [at, is_new] = of_call.emplace(from.call, partitions.size());
+            if (is_new) {
+                partitions.push_back(
+                    {.module_type = std::string(from.source), .path = std::string(from.path)});
+            }
+            partitions[at->second].nodes.push_back(&n);
+        }
+        for (source_partition& p : partitions) detail::find_border(p);
+        if (!partitions.empty()) found.emplace(std::string(wanted), std::move(partitions));
+    }
+    return found;
+}
+[[nodiscard]] inline auto get_source_partitions(const graph& g,
+                                                std::initializer_list<std::string_view> wanted_sources) {
+    return get_source_partitions(g, std::span(wanted_sources.begin(), wanted_sources.size()));
+}
+
+}  // namespace headrace
+
+// ---- headrace/partition/trial_partitioner.hpp ----
+
+namespace headrace {
+
+/// Why a node stays on the host.
+struct host_node {
+    const node* which = nullptr;
+    std::string reason;
+};
+
+struct trial_result {
+    std::vector<node_group> partitions{};
+    std::vector<host_node> host{};  ///< in execution order
+};
+
+/// A set of ops says little of types, sizes and attributes: whether a partition can be lowered shows when it
+/// is. So each is lowered on trial, as a copy, and what the diagnostics name moves to the host, until all
+/// partitions pass. Each trial refuses a node at least, and reports all that it refuses.
+class trial_partitioner {
+public:
+    /// Lowers a graph; refusals are in the context.
+    using trial_function = std::function<result<void>(graph& program, pass_context& context)>;
+
+    trial_partitioner(operator_support support, trial_function trial, partitioner_options options = {},
+                      pass_context::node_inference rules = nullptr)
+        : support_(std::move(support)),
+          trial_(std::move(trial)),
+          options_(std::move(options)),
+          rules_(rules) {}
+
+    [[nodiscard]] result<trial_result> propose_partitions(graph& g) const {
+        std::unordered_map<const node*, std::string> refused;
+        const operator_support support = create_op_support(
+            [&](const node& n) { return support_.is_node_supported(n) && !refused.contains(&n); });
+        for (;;) {
+            trial_result found;
+            found.partitions = capability_based_partitioner(g, support, options_).propose_partitions();
+            const std::size_t known = refused.size();
+            for (const node_group& nodes : found.partitions) {
+                BOOST_OUTCOME_TRY(try_partition(g, nodes, refused));
+            }
+            if (refused.size() != known) continue;
+            explain(g, found, refused);
+            return found;
+        }
+    }
+
+private:
+    using reasons = std::unordered_map<const node*, std::string>;
+
+    result<void> try_partition(const graph& g, const node_group& nodes, reasons& refused) const {
+        graph program;
+        program.set_target(g.target());
+        extract_nodes(nodes, program);
+        pass_context context(rules_);
+        result<void> done = trial_(program, context);
+        if (!done && context.diagnostics().empty()) {
+            for (const node* n : nodes) refused.emplace(n, done.error().message);
+            return boost::outcome_v2::success();
+        }
+        if (context.diagnostics().empty()) return done;
+        std::unordered_map<std::string_view, const node*> by_name;
+        for (const node* n : nodes) add_names(*n, *n, by_name);
+        bool found = false;
+        for (const diagnostic& d : context.diagnostics()) {
+            const auto at = by_name.find(d.node);
+            if (at == by_name.end()) continue;
+            refused.emplace(at->second, d.reason);
+            found = true;
+        }
+        // A refusal of what cannot be told from its neighbours.
+        if (!found) {
+            for (const node* n : nodes) refused.emplace(n, context.diagnostics()[0].reason);
+        }
+        return boost::outcome_v2::success();
+    }
+    // A node answers for those in the graphs that it holds.
+    static void add_names(const node& n, const node& outer,
+                          std::unordered_map<std::string_view, const node*>& by_name) {
+        if (!origin_name(n).empty()) by_name.emplace(origin_name(n), &outer);
+        for_each_region(n, [&](const field_info&, const graph* region) {
+            if (region == nullptr) return;
+            for (const node& inner : region->nodes()) add_names(inner, outer, by_name);
+        });
+    }
+
+    void explain(const graph& g, trial_result& found, const reasons& refused) const {
+        std::vector<bool> taken(g.id_bound());
+        std::vector<bool> varies(g.id_bound());
+        for (const node_group& nodes : found.partitions) {
+            for (const node* n : nodes) taken[n->id] = true;
+        }
+        for (const node& n : g.nodes()) {
+            varies[n.id] = is<builtin::placeholder>(n);
+            for (const edge& e : n.operand_edges()) varies[n.id] = varies[n.id] || varies[e.source->id];
+            if (taken[n.id] || is<builtin::placeholder>(n) || is<builtin::constant>(n) ||
+                is<builtin::output>(n))
+                continue;
+            const auto known = refused.find(&n);
+            std::string reason = varies[n.id] ? "too little to be worth a call"
+                                              : "it depends on no input, and the host uses it";
+            if (known != refused.end()) {
+                reason = known->second;
+            } else if (is<builtin::opaque>(n)) {
+                reason = "unknown op; Headrace has no lowering for it";
+            } else if (!support_.is_node_supported(n)) {
+                const node* inner = first_unsupported_in(n);
+                reason = inner == nullptr ? "no pass lowers this op"
+                                          : "it holds " + std::string(origin_name(*inner)) + " (" +
+                                                std::string(inner->op->name) + "), which no pass lowers";
+            }
+            found.host.push_back({&n, std::move(reason)});
+        }
+    }
+
+    // Of the nodes in the graphs that a node holds, the one to blame, or null.
+    [[nodiscard]] const node* first_unsupported_in(const node& n) const {
+        const node* found = nullptr;
+        for_each_region(n, [&](const field_info&, const graph* region) {
+            if (region == nullptr) return;
+            for (const node& inner : region->nodes()) {
+                if (found != nullptr || is<builtin::placeholder>(inner) || is<builtin::constant>(inner) ||
+                    is<builtin::output>(inner) || support_.is_node_supported(inner))
+                    continue;
+                const node* deeper = first_unsupported_in(inner);
+                found = deeper != nullptr ? deeper : &inner;
+            }
+        });
+        return found;
+    }
+
+    operator_support support_;
+    trial_function trial_;
+    partitioner_options options_;
+    pass_context::node_inference rules_;
 };
 
 }  // namespace headrace

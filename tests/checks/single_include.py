@@ -69,7 +69,7 @@ def needs(name, seen=None):
     for include in INCLUDE.findall((BASE / name).read_text()):
         if include.startswith("headrace/"):
             found |= needs(include, seen)
-        elif "/" in include and not include.startswith(LIBRARIES) or include.endswith(".h"):
+        elif not include.startswith(LIBRARIES) and ("/" in include or include.endswith(".h")):
             found.add(include)
     return found
 

@@ -4,7 +4,10 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
+#include <map>
+#include <memory_resource>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <headrace/ir/graph.hpp>
@@ -53,6 +56,78 @@ TEST_CASE("uses are replaced, result by result", "[graph]") {
     g.replace_all_uses(m.result(1), x.result());
     CHECK(use_count(m.result(1)) == 0);
     CHECK(use_count(x.result()) == 4);
+}
+
+TEST_CASE("nodes are put in another order at once", "[graph]") {
+    graph g;
+    node& a = g.create<builtin::placeholder>({});
+    node& b = g.create<builtin::placeholder>({});
+    node& c = g.create<builtin::placeholder>({});
+    g.reorder(std::vector<node*>{&c, &a, &b});
+    CHECK(g.size() == 3);
+    CHECK(g.first() == &c);
+    CHECK(g.last() == &b);
+    std::vector<const node*> seen;
+    for (const node& n : g.nodes()) seen.push_back(&n);
+    CHECK(seen == std::vector<const node*>{&c, &a, &b});
+    CHECK(c.previous == nullptr);
+    CHECK(b.previous == &a);
+}
+
+TEST_CASE("a walk goes on whatever is erased and made on the way", "[graph]") {
+    graph g;
+    for (int i = 0; i != 100; ++i) g.create<builtin::placeholder>({});
+    std::size_t seen = 0, erased_ahead = 0;
+    for (auto at = g.nodes().begin(); at != g.nodes().end(); ++seen) {
+        node& n = *at++;
+        node* const ahead = n.next == nullptr ? nullptr : n.next->next;
+        if (seen % 3 == 0 && ahead != nullptr) {
+            g.erase(*ahead);
+            ++erased_ahead;
+        }
+        if (seen % 3 == 1) g.create<builtin::placeholder>({}, &n);
+        if (seen % 3 == 2) g.erase(n);
+    }
+    CHECK(erased_ahead > 20);
+    CHECK(seen + erased_ahead == 100);
+}
+
+namespace {
+
+/// Counts what is taken and not given back; each piece must come back with its size and alignment.
+class counted_memory final : public std::pmr::memory_resource {
+public:
+    [[nodiscard]] std::size_t pieces() const { return taken_.size(); }
+
+private:
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        void* const at = std::pmr::new_delete_resource()->allocate(bytes, alignment);
+        taken_[at] = {bytes, alignment};
+        return at;
+    }
+    void do_deallocate(void* at, std::size_t bytes, std::size_t alignment) override {
+        REQUIRE(taken_.at(at) == std::pair(bytes, alignment));
+        taken_.erase(at);
+        std::pmr::new_delete_resource()->deallocate(at, bytes, alignment);
+    }
+    [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
+        return this == &other;
+    }
+    std::map<void*, std::pair<std::size_t, std::size_t>> taken_;
+};
+
+}  // namespace
+
+TEST_CASE("a graph takes memory in few pieces, however large it is, and gives all back") {
+    counted_memory memory;
+    {
+        graph g(&memory);
+        for (int i = 0; i != 50000; ++i)
+            g.create<toy::relu>({.self = g.create<builtin::placeholder>({}).result()});
+        CHECK(memory.pieces() < 30);
+        CHECK(g.allocate_data(std::size_t{9} << 20U).size() == std::size_t{9} << 20U);
+    }
+    CHECK(memory.pieces() == 0);
 }
 
 TEST_CASE("nodes lie side by side, whatever is allocated between them") {

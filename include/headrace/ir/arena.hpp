@@ -8,9 +8,9 @@
 
 namespace headrace {
 
-/// A memory resource that gives everything back at once, when it is destroyed. It takes chunks of a fixed
-/// size and one of its own for what is large, while std::pmr::monotonic_buffer_resource asks for half as much
-/// again each time: on a graph with constants that held a third more than was used.
+/// A memory resource that gives everything back at once, when it is destroyed. It takes chunks that grow with
+/// the graph, up to two huge pages, and one of its own for what is large: constants do not make chunks grow
+/// as those of std::pmr::monotonic_buffer_resource do.
 class arena final : public std::pmr::memory_resource {
 public:
     explicit arena(std::pmr::memory_resource* upstream) : upstream_(upstream) {}
@@ -37,7 +37,7 @@ private:
     chunk* chunks_ = nullptr;
     void* free_ = nullptr;
     std::size_t free_bytes_ = 0;
-    std::size_t taken_bytes_ = 0;  // by all chunks
+    std::size_t shared_bytes_ = 0;  // of the chunks for what is small
 };
 
 }  // namespace headrace
