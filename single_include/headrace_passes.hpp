@@ -467,6 +467,311 @@ inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
 
 }  // namespace headrace::build
 
+// ---- headrace/target/tosa_legality.hpp ----
+
+#ifndef HEADRACE_TARGET_TOSA_LEGALITY_HPP
+#define HEADRACE_TARGET_TOSA_LEGALITY_HPP
+
+namespace headrace::tosa {
+
+/// Limits of level 8K (TOSA 1.0, section 1.5).
+namespace level_8k {
+inline constexpr std::int64_t max_rank = 6;
+inline constexpr std::int64_t max_kernel = 8192;
+inline constexpr std::int64_t max_stride = 8192;
+inline constexpr std::int64_t max_scale = 256;
+inline constexpr std::int64_t max_log2_size = 31;     ///< tensors are smaller than 2^31 bytes
+inline constexpr std::int64_t max_nesting = 256;      ///< of control-flow regions
+inline constexpr std::int64_t max_tensor_list = 64;   ///< operands of CONCAT, CUSTOM, COND_IF, WHILE_LOOP
+inline constexpr std::int64_t max_shape_length = 16;  ///< elements of a shape operand
+}  // namespace level_8k
+
+/// One combination of element types that TOSA 1.0 allows for an op (the tables of chapter 2): those of the
+/// tensor operands in order, shape operands left out and lists counted once; then the accumulator's, if the
+/// op has one; then the results'. A target must have one of the profiles and all of the extensions. The
+/// rows do not ask for target_feature fp16: in TOSA 1.0, FP16 belongs to PRO-FP.
+struct legality_row {
+    static constexpr std::size_t max_types = 7;
+
+    std::uint16_t profiles;
+    std::uint16_t extensions;
+    std::array<dtype, max_types> types;  ///< unknown beyond the last
+
+    [[nodiscard]] constexpr bool allowed_on(const target_spec& target) const {
+        return (target.features & profiles) != 0 && (target.features & extensions) == extensions;
+    }
+    [[nodiscard]] constexpr bool has_types(std::span<const dtype> signature) const {
+        std::size_t count = 0;
+        while (count != max_types && types[count] != dtype::unknown) ++count;
+        if (count != signature.size()) return false;
+        for (std::size_t i = 0; i != count; ++i) {
+            if (types[i] != signature[i]) return false;
+        }
+        return true;
+    }
+};
+
+namespace detail {
+
+constexpr std::uint16_t bits(target_feature f) { return static_cast<std::uint16_t>(f); }
+
+inline constexpr auto as_int = bits(target_feature::profile_int);
+inline constexpr auto as_fp = bits(target_feature::profile_fp);
+inline constexpr auto as_any = static_cast<std::uint16_t>(as_int | as_fp);
+inline constexpr auto ext_int4 = bits(target_feature::int4);
+inline constexpr auto ext_int16 = bits(target_feature::int16);
+inline constexpr auto ext_bf16 = bits(target_feature::bf16);
+inline constexpr auto ext_e4m3 = bits(target_feature::fp8e4m3);
+inline constexpr auto ext_e5m2 = bits(target_feature::fp8e5m2);
+inline constexpr auto ext_fft = bits(target_feature::fft);
+inline constexpr auto ext_cf = bits(target_feature::control_flow);
+inline constexpr auto ext_var = bits(target_feature::variable);
+
+inline constexpr auto bl = dtype::boolean;
+inline constexpr auto i4 = dtype::int4;
+inline constexpr auto i8 = dtype::int8;
+inline constexpr auto i16 = dtype::int16;
+inline constexpr auto i32 = dtype::int32;
+inline constexpr auto i48 = dtype::int48;
+inline constexpr auto e4 = dtype::float8_e4m3;
+inline constexpr auto e5 = dtype::float8_e5m2;
+inline constexpr auto bf = dtype::bfloat16;
+inline constexpr auto hf = dtype::float16;
+inline constexpr auto fl = dtype::float32;
+
+// A type and what it needs, for the ops whose operands and results all have one type.
+struct plain_type {
+    std::uint16_t profiles;
+    std::uint16_t extensions;
+    dtype type;
+};
+inline constexpr plain_type floats[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}};
+inline constexpr plain_type floats_i32[] = {
+    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_any, 0, i32}};
+inline constexpr plain_type floats_int_i32[] = {
+    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_int, 0, i32}};
+inline constexpr plain_type floats_integers[] = {{as_fp, 0, fl},  {as_fp, 0, hf},   {as_fp, ext_bf16, bf},
+                                                 {as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
+inline constexpr plain_type floats_integers_bool[] = {
+    {as_fp, 0, fl},   {as_fp, 0, hf},   {as_fp, ext_bf16, bf}, {as_int, 0, i8},
+    {as_int, 0, i16}, {as_int, 0, i32}, {as_any, 0, bl}};
+inline constexpr plain_type narrow[] = {
+    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_int, 0, i8}, {as_int, ext_int16, i16}};
+inline constexpr plain_type narrow_fp8[] = {
+    {as_fp, 0, fl},           {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_int, 0, i8},
+    {as_int, ext_int16, i16}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type layout[] = {{as_fp, 0, fl},        {as_fp, 0, hf},        {as_fp, ext_bf16, bf},
+                                        {as_int, 0, i8},       {as_int, 0, i16},      {as_int, 0, i32},
+                                        {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}, {as_any, 0, bl}};
+inline constexpr plain_type gathered[] = {{as_fp, 0, fl},        {as_fp, 0, hf},       {as_fp, ext_bf16, bf},
+                                          {as_int, 0, i8},       {as_int, 0, i16},     {as_int, 0, i32},
+                                          {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type layout_concat[] = {
+    {as_fp, 0, fl},   {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_int, 0, i8}, {as_int, ext_int16, i16},
+    {as_int, 0, i32}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}, {as_any, 0, bl}};
+inline constexpr plain_type data_types[] = {
+    {as_fp, 0, fl},           {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_any, 0, i8},
+    {as_any, 0, i16},         {as_any, 0, i32},      {as_any, 0, bl},       {as_int, ext_int4, i4},
+    {as_int, ext_int16, i48}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type integers[] = {{as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
+inline constexpr plain_type shifted[] = {{as_any, 0, i8}, {as_any, 0, i16}, {as_any, 0, i32}};
+inline constexpr plain_type booleans[] = {{as_any, 0, bl}};
+inline constexpr plain_type any_i32[] = {{as_any, 0, i32}};
+inline constexpr plain_type int_i32[] = {{as_int, 0, i32}};
+inline constexpr plain_type variables[] = {{as_fp, ext_var, fl}, {as_fp, ext_var, hf}, {as_int, ext_var, i8}};
+inline constexpr plain_type fft_types[] = {{as_fp, ext_fft, fl}};
+
+// Rows of ops of `Count` types which are all the same.
+template <std::size_t Count, std::size_t N>
+constexpr std::array<legality_row, N> all_same(const plain_type (&types)[N]) {
+    std::array<legality_row, N> rows{};
+    for (std::size_t i = 0; i != N; ++i) {
+        rows[i] = {types[i].profiles, types[i].extensions, {}};
+        for (std::size_t k = 0; k != Count; ++k) rows[i].types[k] = types[i].type;
+    }
+    return rows;
+}
+// The same, but of type `type` at position `at`.
+template <std::size_t Count, std::size_t N>
+constexpr std::array<legality_row, N> same_but(const plain_type (&types)[N], std::size_t at, dtype type) {
+    std::array<legality_row, N> rows = all_same<Count>(types);
+    for (legality_row& row : rows) row.types[at] = type;
+    return rows;
+}
+
+template <std::size_t Count, const auto& Types>
+inline constexpr auto same_rows = all_same<Count>(Types);
+template <std::size_t Count, const auto& Types, std::size_t At, dtype Type>
+inline constexpr auto mixed_rows = same_but<Count>(Types, At, Type);
+
+inline constexpr legality_row pool_rows[] = {
+    {as_int, 0, {i8, i8, i8, i32, i8}},      {as_int, ext_int16, {i16, i16, i16, i32, i16}},
+    {as_fp, 0, {hf, hf, hf, hf, hf}},        {as_fp, 0, {hf, hf, hf, fl, hf}},
+    {as_fp, 0, {fl, fl, fl, fl, fl}},        {as_fp, ext_bf16, {bf, bf, bf, fl, bf}},
+    {as_fp, ext_e4m3, {e4, e4, e4, hf, e4}}, {as_fp, ext_e5m2, {e5, e5, e5, hf, e5}}};
+inline constexpr legality_row conv_rows[] = {{as_int, 0, {i8, i8, i32, i8, i8, i32, i32}},
+                                             {as_int, ext_int4, {i8, i4, i32, i8, i4, i32, i32}},
+                                             {as_int, ext_int16, {i16, i8, i48, i16, i8, i48, i48}},
+                                             {as_fp, 0, {hf, hf, hf, hf, hf, hf, hf}},
+                                             {as_fp, 0, {hf, hf, hf, hf, hf, fl, hf}},
+                                             {as_fp, 0, {fl, fl, fl, fl, fl, fl, fl}},
+                                             {as_fp, ext_bf16, {bf, bf, bf, bf, bf, fl, bf}},
+                                             {as_fp, ext_e4m3, {e4, e4, hf, e4, e4, hf, hf}},
+                                             {as_fp, ext_e5m2, {e5, e5, hf, e5, e5, hf, hf}}};
+inline constexpr legality_row matmul_rows[] = {
+    {as_int, 0, {i8, i8, i8, i8, i32}},      {as_int, ext_int16, {i16, i16, i16, i16, i48}},
+    {as_fp, 0, {hf, hf, hf, hf, hf}},        {as_fp, 0, {hf, hf, hf, hf, fl}},
+    {as_fp, 0, {fl, fl, fl, fl, fl}},        {as_fp, ext_bf16, {bf, bf, bf, bf, fl}},
+    {as_fp, ext_e4m3, {e4, e4, e4, e4, hf}}, {as_fp, ext_e5m2, {e5, e5, e5, e5, hf}}};
+inline constexpr legality_row mul_rows[] = {
+    {as_int, 0, {i8, i8, i8, i32}}, {as_int, 0, {i16, i16, i8, i32}}, {as_any, 0, {i32, i32, i8, i32}},
+    {as_fp, 0, {hf, hf, i8, hf}},   {as_fp, 0, {fl, fl, i8, fl}},     {as_fp, ext_bf16, {bf, bf, i8, bf}}};
+inline constexpr legality_row table_rows[] = {{as_int, 0, {i8, i8, i8}},
+                                              {as_int, ext_int16, {i16, i16, i32}}};
+inline constexpr legality_row resize_rows[] = {
+    {as_int, 0, {i8, i8}},  {as_int, ext_int16, {i16, i16}}, {as_fp, 0, {hf, hf}},       {as_fp, 0, {fl, fl}},
+    {as_int, 0, {i8, i32}}, {as_int, ext_int16, {i16, i48}}, {as_fp, ext_bf16, {bf, bf}}};
+inline constexpr legality_row cast_rows[] = {{as_int, 0, {bl, i8}},
+                                             {as_int, 0, {bl, i16}},
+                                             {as_int, 0, {bl, i32}},
+                                             {as_int, 0, {i8, bl}},
+                                             {as_int, 0, {i8, i16}},
+                                             {as_int, 0, {i8, i32}},
+                                             {as_int, 0, {i16, bl}},
+                                             {as_int, 0, {i16, i8}},
+                                             {as_int, 0, {i16, i32}},
+                                             {as_int, 0, {i32, bl}},
+                                             {as_int, 0, {i32, i8}},
+                                             {as_int, 0, {i32, i16}},
+                                             {as_fp, 0, {i8, hf}},
+                                             {as_fp, 0, {i8, fl}},
+                                             {as_fp, 0, {i16, hf}},
+                                             {as_fp, 0, {i16, fl}},
+                                             {as_fp, 0, {i32, hf}},
+                                             {as_fp, 0, {i32, fl}},
+                                             {as_fp, 0, {hf, i8}},
+                                             {as_fp, 0, {hf, i16}},
+                                             {as_fp, 0, {hf, i32}},
+                                             {as_fp, 0, {hf, fl}},
+                                             {as_fp, 0, {fl, i8}},
+                                             {as_fp, 0, {fl, i16}},
+                                             {as_fp, 0, {fl, i32}},
+                                             {as_fp, 0, {fl, hf}},
+                                             {as_fp, ext_bf16, {i8, bf}},
+                                             {as_fp, ext_bf16, {i16, bf}},
+                                             {as_fp, ext_bf16, {i32, bf}},
+                                             {as_fp, ext_bf16, {bf, i8}},
+                                             {as_fp, ext_bf16, {bf, i16}},
+                                             {as_fp, ext_bf16, {bf, i32}},
+                                             {as_fp, ext_bf16, {bf, fl}},
+                                             {as_fp, ext_bf16, {fl, bf}},
+                                             {as_fp, ext_e4m3, {e4, hf}},
+                                             {as_fp, ext_e4m3, {e4, fl}},
+                                             {as_fp, ext_e4m3, {hf, e4}},
+                                             {as_fp, ext_e4m3, {fl, e4}},
+                                             {as_fp, ext_e5m2, {e5, hf}},
+                                             {as_fp, ext_e5m2, {e5, fl}},
+                                             {as_fp, ext_e5m2, {hf, e5}},
+                                             {as_fp, ext_e5m2, {fl, e5}},
+                                             {as_fp, ext_e4m3 | ext_bf16, {e4, bf}},
+                                             {as_fp, ext_e4m3 | ext_bf16, {bf, e4}},
+                                             {as_fp, ext_e5m2 | ext_bf16, {e5, bf}},
+                                             {as_fp, ext_e5m2 | ext_bf16, {bf, e5}}};
+
+// Multipliers are INT32 or, if scale32 is false, INT16; both columns are rows here.
+inline constexpr auto rescale_rows = [] {
+    constexpr dtype ends[] = {i8, i16, i32};
+    std::array<legality_row, 24> rows{};
+    std::size_t next = 0;
+    for (const dtype multiplier : {i32, i16}) {
+        for (const dtype from : {i8, i16, i32, i48}) {
+            const std::uint16_t extension = from == i48 ? ext_int16 : std::uint16_t{0};
+            for (const dtype to : ends) {
+                rows[next++] = {as_int, extension, {from, multiplier, i8, from, to, to}};
+            }
+        }
+    }
+    return rows;
+}();
+
+using row_span = std::span<const legality_row>;
+
+inline constexpr auto row_table = [] {
+    std::array<row_span, dialect::size> spans{};
+    const auto set = [&]<class... Ops>(ops<Ops...>, row_span rows) { ((spans[index_of<Ops>] = rows), ...); };
+    // Said, though empty: g++ 12 does not read what is left as it was in a constant.
+    set(ops<custom, cond_if, while_loop, const_shape>{}, row_span());
+    set(ops<argmax>{}, mixed_rows<2, narrow_fp8, 1, i32>);
+    set(ops<avg_pool2d>{}, pool_rows);
+    set(ops<conv2d, conv3d, depthwise_conv2d, transpose_conv2d>{}, conv_rows);
+    set(ops<matmul>{}, matmul_rows);
+    set(ops<max_pool2d>{}, same_rows<2, narrow_fp8>);
+    set(ops<fft2d>{}, same_rows<4, fft_types>);
+    set(ops<rfft2d>{}, same_rows<3, fft_types>);
+    set(ops<clamp>{}, same_rows<2, narrow>);
+    set(ops<erf, sigmoid, tanh, ceil, cos, exp, floor, log, reciprocal, rsqrt, sin, reduce_product>{},
+        same_rows<2, floats>);
+    set(ops<add, sub>{}, same_rows<3, floats_i32>);
+    set(ops<maximum, minimum>{}, same_rows<3, floats_int_i32>);
+    set(ops<pow>{}, same_rows<3, floats>);
+    set(ops<mul>{}, mul_rows);
+    set(ops<arithmetic_right_shift, bitwise_and, bitwise_or, bitwise_xor>{}, same_rows<3, integers>);
+    set(ops<logical_left_shift, logical_right_shift>{}, same_rows<3, shifted>);
+    set(ops<intdiv>{}, same_rows<3, any_i32>);
+    set(ops<logical_and, logical_or, logical_xor>{}, same_rows<3, booleans>);
+    set(ops<logical_not, reduce_all, reduce_any>{}, same_rows<2, booleans>);
+    set(ops<table>{}, table_rows);
+    set(ops<abs, reduce_sum>{}, same_rows<2, floats_int_i32>);
+    set(ops<bitwise_not>{}, same_rows<2, integers>);
+    set(ops<clz>{}, same_rows<2, int_i32>);
+    set(ops<negate>{}, same_rows<4, floats_integers>);
+    set(ops<select>{}, mixed_rows<4, floats_integers_bool, 0, bl>);
+    set(ops<equal, greater, greater_equal>{}, mixed_rows<3, floats_int_i32, 2, bl>);
+    set(ops<reduce_max, reduce_min>{}, same_rows<2, floats_integers>);
+    set(ops<concat>{}, same_rows<2, layout_concat>);
+    set(ops<pad>{}, same_rows<3, layout>);
+    set(ops<reshape, reverse, slice, tile, transpose>{}, same_rows<2, layout>);
+    set(ops<gather>{}, mixed_rows<3, gathered, 1, i32>);
+    set(ops<scatter>{}, mixed_rows<4, gathered, 1, i32>);
+    set(ops<resize>{}, resize_rows);
+    set(ops<cast>{}, cast_rows);
+    set(ops<rescale>{}, rescale_rows);
+    set(ops<const_>{}, same_rows<1, data_types>);
+    set(ops<identity>{}, same_rows<2, data_types>);
+    set(ops<variable, variable_write, variable_read>{}, same_rows<1, variables>);
+    return spans;
+}();
+
+}  // namespace detail
+
+/// The combinations that an op allows. Empty for those that take any types: CUSTOM, COND_IF, WHILE_LOOP and
+/// CONST_SHAPE.
+[[nodiscard]] constexpr std::span<const legality_row> rows_of(const op_info& op) {
+    return detail::row_table[op.index];
+}
+
+/// The row that an op with operands and results of these types falls under, or null if TOSA 1.0 has none.
+[[nodiscard]] constexpr const legality_row* find_row(const op_info& op, std::span<const dtype> signature) {
+    for (const legality_row& row : rows_of(op)) {
+        if (row.has_types(signature)) return &row;
+    }
+    return nullptr;
+}
+
+/// Does the target take this op with these types? The signature is that of legality_row.
+template <op_tag Op>
+[[nodiscard]] constexpr bool is_legal(const target_spec& target, std::initializer_list<dtype> signature) {
+    if (__is_same(Op, cond_if) || __is_same(Op, while_loop)) return target.has(target_feature::control_flow);
+    if (rows_of(info_of<Op>).empty()) return true;
+    const legality_row* row =
+        find_row(info_of<Op>, std::span<const dtype>(std::data(signature), signature.size()));
+    return row != nullptr && row->allowed_on(target);
+}
+
+}  // namespace headrace::tosa
+
+#endif
+
 // ---- headrace/passes/support/slicing.hpp ----
 
 namespace headrace::build {
@@ -15404,6 +15709,337 @@ private:
 HEADRACE_COMPILED_PASS(expand_bits);
 
 }  // namespace headrace
+
+// ---- headrace/target/op_facts.hpp ----
+
+#ifndef HEADRACE_TARGET_OP_FACTS_HPP
+#define HEADRACE_TARGET_OP_FACTS_HPP
+
+namespace headrace {
+
+/// The attributes of an operator that a rule is about. What an operator lacks is empty or zero.
+struct op_attributes {
+    int_list kernel{};  ///< of a pooling; that of a convolution is in its weight
+    int_list stride{};
+    int_list pad{};  ///< out_pad of TRANSPOSE_CONV2D
+    int_list dilation{};
+    int_list scale{};   ///< of RESIZE, empty if it is computed
+    int_list offset{};  ///< the same
+    std::int64_t axis = 0;
+    headrace::dtype declared = dtype::unknown;  ///< acc_type, or the type of a VARIABLE
+    resize_mode mode = resize_mode::unknown;
+    bool round = false;  ///< of ARITHMETIC_RIGHT_SHIFT
+
+    /// Of a convolution: the largest sum of absolute weights of a result's channel, where that can be too
+    /// large for a target; whether biases fit in 40 bits; if it is of INT16, whether only RESCALEs follow.
+    std::int64_t weight_sum = 0;
+    bool bias_fits = true;
+    bool only_rescaled = true;
+    bool from_convolution = false;  ///< of RESCALE: a convolution gives its input
+
+    friend constexpr bool operator==(const op_attributes&, const op_attributes&) = default;
+};
+
+/// An operator of the tosa dialect, its tensors and its attributes.
+struct op_facts {
+    /// Operands, and results, that are looked at: a list that level 8K allows and what stands before it.
+    static constexpr std::size_t max_tensors = tosa::level_8k::max_tensor_list + 1;
+
+    const op_info* op = nullptr;
+    std::array<const tensor_meta*, 2 * max_tensors> tensors{};  ///< operands, then results
+    std::size_t operand_count = 0;                               ///< of those in `tensors`
+    std::size_t result_count = 0;
+    std::size_t list_length = 0;  ///< of the operand that is a list, whole
+    std::uint64_t constants = 0;  ///< bit i: operand i is a constant
+    op_attributes attributes{};
+
+    [[nodiscard]] constexpr const tensor_meta& operand(std::size_t i) const { return *tensors[i]; }
+    [[nodiscard]] constexpr const tensor_meta& result(std::size_t i) const {
+        return *tensors[operand_count + i];
+    }
+    [[nodiscard]] constexpr bool is_constant(std::size_t i) const {
+        return i < 64 && (constants >> i & 1) != 0;
+    }
+    template <op_tag... Ops>
+    [[nodiscard]] constexpr bool is() const {
+        return ((op == &info_of<Ops>) || ...);
+    }
+};
+
+/// Is it a convolution, with a weight, a bias, and sums of products?
+[[nodiscard]] constexpr bool is_convolution(const op_info& op) {
+    return op.has(trait::convolving);
+}
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/target/u55_rules.hpp ----
+
+#ifndef HEADRACE_TARGET_U55_RULES_HPP
+#define HEADRACE_TARGET_U55_RULES_HPP
+
+namespace headrace {
+
+/// What keeps Ethos-U55 from executing an operator.
+enum class u55_limit : std::uint8_t {
+    none,
+    op,                      ///< it has no such operator
+    booleans,                ///< not of booleans
+    floats,                  ///< not of floating-point numbers
+    other_than_int8,         ///< only of INT8
+    other_than_int32,        ///< only of INT32
+    int32,                   ///< not of INT32
+    fewer_bits,              ///< a CAST does not narrow
+    int48_source,            ///< only a convolution gives INT48 to a RESCALE
+    int16_without_rescale,   ///< a convolution of INT16 is followed by RESCALEs alone
+    computed_weight,         ///< weights and biases are constants
+    channels,                ///< up to 65536
+    kernel_window,           ///< of a convolution: up to 64 rows and 4096 elements
+    kernel_depth,            ///< of CONV3D: 1
+    weight_sum,              ///< absolute weights of a channel add up to 127 * 65536 at most
+    bias_bits,               ///< up to 40
+    stride,                  ///< up to 3 where a window is padded, dilated or depthwise
+    transposed_stride,       ///< of TRANSPOSE_CONV2D: 1 or 2, the same on both axes
+    pool_window,             ///< up to 256 rows and 65536 elements, 8 x 8 for a padded average
+    axis_size,               ///< up to 65536
+    argmax,                  ///< along up to 127 channels of one image
+    resize,                  ///< to the nearest of one image, by 2, 4 or 8
+    transpose,               ///< what a few axes of up to 65536 can address
+    reverse_axis,            ///< height or width of an image
+    sum_extent,              ///< up to 65536 elements before and after the axis
+    shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT rounds
+};
+
+/// The subset of TOSA's integer profile that Ethos-U55 executes, by the report of supported operators of its
+/// compiler, Vela 5.1. Vela accepts some operators that it cannot compile; these rules refuse them.
+namespace u55 {
+
+inline constexpr std::int64_t max_size = 65536;  ///< of an axis, where an operator has such a limit
+
+/// Of convolutions; what is larger is split (passes/u55/expand_windows.hpp).
+inline constexpr std::int64_t max_kernel_height = 64;
+inline constexpr std::int64_t max_kernel_taps = 4096;
+inline constexpr std::int64_t max_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
+inline constexpr std::int64_t max_bias = std::int64_t{1} << 39;
+
+/// Of poolings.
+inline constexpr std::int64_t max_pool_height = 256;
+inline constexpr std::int64_t max_pool_taps = 65536;
+inline constexpr std::int64_t max_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
+
+inline constexpr std::int64_t max_stride = 3;  ///< above, only without padding and dilation
+inline constexpr std::int64_t max_argmax = 127;
+
+using unsupported_ops =
+    ops<tosa::fft2d, tosa::rfft2d, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+        tosa::intdiv, tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not,
+        tosa::logical_right_shift, tosa::select, tosa::equal, tosa::greater, tosa::greater_equal,
+        tosa::reduce_all, tosa::reduce_any, tosa::reduce_product, tosa::gather, tosa::scatter, tosa::custom,
+        tosa::cond_if, tosa::while_loop, tosa::variable, tosa::variable_write, tosa::variable_read>;
+
+/// Does a node that convolves take a window as it is, on its kernel's two last axes?
+struct convolution_window {
+    std::int64_t height, width;   ///< of the kernel
+    sizes pad, stride, dilation;  ///< of the two axes
+    bool depthwise = false;
+
+    [[nodiscard]] constexpr bool kernel_fits() const {
+        return height <= max_kernel_height && height * width <= max_kernel_taps;
+    }
+    [[nodiscard]] constexpr bool stride_fits() const {
+        const bool is_long = std::max(stride[0], stride[1]) > max_stride;
+        const bool is_plain = std::ranges::all_of(pad, [](std::int64_t n) { return n == 0; }) &&
+                              dilation[0] == 1 && dilation[1] == 1;
+        return !is_long || (is_plain && !depthwise);
+    }
+};
+
+/// The same of a pooling.
+struct pooling_window {
+    sizes kernel, pad, stride;
+    bool average = false;
+
+    [[nodiscard]] constexpr bool is_padded() const {
+        return std::ranges::any_of(pad, [](std::int64_t n) { return n != 0; });
+    }
+    [[nodiscard]] constexpr bool fits() const {
+        if (is_padded() && std::max(stride[0], stride[1]) > max_stride) return false;
+        if (average && is_padded()) return std::max(kernel[0], kernel[1]) <= max_padded_average;
+        return kernel[0] <= max_pool_height && kernel[0] * kernel[1] <= max_pool_taps;
+    }
+};
+
+/// Strides of TRANSPOSE_CONV2D: 1 or 2, the same on both axes where both are more than one element.
+[[nodiscard]] constexpr bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
+    const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
+    const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
+    return is(1, 1) || is(2, 2) || (is(1, 2) && lies(0)) || (is(2, 1) && lies(1));
+}
+
+/// TRANSPOSE is executed in steps that address few axes at a time. 32 bits are moved in halves, which are
+/// an axis of their own.
+[[nodiscard]] constexpr bool transpose_fits(dtype type, sizes shape) {
+    const std::size_t rank = shape.size();
+    if (type == dtype::int32 && rank > 4) return false;
+    const std::int64_t whole = element_count(shape);
+    for (std::size_t i = 0; i != rank; ++i) {
+        if (shape[i] > max_size) return false;
+        for (std::size_t k = i + 1; rank > 3 && k != rank; ++k) {
+            if (whole / std::max<std::int64_t>(shape[i] * shape[k], 1) > max_size) return false;
+        }
+    }
+    return true;
+}
+
+namespace detail {
+
+template <class... Ops>
+constexpr bool is_any_of(const op_facts& f, ops<Ops...>) {
+    return f.is<Ops...>();
+}
+
+// Height and width of a convolution's kernel are two axes of its weight.
+constexpr sizes kernel_of(const op_facts& f) {
+    const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : f.is<tosa::conv3d>() ? 2 : 1;
+    return sizes(f.operand(1).shape).subspan(first, 2);
+}
+
+constexpr u55_limit violated_by_window(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    const sizes kernel = kernel_of(f);
+    if (f.is<tosa::transpose_conv2d>()) {
+        return transposed_stride_fits(a.stride, f.operand(0).shape, kernel) ? u55_limit::none
+                                                                            : u55_limit::transposed_stride;
+    }
+    const bool is_volume = f.is<tosa::conv3d>();
+    if (is_volume && f.operand(1).shape[1] != 1) return u55_limit::kernel_depth;
+    const convolution_window window{kernel[0],
+                                    kernel[1],
+                                    sizes(a.pad).subspan(is_volume ? 2 : 0),
+                                    sizes(a.stride).subspan(is_volume ? 1 : 0),
+                                    sizes(a.dilation).subspan(is_volume ? 1 : 0),
+                                    f.is<tosa::depthwise_conv2d>()};
+    return window.stride_fits() ? u55_limit::none : u55_limit::stride;
+}
+
+constexpr u55_limit violated_by_convolution(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    if (const u55_limit window = violated_by_window(f); window != u55_limit::none) return window;
+    if (!f.is_constant(1) || !f.is_constant(2)) return u55_limit::computed_weight;
+    if (f.operand(0).shape.back() > max_size) return u55_limit::channels;
+    const sizes kernel = kernel_of(f);
+    if (!convolution_window{kernel[0], kernel[1], {}, {}, {}}.kernel_fits()) return u55_limit::kernel_window;
+    if (a.weight_sum > max_weight_sum) return u55_limit::weight_sum;
+    if (f.operand(0).dtype != dtype::int16) return u55_limit::none;
+    if (!a.only_rescaled) return u55_limit::int16_without_rescale;
+    return a.bias_fits ? u55_limit::none : u55_limit::bias_bits;
+}
+
+constexpr u55_limit violated_by_pooling(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    if (!pooling_window{a.kernel, a.pad, a.stride, f.is<tosa::avg_pool2d>()}.fits())
+        return u55_limit::pool_window;
+    const int_list& input = f.operand(0).shape;
+    return std::max({input[1], input[2], input[3]}) > max_size ? u55_limit::axis_size : u55_limit::none;
+}
+
+constexpr u55_limit violated_by_argmax(const op_facts& f) {
+    const int_list& input = f.operand(0).shape;
+    const std::size_t last = input.size() - 1;
+    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
+    const bool is_last = f.attributes.axis == static_cast<std::int64_t>(last);
+    const bool folds = last < 3 || (last == 3 && input[0] == 1);
+    const bool fits = is_last && folds && input[last] <= max_argmax &&
+                      element_count(sizes(input).first(last)) <= max_size;
+    return fits ? u55_limit::none : u55_limit::argmax;
+}
+
+constexpr u55_limit violated_by_matmul(const op_facts& f) {
+    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
+    return std::max(f.operand(0).shape[2], f.operand(1).shape[2]) > max_size ? u55_limit::axis_size
+                                                                              : u55_limit::none;
+}
+
+constexpr u55_limit violated_by_resize(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    const int_list& input = f.operand(0).shape;
+    bool fits =
+        a.mode == resize_mode::nearest && input[0] == 1 && a.scale.size() == 4 && a.offset.size() == 2;
+    for (std::size_t i = 0; fits && i != 2; ++i) {
+        const std::int64_t n = a.scale[2 * i];
+        const std::int64_t d = a.scale[2 * i + 1];
+        const std::int64_t factor = n / d;
+        fits = n % d == 0 && (factor == 2 || factor == 4 || factor == 8) && 2 * a.offset[i] == d - n &&
+               f.result(0).shape[1 + i] == factor * input[1 + i];
+    }
+    return fits ? u55_limit::none : u55_limit::resize;
+}
+
+constexpr u55_limit violated_by_reverse(const op_facts& f) {
+    if (f.operand(0).dtype == dtype::int32) return u55_limit::int32;
+    const std::size_t rank = f.operand(0).shape.size();
+    const auto after = static_cast<std::int64_t>(rank) - f.attributes.axis;
+    return rank <= 4 && (after == 2 || after == 3) ? u55_limit::none : u55_limit::reverse_axis;
+}
+
+constexpr u55_limit violated_by_sum(const op_facts& f) {
+    const sizes input = f.operand(0).shape;
+    const auto axis = static_cast<std::size_t>(f.attributes.axis);
+    if (input[axis] > max_size) return u55_limit::axis_size;
+    if (axis + 1 == input.size()) return u55_limit::none;
+    const bool fits =
+        element_count(input.first(axis)) <= max_size && element_count(input.subspan(axis + 1)) <= max_size;
+    return fits ? u55_limit::none : u55_limit::sum_extent;
+}
+
+// Ops that have rules about types alone.
+constexpr u55_limit violated_by_types(const op_facts& f) {
+    const dtype from = f.operand_count == 0 ? dtype::unknown : f.operand(0).dtype;
+    const dtype to = f.result_count == 0 ? dtype::unknown : f.result(0).dtype;
+    if (f.is<tosa::arithmetic_right_shift>()) {
+        if (from != dtype::int32) return u55_limit::other_than_int32;
+        return f.attributes.round ? u55_limit::none : u55_limit::shift_without_rounding;
+    }
+    if (f.is<tosa::logical_left_shift>() && from != dtype::int32) return u55_limit::other_than_int32;
+    if (f.is<tosa::table>() && from != dtype::int8) return u55_limit::other_than_int8;
+    if (f.is<tosa::reduce_max, tosa::reduce_min>() && from == dtype::int32) return u55_limit::int32;
+    if (f.is<tosa::cast>() && from != dtype::unknown && traits_of(to).bits < traits_of(from).bits)
+        return u55_limit::fewer_bits;
+    if (f.is<tosa::rescale>() && from == dtype::int48 && !f.attributes.from_convolution)
+        return u55_limit::int48_source;
+    return u55_limit::none;
+}
+
+}  // namespace detail
+
+/// The first rule that keeps Ethos-U55 from executing an operator whose tensors are known.
+[[nodiscard]] constexpr u55_limit violated(const op_facts& f) {
+    if (detail::is_any_of(f, unsupported_ops{})) return u55_limit::op;
+    for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
+        if (is_boolean(f.tensors[i]->dtype)) return u55_limit::booleans;
+        if (is_floating(f.tensors[i]->dtype)) return u55_limit::floats;
+    }
+    if (is_convolution(*f.op)) return detail::violated_by_convolution(f);
+    if (f.op->has(trait::pooling)) return detail::violated_by_pooling(f);
+    if (f.is<tosa::argmax>()) return detail::violated_by_argmax(f);
+    if (f.is<tosa::matmul>()) return detail::violated_by_matmul(f);
+    if (f.is<tosa::resize>()) return detail::violated_by_resize(f);
+    if (f.is<tosa::transpose>()) {
+        return transpose_fits(f.operand(0).dtype, f.operand(0).shape) ? u55_limit::none
+                                                                      : u55_limit::transpose;
+    }
+    if (f.is<tosa::reverse>()) return detail::violated_by_reverse(f);
+    if (f.is<tosa::reduce_sum>()) return detail::violated_by_sum(f);
+    return detail::violated_by_types(f);
+}
+
+}  // namespace u55
+
+}  // namespace headrace
+
+#endif
 
 // ---- headrace/target/node_facts.hpp ----
 

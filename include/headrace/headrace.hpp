@@ -7,6 +7,8 @@
 //     headrace/ir/algorithms.hpp   Boost.Graph's algorithms over graphs: order, dead code
 //     headrace/infer/verify.hpp    checks a whole graph; target/tosa_verify.hpp checks TOSA's profiles
 //     headrace/op/hana.hpp         argument structs as Boost.Hana sees them
+//     headrace/contract/contract.hpp   what a model demands of a machine, checked when firmware is compiled
+//     headrace/infer/cortex_m.hpp  the kernels of ExecuTorch's Cortex-M backend as a dialect
 //     headrace/eval, headrace/io   execution, files and pictures, which have dependencies of their own
 //
 // Cheaper still is to include only what a file needs: a pass wants headrace/dialect/aten.hpp, its inference
@@ -14,17 +16,14 @@
 #ifndef HEADRACE_HEADRACE_HPP
 #define HEADRACE_HEADRACE_HPP
 
-#include <headrace/contract/contract.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/builtin.hpp>
-#include <headrace/dialect/cortex_m.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/builtin.hpp>
-#include <headrace/infer/cortex_m.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes the headers in single_include: headrace.hpp is the umbrella and all that it includes as one header,
 headrace_passes.hpp what the passes and the standard pipeline add to it, and headrace_toolkit.hpp what the rest of the
-toolkit does: patterns, rewriters, interpreters, the pass manager, partitions, memory plans.
+toolkit does: patterns, rewriters, interpreters, the pass manager, partitions, memory plans, contracts.
 
     single_include.py            writes them
     single_include.py --check    fails if they are not what would be written
@@ -21,7 +21,7 @@ OUTPUTS = {
     "headrace_passes.hpp": (["headrace/passes/passes.hpp"], "its passes and standard pipeline in one header"),
 }
 # Folders whose headers are the toolkit, as far as they need no library but Boost.
-TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition"]
+TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition", "contract"]
 LIBRARIES = ("boost/", "range/", "sys/")
 INCLUDE = re.compile(r"#\s*include\s*[<\"]([^>\"]+)[>\"]")
 ONLY_COMPILED = "#ifdef HEADRACE_COMPILED"

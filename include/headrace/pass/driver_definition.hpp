@@ -146,7 +146,7 @@ public:
         found_nodes found;
         for (const handler& h : pass_.handlers) {
             for (graph* sub : graphs) {
-                for (node& n : sub->nodes_of(*h.op)) found.emplace_back(&n, &h);
+                for (node& n : sub->nodes_of(*h.op)) found.push_back({&n, &h});
             }
         }
         if (result<void> status = rewrite_all(found); !status) return std::move(status).error();
@@ -154,16 +154,21 @@ public:
     }
 
 private:
-    using found_nodes = std::pmr::vector<std::pair<node*, const handler*>>;
+    // No pair: how a pmr container constructs one takes the compiler as long as the rest of this file.
+    struct found_node {
+        node* target;
+        const handler* by;
+    };
+    using found_nodes = std::pmr::vector<found_node>;
 
     result<void> rewrite_all(const found_nodes& found) {
         constexpr std::size_t distance = 4;
         for (std::size_t i = 0; i != found.size(); ++i) {
-            if (i + 2 * distance < found.size()) __builtin_prefetch(found[i + 2 * distance].first);
-            if (i + distance < found.size()) prefetch(*found[i + distance].first);
-            const auto& [n, h] = found[i];
-            if (n->owner == nullptr) continue;  // it died with a node that was rewritten before
-            BOOST_OUTCOME_TRY(rewrite(*n, *h));
+            if (i + 2 * distance < found.size()) __builtin_prefetch(found[i + 2 * distance].target);
+            if (i + distance < found.size()) prefetch(*found[i + distance].target);
+            const found_node& f = found[i];
+            if (f.target->owner == nullptr) continue;  // it died with a node that was rewritten before
+            BOOST_OUTCOME_TRY(rewrite(*f.target, *f.by));
         }
         return boost::outcome_v2::success();
     }
@@ -173,7 +178,7 @@ private:
         found_nodes found;
         for (node* n = g.first(); n != nullptr; n = n->next) {
             for (const handler& h : pass_.handlers) {
-                if (h.op == n->op) found.emplace_back(n, &h);
+                if (h.op == n->op) found.push_back({n, &h});
             }
         }
         BOOST_OUTCOME_TRY(rewrite_all(found));
