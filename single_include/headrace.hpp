@@ -15787,4 +15787,1336 @@ inline constexpr std::string_view version = HEADRACE_VERSION;
 
 }  // namespace headrace
 
+// ---- headrace/contract/diagnoses.hpp ----
+
+namespace headrace {
+
+/// The values of `lowers`, `fits` and `conforms` if they do not hold. They are no bool, so that the one error
+/// of static_assert, at the line that asks, names them.
+template <class Pipeline, class... Survivors>
+struct pipeline_does_not_lower {};
+template <class Target, class Diagnosis>
+struct target_does_not_take_model {};
+template <class Model>
+struct contract_has_no_lowered_part {};
+template <class Diagnosis>
+struct model_is_not_accepted {};
+
+/// The parts of these names.
+template <class Op, class LastPass, class... Origin>
+struct survives;
+struct no_pass;
+template <std::size_t Count>
+struct and_more {};
+
+template <std::size_t Index, fixed_string Name>
+struct at_node {};  ///< the operator at `nodes[Index]`, and the exported node that it descends from
+template <std::size_t Count>
+struct refused_nodes {};  ///< how many the target refuses
+template <std::int64_t Size, std::int64_t Max>
+struct above {};
+template <target_feature Feature>
+struct lacks {};
+template <class Op, auto Limit, class Node, class... Details>
+struct refused {};
+
+enum class budget : std::uint8_t { memory, flash };
+template <std::uint64_t Bytes>
+struct needs_bytes {};
+template <std::uint64_t Bytes>
+struct has_bytes {};
+template <budget Budget, class Needed, class Available>
+struct over_budget {};
+
+enum class contract_part : std::uint8_t { inputs, outputs };
+enum class tensor_part : std::uint8_t { dtype, rank, shape, quantization };
+template <contract_part Part, std::size_t Given, std::size_t Accepted>
+struct differs_in_number {};
+template <contract_part Part, std::size_t Index, tensor_part In>
+struct differs {};
+template <class... Ops>
+struct not_accepted {};
+
+namespace detail {
+
+template <class Diagnosis>
+using held = std::type_identity<Diagnosis>;
+
+template <class... A, class... B>
+held<ops<A..., B...>> operator+(held<ops<A...>>, held<ops<B...>>);
+
+// The ops of a list that are kept, in their order.
+template <template <class> class Keep, class... Ops>
+auto filter_ops(ops<Ops...>)
+    -> decltype((held<ops<>>{} + ... + held<std::conditional_t<Keep<Ops>::value, ops<Ops>, ops<>>>{}));
+
+template <class Diagnosis, class Verdict>
+constexpr auto verdict() {
+    if constexpr (__is_same(Diagnosis, no_fault)) {
+        return true;
+    } else {
+        return Verdict{};
+    }
+}
+
+}  // namespace detail
+
+}  // namespace headrace
+
+// ---- headrace/target/tosa_legality.hpp ----
+
+namespace headrace::tosa {
+
+/// Limits of level 8K (TOSA 1.0, section 1.5).
+namespace level_8k {
+inline constexpr std::int64_t max_rank = 6;
+inline constexpr std::int64_t max_kernel = 8192;
+inline constexpr std::int64_t max_stride = 8192;
+inline constexpr std::int64_t max_scale = 256;
+inline constexpr std::int64_t max_log2_size = 31;     ///< tensors are smaller than 2^31 bytes
+inline constexpr std::int64_t max_nesting = 256;      ///< of control-flow regions
+inline constexpr std::int64_t max_tensor_list = 64;   ///< operands of CONCAT, CUSTOM, COND_IF, WHILE_LOOP
+inline constexpr std::int64_t max_shape_length = 16;  ///< elements of a shape operand
+}  // namespace level_8k
+
+/// One combination of element types that TOSA 1.0 allows for an op (the tables of chapter 2): those of the
+/// tensor operands in order, shape operands left out and lists counted once; then the accumulator's, if the
+/// op has one; then the results'. A target must have one of the profiles and all of the extensions. The
+/// rows do not ask for target_feature fp16: in TOSA 1.0, FP16 belongs to PRO-FP.
+struct legality_row {
+    static constexpr std::size_t max_types = 7;
+
+    std::uint16_t profiles;
+    std::uint16_t extensions;
+    std::array<dtype, max_types> types;  ///< unknown beyond the last
+
+    [[nodiscard]] constexpr bool allowed_on(const target_spec& target) const {
+        return (target.features & profiles) != 0 && (target.features & extensions) == extensions;
+    }
+    [[nodiscard]] constexpr bool has_types(std::span<const dtype> signature) const {
+        std::size_t count = 0;
+        while (count != max_types && types[count] != dtype::unknown) ++count;
+        if (count != signature.size()) return false;
+        for (std::size_t i = 0; i != count; ++i) {
+            if (types[i] != signature[i]) return false;
+        }
+        return true;
+    }
+};
+
+namespace detail {
+
+constexpr std::uint16_t bits(target_feature f) { return static_cast<std::uint16_t>(f); }
+
+inline constexpr auto as_int = bits(target_feature::profile_int);
+inline constexpr auto as_fp = bits(target_feature::profile_fp);
+inline constexpr auto as_any = static_cast<std::uint16_t>(as_int | as_fp);
+inline constexpr auto ext_int4 = bits(target_feature::int4);
+inline constexpr auto ext_int16 = bits(target_feature::int16);
+inline constexpr auto ext_bf16 = bits(target_feature::bf16);
+inline constexpr auto ext_e4m3 = bits(target_feature::fp8e4m3);
+inline constexpr auto ext_e5m2 = bits(target_feature::fp8e5m2);
+inline constexpr auto ext_fft = bits(target_feature::fft);
+inline constexpr auto ext_cf = bits(target_feature::control_flow);
+inline constexpr auto ext_var = bits(target_feature::variable);
+
+inline constexpr auto bl = dtype::boolean;
+inline constexpr auto i4 = dtype::int4;
+inline constexpr auto i8 = dtype::int8;
+inline constexpr auto i16 = dtype::int16;
+inline constexpr auto i32 = dtype::int32;
+inline constexpr auto i48 = dtype::int48;
+inline constexpr auto e4 = dtype::float8_e4m3;
+inline constexpr auto e5 = dtype::float8_e5m2;
+inline constexpr auto bf = dtype::bfloat16;
+inline constexpr auto hf = dtype::float16;
+inline constexpr auto fl = dtype::float32;
+
+// A type and what it needs, for the ops whose operands and results all have one type.
+struct plain_type {
+    std::uint16_t profiles;
+    std::uint16_t extensions;
+    dtype type;
+};
+inline constexpr plain_type floats[] = {{as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}};
+inline constexpr plain_type floats_i32[] = {
+    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_any, 0, i32}};
+inline constexpr plain_type floats_int_i32[] = {
+    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_int, 0, i32}};
+inline constexpr plain_type floats_integers[] = {{as_fp, 0, fl},  {as_fp, 0, hf},   {as_fp, ext_bf16, bf},
+                                                 {as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
+inline constexpr plain_type floats_integers_bool[] = {
+    {as_fp, 0, fl},   {as_fp, 0, hf},   {as_fp, ext_bf16, bf}, {as_int, 0, i8},
+    {as_int, 0, i16}, {as_int, 0, i32}, {as_any, 0, bl}};
+inline constexpr plain_type narrow[] = {
+    {as_fp, 0, fl}, {as_fp, 0, hf}, {as_fp, ext_bf16, bf}, {as_int, 0, i8}, {as_int, ext_int16, i16}};
+inline constexpr plain_type narrow_fp8[] = {
+    {as_fp, 0, fl},           {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_int, 0, i8},
+    {as_int, ext_int16, i16}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type layout[] = {{as_fp, 0, fl},        {as_fp, 0, hf},        {as_fp, ext_bf16, bf},
+                                        {as_int, 0, i8},       {as_int, 0, i16},      {as_int, 0, i32},
+                                        {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}, {as_any, 0, bl}};
+inline constexpr plain_type gathered[] = {{as_fp, 0, fl},        {as_fp, 0, hf},       {as_fp, ext_bf16, bf},
+                                          {as_int, 0, i8},       {as_int, 0, i16},     {as_int, 0, i32},
+                                          {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type layout_concat[] = {
+    {as_fp, 0, fl},   {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_int, 0, i8}, {as_int, ext_int16, i16},
+    {as_int, 0, i32}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}, {as_any, 0, bl}};
+inline constexpr plain_type data_types[] = {
+    {as_fp, 0, fl},           {as_fp, 0, hf},        {as_fp, ext_bf16, bf}, {as_any, 0, i8},
+    {as_any, 0, i16},         {as_any, 0, i32},      {as_any, 0, bl},       {as_int, ext_int4, i4},
+    {as_int, ext_int16, i48}, {as_fp, ext_e4m3, e4}, {as_fp, ext_e5m2, e5}};
+inline constexpr plain_type integers[] = {{as_int, 0, i8}, {as_int, 0, i16}, {as_int, 0, i32}};
+inline constexpr plain_type shifted[] = {{as_any, 0, i8}, {as_any, 0, i16}, {as_any, 0, i32}};
+inline constexpr plain_type booleans[] = {{as_any, 0, bl}};
+inline constexpr plain_type any_i32[] = {{as_any, 0, i32}};
+inline constexpr plain_type int_i32[] = {{as_int, 0, i32}};
+inline constexpr plain_type variables[] = {{as_fp, ext_var, fl}, {as_fp, ext_var, hf}, {as_int, ext_var, i8}};
+inline constexpr plain_type fft_types[] = {{as_fp, ext_fft, fl}};
+
+// Rows of ops of `Count` types which are all the same.
+template <std::size_t Count, std::size_t N>
+constexpr std::array<legality_row, N> all_same(const plain_type (&types)[N]) {
+    std::array<legality_row, N> rows{};
+    for (std::size_t i = 0; i != N; ++i) {
+        rows[i] = {types[i].profiles, types[i].extensions, {}};
+        for (std::size_t k = 0; k != Count; ++k) rows[i].types[k] = types[i].type;
+    }
+    return rows;
+}
+// The same, but of type `type` at position `at`.
+template <std::size_t Count, std::size_t N>
+constexpr std::array<legality_row, N> same_but(const plain_type (&types)[N], std::size_t at, dtype type) {
+    std::array<legality_row, N> rows = all_same<Count>(types);
+    for (legality_row& row : rows) row.types[at] = type;
+    return rows;
+}
+
+template <std::size_t Count, const auto& Types>
+inline constexpr auto same_rows = all_same<Count>(Types);
+template <std::size_t Count, const auto& Types, std::size_t At, dtype Type>
+inline constexpr auto mixed_rows = same_but<Count>(Types, At, Type);
+
+inline constexpr legality_row pool_rows[] = {
+    {as_int, 0, {i8, i8, i8, i32, i8}},      {as_int, ext_int16, {i16, i16, i16, i32, i16}},
+    {as_fp, 0, {hf, hf, hf, hf, hf}},        {as_fp, 0, {hf, hf, hf, fl, hf}},
+    {as_fp, 0, {fl, fl, fl, fl, fl}},        {as_fp, ext_bf16, {bf, bf, bf, fl, bf}},
+    {as_fp, ext_e4m3, {e4, e4, e4, hf, e4}}, {as_fp, ext_e5m2, {e5, e5, e5, hf, e5}}};
+inline constexpr legality_row conv_rows[] = {{as_int, 0, {i8, i8, i32, i8, i8, i32, i32}},
+                                             {as_int, ext_int4, {i8, i4, i32, i8, i4, i32, i32}},
+                                             {as_int, ext_int16, {i16, i8, i48, i16, i8, i48, i48}},
+                                             {as_fp, 0, {hf, hf, hf, hf, hf, hf, hf}},
+                                             {as_fp, 0, {hf, hf, hf, hf, hf, fl, hf}},
+                                             {as_fp, 0, {fl, fl, fl, fl, fl, fl, fl}},
+                                             {as_fp, ext_bf16, {bf, bf, bf, bf, bf, fl, bf}},
+                                             {as_fp, ext_e4m3, {e4, e4, hf, e4, e4, hf, hf}},
+                                             {as_fp, ext_e5m2, {e5, e5, hf, e5, e5, hf, hf}}};
+inline constexpr legality_row matmul_rows[] = {
+    {as_int, 0, {i8, i8, i8, i8, i32}},      {as_int, ext_int16, {i16, i16, i16, i16, i48}},
+    {as_fp, 0, {hf, hf, hf, hf, hf}},        {as_fp, 0, {hf, hf, hf, hf, fl}},
+    {as_fp, 0, {fl, fl, fl, fl, fl}},        {as_fp, ext_bf16, {bf, bf, bf, bf, fl}},
+    {as_fp, ext_e4m3, {e4, e4, e4, e4, hf}}, {as_fp, ext_e5m2, {e5, e5, e5, e5, hf}}};
+inline constexpr legality_row mul_rows[] = {
+    {as_int, 0, {i8, i8, i8, i32}}, {as_int, 0, {i16, i16, i8, i32}}, {as_any, 0, {i32, i32, i8, i32}},
+    {as_fp, 0, {hf, hf, i8, hf}},   {as_fp, 0, {fl, fl, i8, fl}},     {as_fp, ext_bf16, {bf, bf, i8, bf}}};
+inline constexpr legality_row table_rows[] = {{as_int, 0, {i8, i8, i8}},
+                                              {as_int, ext_int16, {i16, i16, i32}}};
+inline constexpr legality_row resize_rows[] = {
+    {as_int, 0, {i8, i8}},  {as_int, ext_int16, {i16, i16}}, {as_fp, 0, {hf, hf}},       {as_fp, 0, {fl, fl}},
+    {as_int, 0, {i8, i32}}, {as_int, ext_int16, {i16, i48}}, {as_fp, ext_bf16, {bf, bf}}};
+inline constexpr legality_row cast_rows[] = {{as_int, 0, {bl, i8}},
+                                             {as_int, 0, {bl, i16}},
+                                             {as_int, 0, {bl, i32}},
+                                             {as_int, 0, {i8, bl}},
+                                             {as_int, 0, {i8, i16}},
+                                             {as_int, 0, {i8, i32}},
+                                             {as_int, 0, {i16, bl}},
+                                             {as_int, 0, {i16, i8}},
+                                             {as_int, 0, {i16, i32}},
+                                             {as_int, 0, {i32, bl}},
+                                             {as_int, 0, {i32, i8}},
+                                             {as_int, 0, {i32, i16}},
+                                             {as_fp, 0, {i8, hf}},
+                                             {as_fp, 0, {i8, fl}},
+                                             {as_fp, 0, {i16, hf}},
+                                             {as_fp, 0, {i16, fl}},
+                                             {as_fp, 0, {i32, hf}},
+                                             {as_fp, 0, {i32, fl}},
+                                             {as_fp, 0, {hf, i8}},
+                                             {as_fp, 0, {hf, i16}},
+                                             {as_fp, 0, {hf, i32}},
+                                             {as_fp, 0, {hf, fl}},
+                                             {as_fp, 0, {fl, i8}},
+                                             {as_fp, 0, {fl, i16}},
+                                             {as_fp, 0, {fl, i32}},
+                                             {as_fp, 0, {fl, hf}},
+                                             {as_fp, ext_bf16, {i8, bf}},
+                                             {as_fp, ext_bf16, {i16, bf}},
+                                             {as_fp, ext_bf16, {i32, bf}},
+                                             {as_fp, ext_bf16, {bf, i8}},
+                                             {as_fp, ext_bf16, {bf, i16}},
+                                             {as_fp, ext_bf16, {bf, i32}},
+                                             {as_fp, ext_bf16, {bf, fl}},
+                                             {as_fp, ext_bf16, {fl, bf}},
+                                             {as_fp, ext_e4m3, {e4, hf}},
+                                             {as_fp, ext_e4m3, {e4, fl}},
+                                             {as_fp, ext_e4m3, {hf, e4}},
+                                             {as_fp, ext_e4m3, {fl, e4}},
+                                             {as_fp, ext_e5m2, {e5, hf}},
+                                             {as_fp, ext_e5m2, {e5, fl}},
+                                             {as_fp, ext_e5m2, {hf, e5}},
+                                             {as_fp, ext_e5m2, {fl, e5}},
+                                             {as_fp, ext_e4m3 | ext_bf16, {e4, bf}},
+                                             {as_fp, ext_e4m3 | ext_bf16, {bf, e4}},
+                                             {as_fp, ext_e5m2 | ext_bf16, {e5, bf}},
+                                             {as_fp, ext_e5m2 | ext_bf16, {bf, e5}}};
+
+// Multipliers are INT32 or, if scale32 is false, INT16; both columns are rows here.
+inline constexpr auto rescale_rows = [] {
+    constexpr dtype ends[] = {i8, i16, i32};
+    std::array<legality_row, 24> rows{};
+    std::size_t next = 0;
+    for (const dtype multiplier : {i32, i16}) {
+        for (const dtype from : {i8, i16, i32, i48}) {
+            const std::uint16_t extension = from == i48 ? ext_int16 : std::uint16_t{0};
+            for (const dtype to : ends) {
+                rows[next++] = {as_int, extension, {from, multiplier, i8, from, to, to}};
+            }
+        }
+    }
+    return rows;
+}();
+
+using row_span = std::span<const legality_row>;
+
+inline constexpr auto row_table = [] {
+    std::array<row_span, dialect::size> spans{};
+    const auto set = [&]<class... Ops>(ops<Ops...>, row_span rows) { ((spans[index_of<Ops>] = rows), ...); };
+    // Said, though empty: g++ 12 does not read what is left as it was in a constant.
+    set(ops<custom, cond_if, while_loop, const_shape>{}, row_span());
+    set(ops<argmax>{}, mixed_rows<2, narrow_fp8, 1, i32>);
+    set(ops<avg_pool2d>{}, pool_rows);
+    set(ops<conv2d, conv3d, depthwise_conv2d, transpose_conv2d>{}, conv_rows);
+    set(ops<matmul>{}, matmul_rows);
+    set(ops<max_pool2d>{}, same_rows<2, narrow_fp8>);
+    set(ops<fft2d>{}, same_rows<4, fft_types>);
+    set(ops<rfft2d>{}, same_rows<3, fft_types>);
+    set(ops<clamp>{}, same_rows<2, narrow>);
+    set(ops<erf, sigmoid, tanh, ceil, cos, exp, floor, log, reciprocal, rsqrt, sin, reduce_product>{},
+        same_rows<2, floats>);
+    set(ops<add, sub>{}, same_rows<3, floats_i32>);
+    set(ops<maximum, minimum>{}, same_rows<3, floats_int_i32>);
+    set(ops<pow>{}, same_rows<3, floats>);
+    set(ops<mul>{}, mul_rows);
+    set(ops<arithmetic_right_shift, bitwise_and, bitwise_or, bitwise_xor>{}, same_rows<3, integers>);
+    set(ops<logical_left_shift, logical_right_shift>{}, same_rows<3, shifted>);
+    set(ops<intdiv>{}, same_rows<3, any_i32>);
+    set(ops<logical_and, logical_or, logical_xor>{}, same_rows<3, booleans>);
+    set(ops<logical_not, reduce_all, reduce_any>{}, same_rows<2, booleans>);
+    set(ops<table>{}, table_rows);
+    set(ops<abs, reduce_sum>{}, same_rows<2, floats_int_i32>);
+    set(ops<bitwise_not>{}, same_rows<2, integers>);
+    set(ops<clz>{}, same_rows<2, int_i32>);
+    set(ops<negate>{}, same_rows<4, floats_integers>);
+    set(ops<select>{}, mixed_rows<4, floats_integers_bool, 0, bl>);
+    set(ops<equal, greater, greater_equal>{}, mixed_rows<3, floats_int_i32, 2, bl>);
+    set(ops<reduce_max, reduce_min>{}, same_rows<2, floats_integers>);
+    set(ops<concat>{}, same_rows<2, layout_concat>);
+    set(ops<pad>{}, same_rows<3, layout>);
+    set(ops<reshape, reverse, slice, tile, transpose>{}, same_rows<2, layout>);
+    set(ops<gather>{}, mixed_rows<3, gathered, 1, i32>);
+    set(ops<scatter>{}, mixed_rows<4, gathered, 1, i32>);
+    set(ops<resize>{}, resize_rows);
+    set(ops<cast>{}, cast_rows);
+    set(ops<rescale>{}, rescale_rows);
+    set(ops<const_>{}, same_rows<1, data_types>);
+    set(ops<identity>{}, same_rows<2, data_types>);
+    set(ops<variable, variable_write, variable_read>{}, same_rows<1, variables>);
+    return spans;
+}();
+
+}  // namespace detail
+
+/// The combinations that an op allows. Empty for those that take any types: CUSTOM, COND_IF, WHILE_LOOP and
+/// CONST_SHAPE.
+[[nodiscard]] constexpr std::span<const legality_row> rows_of(const op_info& op) {
+    return detail::row_table[op.index];
+}
+
+/// The row that an op with operands and results of these types falls under, or null if TOSA 1.0 has none.
+[[nodiscard]] constexpr const legality_row* find_row(const op_info& op, std::span<const dtype> signature) {
+    for (const legality_row& row : rows_of(op)) {
+        if (row.has_types(signature)) return &row;
+    }
+    return nullptr;
+}
+
+/// Does the target take this op with these types? The signature is that of legality_row.
+template <op_tag Op>
+[[nodiscard]] constexpr bool is_legal(const target_spec& target, std::initializer_list<dtype> signature) {
+    if (__is_same(Op, cond_if) || __is_same(Op, while_loop)) return target.has(target_feature::control_flow);
+    if (rows_of(info_of<Op>).empty()) return true;
+    const legality_row* row =
+        find_row(info_of<Op>, std::span<const dtype>(std::data(signature), signature.size()));
+    return row != nullptr && row->allowed_on(target);
+}
+
+}  // namespace headrace::tosa
+
+// ---- headrace/target/op_facts.hpp ----
+
+namespace headrace {
+
+/// The attributes of an operator that a rule is about. What an operator lacks is empty or zero.
+struct op_attributes {
+    int_list kernel{};  ///< of a pooling; that of a convolution is in its weight
+    int_list stride{};
+    int_list pad{};  ///< out_pad of TRANSPOSE_CONV2D
+    int_list dilation{};
+    int_list scale{};   ///< of RESIZE, empty if it is computed
+    int_list offset{};  ///< the same
+    std::int64_t axis = 0;
+    headrace::dtype declared = dtype::unknown;  ///< acc_type, or the type of a VARIABLE
+    resize_mode mode = resize_mode::unknown;
+    bool round = false;  ///< of ARITHMETIC_RIGHT_SHIFT
+
+    /// Of a convolution: the largest sum of absolute weights of a result's channel, where that can be too
+    /// large for a target; whether biases fit in 40 bits; if it is of INT16, whether only RESCALEs follow.
+    std::int64_t weight_sum = 0;
+    bool bias_fits = true;
+    bool only_rescaled = true;
+    bool from_convolution = false;  ///< of RESCALE: a convolution gives its input
+
+    friend constexpr bool operator==(const op_attributes&, const op_attributes&) = default;
+};
+
+/// An operator of the tosa dialect, its tensors and its attributes.
+struct op_facts {
+    /// Operands, and results, that are looked at: a list that level 8K allows and what stands before it.
+    static constexpr std::size_t max_tensors = tosa::level_8k::max_tensor_list + 1;
+
+    const op_info* op = nullptr;
+    std::array<const tensor_meta*, 2 * max_tensors> tensors{};  ///< operands, then results
+    std::size_t operand_count = 0;                               ///< of those in `tensors`
+    std::size_t result_count = 0;
+    std::size_t list_length = 0;  ///< of the operand that is a list, whole
+    std::uint64_t constants = 0;  ///< bit i: operand i is a constant
+    op_attributes attributes{};
+
+    [[nodiscard]] constexpr const tensor_meta& operand(std::size_t i) const { return *tensors[i]; }
+    [[nodiscard]] constexpr const tensor_meta& result(std::size_t i) const {
+        return *tensors[operand_count + i];
+    }
+    [[nodiscard]] constexpr bool is_constant(std::size_t i) const {
+        return i < 64 && (constants >> i & 1) != 0;
+    }
+    template <op_tag... Ops>
+    [[nodiscard]] constexpr bool is() const {
+        return ((op == &info_of<Ops>) || ...);
+    }
+};
+
+/// Is it a convolution, with a weight, a bias, and sums of products?
+[[nodiscard]] constexpr bool is_convolution(const op_info& op) {
+    return op.has(trait::convolving);
+}
+
+}  // namespace headrace
+
+// ---- headrace/target/u55_rules.hpp ----
+
+namespace headrace {
+
+/// What keeps Ethos-U55 from executing an operator.
+enum class u55_limit : std::uint8_t {
+    none,
+    op,                      ///< it has no such operator
+    booleans,                ///< not of booleans
+    floats,                  ///< not of floating-point numbers
+    other_than_int8,         ///< only of INT8
+    other_than_int32,        ///< only of INT32
+    int32,                   ///< not of INT32
+    fewer_bits,              ///< a CAST does not narrow
+    int48_source,            ///< only a convolution gives INT48 to a RESCALE
+    int16_without_rescale,   ///< a convolution of INT16 is followed by RESCALEs alone
+    computed_weight,         ///< weights and biases are constants
+    channels,                ///< up to 65536
+    kernel_window,           ///< of a convolution: up to 64 rows and 4096 elements
+    kernel_depth,            ///< of CONV3D: 1
+    weight_sum,              ///< absolute weights of a channel add up to 127 * 65536 at most
+    bias_bits,               ///< up to 40
+    stride,                  ///< up to 3 where a window is padded, dilated or depthwise
+    transposed_stride,       ///< of TRANSPOSE_CONV2D: 1 or 2, the same on both axes
+    pool_window,             ///< up to 256 rows and 65536 elements, 8 x 8 for a padded average
+    axis_size,               ///< up to 65536
+    argmax,                  ///< along up to 127 channels of one image
+    resize,                  ///< to the nearest of one image, by 2, 4 or 8
+    transpose,               ///< what a few axes of up to 65536 can address
+    reverse_axis,            ///< height or width of an image
+    sum_extent,              ///< up to 65536 elements before and after the axis
+    shift_without_rounding,  ///< ARITHMETIC_RIGHT_SHIFT rounds
+};
+
+/// The subset of TOSA's integer profile that Ethos-U55 executes, by the report of supported operators of its
+/// compiler, Vela 5.1. Vela accepts some operators that it cannot compile; these rules refuse them.
+namespace u55 {
+
+inline constexpr std::int64_t max_size = 65536;  ///< of an axis, where an operator has such a limit
+
+/// Of convolutions; what is larger is split (passes/u55/expand_windows.hpp).
+inline constexpr std::int64_t max_kernel_height = 64;
+inline constexpr std::int64_t max_kernel_taps = 4096;
+inline constexpr std::int64_t max_weight_sum = 127 * 65536;  ///< of absolute weights of a result's channel
+inline constexpr std::int64_t max_bias = std::int64_t{1} << 39;
+
+/// Of poolings.
+inline constexpr std::int64_t max_pool_height = 256;
+inline constexpr std::int64_t max_pool_taps = 65536;
+inline constexpr std::int64_t max_padded_average = 8;  ///< side of the window of a padded AVG_POOL2D
+
+inline constexpr std::int64_t max_stride = 3;  ///< above, only without padding and dilation
+inline constexpr std::int64_t max_argmax = 127;
+
+using unsupported_ops =
+    ops<tosa::fft2d, tosa::rfft2d, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+        tosa::intdiv, tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not,
+        tosa::logical_right_shift, tosa::select, tosa::equal, tosa::greater, tosa::greater_equal,
+        tosa::reduce_all, tosa::reduce_any, tosa::reduce_product, tosa::gather, tosa::scatter, tosa::custom,
+        tosa::cond_if, tosa::while_loop, tosa::variable, tosa::variable_write, tosa::variable_read>;
+
+/// Does a node that convolves take a window as it is, on its kernel's two last axes?
+struct convolution_window {
+    std::int64_t height, width;   ///< of the kernel
+    sizes pad, stride, dilation;  ///< of the two axes
+    bool depthwise = false;
+
+    [[nodiscard]] constexpr bool kernel_fits() const {
+        return height <= max_kernel_height && height * width <= max_kernel_taps;
+    }
+    [[nodiscard]] constexpr bool stride_fits() const {
+        const bool is_long = std::max(stride[0], stride[1]) > max_stride;
+        const bool is_plain = std::ranges::all_of(pad, [](std::int64_t n) { return n == 0; }) &&
+                              dilation[0] == 1 && dilation[1] == 1;
+        return !is_long || (is_plain && !depthwise);
+    }
+};
+
+/// The same of a pooling.
+struct pooling_window {
+    sizes kernel, pad, stride;
+    bool average = false;
+
+    [[nodiscard]] constexpr bool is_padded() const {
+        return std::ranges::any_of(pad, [](std::int64_t n) { return n != 0; });
+    }
+    [[nodiscard]] constexpr bool fits() const {
+        if (is_padded() && std::max(stride[0], stride[1]) > max_stride) return false;
+        if (average && is_padded()) return std::max(kernel[0], kernel[1]) <= max_padded_average;
+        return kernel[0] <= max_pool_height && kernel[0] * kernel[1] <= max_pool_taps;
+    }
+};
+
+/// Strides of TRANSPOSE_CONV2D: 1 or 2, the same on both axes where both are more than one element.
+[[nodiscard]] constexpr bool transposed_stride_fits(sizes stride, sizes input, sizes kernel) {
+    const auto lies = [&](std::size_t axis) { return input[1 + axis] == 1 && kernel[axis] == 1; };
+    const auto is = [&](std::int64_t y, std::int64_t x) { return stride[0] == y && stride[1] == x; };
+    return is(1, 1) || is(2, 2) || (is(1, 2) && lies(0)) || (is(2, 1) && lies(1));
+}
+
+/// TRANSPOSE is executed in steps that address few axes at a time. 32 bits are moved in halves, which are
+/// an axis of their own.
+[[nodiscard]] constexpr bool transpose_fits(dtype type, sizes shape) {
+    const std::size_t rank = shape.size();
+    if (type == dtype::int32 && rank > 4) return false;
+    const std::int64_t whole = element_count(shape);
+    for (std::size_t i = 0; i != rank; ++i) {
+        if (shape[i] > max_size) return false;
+        for (std::size_t k = i + 1; rank > 3 && k != rank; ++k) {
+            if (whole / std::max<std::int64_t>(shape[i] * shape[k], 1) > max_size) return false;
+        }
+    }
+    return true;
+}
+
+namespace detail {
+
+template <class... Ops>
+constexpr bool is_any_of(const op_facts& f, ops<Ops...>) {
+    return f.is<Ops...>();
+}
+
+// Height and width of a convolution's kernel are two axes of its weight.
+constexpr sizes kernel_of(const op_facts& f) {
+    const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : f.is<tosa::conv3d>() ? 2 : 1;
+    return sizes(f.operand(1).shape).subspan(first, 2);
+}
+
+constexpr u55_limit violated_by_window(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    const sizes kernel = kernel_of(f);
+    if (f.is<tosa::transpose_conv2d>()) {
+        return transposed_stride_fits(a.stride, f.operand(0).shape, kernel) ? u55_limit::none
+                                                                            : u55_limit::transposed_stride;
+    }
+    const bool is_volume = f.is<tosa::conv3d>();
+    if (is_volume && f.operand(1).shape[1] != 1) return u55_limit::kernel_depth;
+    const convolution_window window{kernel[0],
+                                    kernel[1],
+                                    sizes(a.pad).subspan(is_volume ? 2 : 0),
+                                    sizes(a.stride).subspan(is_volume ? 1 : 0),
+                                    sizes(a.dilation).subspan(is_volume ? 1 : 0),
+                                    f.is<tosa::depthwise_conv2d>()};
+    return window.stride_fits() ? u55_limit::none : u55_limit::stride;
+}
+
+constexpr u55_limit violated_by_convolution(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    if (const u55_limit window = violated_by_window(f); window != u55_limit::none) return window;
+    if (!f.is_constant(1) || !f.is_constant(2)) return u55_limit::computed_weight;
+    if (f.operand(0).shape.back() > max_size) return u55_limit::channels;
+    const sizes kernel = kernel_of(f);
+    if (!convolution_window{kernel[0], kernel[1], {}, {}, {}}.kernel_fits()) return u55_limit::kernel_window;
+    if (a.weight_sum > max_weight_sum) return u55_limit::weight_sum;
+    if (f.operand(0).dtype != dtype::int16) return u55_limit::none;
+    if (!a.only_rescaled) return u55_limit::int16_without_rescale;
+    return a.bias_fits ? u55_limit::none : u55_limit::bias_bits;
+}
+
+constexpr u55_limit violated_by_pooling(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    if (!pooling_window{a.kernel, a.pad, a.stride, f.is<tosa::avg_pool2d>()}.fits())
+        return u55_limit::pool_window;
+    const int_list& input = f.operand(0).shape;
+    return std::max({input[1], input[2], input[3]}) > max_size ? u55_limit::axis_size : u55_limit::none;
+}
+
+constexpr u55_limit violated_by_argmax(const op_facts& f) {
+    const int_list& input = f.operand(0).shape;
+    const std::size_t last = input.size() - 1;
+    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
+    const bool is_last = f.attributes.axis == static_cast<std::int64_t>(last);
+    const bool folds = last < 3 || (last == 3 && input[0] == 1);
+    const bool fits = is_last && folds && input[last] <= max_argmax &&
+                      element_count(sizes(input).first(last)) <= max_size;
+    return fits ? u55_limit::none : u55_limit::argmax;
+}
+
+constexpr u55_limit violated_by_matmul(const op_facts& f) {
+    if (f.operand(0).dtype != dtype::int8) return u55_limit::other_than_int8;
+    return std::max(f.operand(0).shape[2], f.operand(1).shape[2]) > max_size ? u55_limit::axis_size
+                                                                              : u55_limit::none;
+}
+
+constexpr u55_limit violated_by_resize(const op_facts& f) {
+    const op_attributes& a = f.attributes;
+    const int_list& input = f.operand(0).shape;
+    bool fits =
+        a.mode == resize_mode::nearest && input[0] == 1 && a.scale.size() == 4 && a.offset.size() == 2;
+    for (std::size_t i = 0; fits && i != 2; ++i) {
+        const std::int64_t n = a.scale[2 * i];
+        const std::int64_t d = a.scale[2 * i + 1];
+        const std::int64_t factor = n / d;
+        fits = n % d == 0 && (factor == 2 || factor == 4 || factor == 8) && 2 * a.offset[i] == d - n &&
+               f.result(0).shape[1 + i] == factor * input[1 + i];
+    }
+    return fits ? u55_limit::none : u55_limit::resize;
+}
+
+constexpr u55_limit violated_by_reverse(const op_facts& f) {
+    if (f.operand(0).dtype == dtype::int32) return u55_limit::int32;
+    const std::size_t rank = f.operand(0).shape.size();
+    const auto after = static_cast<std::int64_t>(rank) - f.attributes.axis;
+    return rank <= 4 && (after == 2 || after == 3) ? u55_limit::none : u55_limit::reverse_axis;
+}
+
+constexpr u55_limit violated_by_sum(const op_facts& f) {
+    const sizes input = f.operand(0).shape;
+    const auto axis = static_cast<std::size_t>(f.attributes.axis);
+    if (input[axis] > max_size) return u55_limit::axis_size;
+    if (axis + 1 == input.size()) return u55_limit::none;
+    const bool fits =
+        element_count(input.first(axis)) <= max_size && element_count(input.subspan(axis + 1)) <= max_size;
+    return fits ? u55_limit::none : u55_limit::sum_extent;
+}
+
+// Ops that have rules about types alone.
+constexpr u55_limit violated_by_types(const op_facts& f) {
+    const dtype from = f.operand_count == 0 ? dtype::unknown : f.operand(0).dtype;
+    const dtype to = f.result_count == 0 ? dtype::unknown : f.result(0).dtype;
+    if (f.is<tosa::arithmetic_right_shift>()) {
+        if (from != dtype::int32) return u55_limit::other_than_int32;
+        return f.attributes.round ? u55_limit::none : u55_limit::shift_without_rounding;
+    }
+    if (f.is<tosa::logical_left_shift>() && from != dtype::int32) return u55_limit::other_than_int32;
+    if (f.is<tosa::table>() && from != dtype::int8) return u55_limit::other_than_int8;
+    if (f.is<tosa::reduce_max, tosa::reduce_min>() && from == dtype::int32) return u55_limit::int32;
+    if (f.is<tosa::cast>() && from != dtype::unknown && traits_of(to).bits < traits_of(from).bits)
+        return u55_limit::fewer_bits;
+    if (f.is<tosa::rescale>() && from == dtype::int48 && !f.attributes.from_convolution)
+        return u55_limit::int48_source;
+    return u55_limit::none;
+}
+
+}  // namespace detail
+
+/// The first rule that keeps Ethos-U55 from executing an operator whose tensors are known.
+[[nodiscard]] constexpr u55_limit violated(const op_facts& f) {
+    if (detail::is_any_of(f, unsupported_ops{})) return u55_limit::op;
+    for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
+        if (is_boolean(f.tensors[i]->dtype)) return u55_limit::booleans;
+        if (is_floating(f.tensors[i]->dtype)) return u55_limit::floats;
+    }
+    if (is_convolution(*f.op)) return detail::violated_by_convolution(f);
+    if (f.op->has(trait::pooling)) return detail::violated_by_pooling(f);
+    if (f.is<tosa::argmax>()) return detail::violated_by_argmax(f);
+    if (f.is<tosa::matmul>()) return detail::violated_by_matmul(f);
+    if (f.is<tosa::resize>()) return detail::violated_by_resize(f);
+    if (f.is<tosa::transpose>()) {
+        return transpose_fits(f.operand(0).dtype, f.operand(0).shape) ? u55_limit::none
+                                                                      : u55_limit::transpose;
+    }
+    if (f.is<tosa::reverse>()) return detail::violated_by_reverse(f);
+    if (f.is<tosa::reduce_sum>()) return detail::violated_by_sum(f);
+    return detail::violated_by_types(f);
+}
+
+}  // namespace u55
+
+}  // namespace headrace
+
+// ---- headrace/target/u85_rules.hpp ----
+
+namespace headrace {
+
+/// What keeps Ethos-U85 from executing an operator that its profile, its extensions and level 8K allow.
+enum class u85_limit : std::uint8_t {
+    none,
+    op,               ///< CUSTOM means something to its author alone
+    computed_weight,  ///< weights and biases of CONV3D and TRANSPOSE_CONV2D are constants
+};
+
+/// The report of supported operators of Vela 5.1, the compiler of Ethos-U85, names the integer profile at
+/// level 8K with int16, int4, double rounding and, as an experiment, control flow; and the exception of
+/// computed weights.
+namespace u85 {
+
+[[nodiscard]] constexpr u85_limit violated(const op_facts& f) {
+    if (f.is<tosa::custom>()) return u85_limit::op;
+    const bool computed = !f.is_constant(1) || !f.is_constant(2);
+    return f.is<tosa::conv3d, tosa::transpose_conv2d>() && computed ? u85_limit::computed_weight
+                                                                    : u85_limit::none;
+}
+
+}  // namespace u85
+
+}  // namespace headrace
+
+// ---- headrace/contract/model_contract.hpp ----
+
+namespace headrace {
+
+/// An input or an output of a model. A scale of 0 means that its numbers are the user's own; another, that
+/// they stand for (number - zero_point) * scale and lie in [lowest, highest].
+struct contract_tensor {
+    std::string_view name;
+    headrace::dtype dtype;
+    int_list shape;
+    double scale = 0;
+    std::int64_t zero_point = 0;
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+};
+
+/// An operator of a lowered model. Its operands and then its results are `uses[first]` and what follows,
+/// which are positions among the contract's `tensors`.
+struct contract_node {
+    const op_info* op;
+    std::string_view name;  ///< of the exported node that it descends from
+    std::uint32_t first;
+    std::uint16_t operand_count;
+    std::uint16_t result_count;
+    std::uint64_t constants;   ///< bit i: operand i is a constant
+    std::uint16_t attributes;  ///< position among the contract's `attributes`
+    std::uint32_t list_length = 0;
+};
+
+/// In an `exported_ops` list, an op of no dialect that Headrace knows.
+template <fixed_string Name>
+struct foreign_op {};
+
+/// Matches contracts of models. `headrace contract` writes them; by hand, `inputs`, `outputs` and
+/// `exported_ops` are enough for `lowers` and `conforms`.
+template <class T>
+concept model_contract = requires {
+    typename T::exported_ops;
+    T::inputs.size();
+    T::outputs.size();
+};
+
+/// Matches those with a lowered part, which `fits` is about.
+template <class T>
+concept lowered_contract = model_contract<T> && requires {
+    typename T::lowered_ops;
+    T::nodes.size();
+    T::peak_memory;
+    T::flatbuffer_bytes;
+};
+
+/// A TOSA target at level 8K: `struct board : tosa_target<"TOSA-1.0+INT"> {};` A struct derived from it may
+/// add budgets in bytes, `memory` for activations and `flash` for the flatbuffer, and limits of its own, as
+/// ethos_u55 does.
+template <fixed_string Spelling>
+struct tosa_target {
+private:
+    static constexpr auto parsed = parse_target(Spelling.view());
+    static_assert(parsed.has_value(), "target: this is not a target; write one such as TOSA-1.0+INT");
+
+public:
+    static constexpr target_spec target = parsed ? *parsed : target_spec{};
+};
+
+/// Arm's Ethos-U55, with the rules of target/u55_rules.hpp.
+struct ethos_u55 : tosa_target<"TOSA-1.0+INT+int16+int4"> {
+    [[nodiscard]] static constexpr u55_limit violated(const op_facts& f) { return u55::violated(f); }
+};
+
+/// Arm's Ethos-U85, with the rules of target/u85_rules.hpp.
+struct ethos_u85 : tosa_target<"TOSA-1.0+INT+int16+int4+cf"> {
+    [[nodiscard]] static constexpr u85_limit violated(const op_facts& f) { return u85::violated(f); }
+};
+
+}  // namespace headrace
+
+// ---- headrace/target/tosa_rules.hpp ----
+
+namespace headrace {
+
+/// The types of an operator as legality_row orders them.
+class tosa_signature {
+public:
+    explicit constexpr tosa_signature(const op_facts& f) {
+        std::size_t operand = 0;
+        for (const field_info& field : *f.op) {
+            if (field.kind == field_kind::tensor) {
+                add(f.operand(operand++).dtype);
+            } else if (field.kind == field_kind::tensors) {
+                if (operand < f.operand_count) add(f.operand(operand).dtype);
+                operand = f.operand_count;
+            }
+        }
+        if (f.attributes.declared != dtype::unknown) add(f.attributes.declared);
+        for (std::size_t i = 0; i != f.result_count; ++i) add(f.result(i).dtype);
+    }
+
+    [[nodiscard]] constexpr std::span<const dtype> types() const { return {types_.data(), size_}; }
+
+private:
+    constexpr void add(dtype type) {
+        if (type != dtype::shape && size_ != types_.size()) types_[size_++] = type;
+    }
+
+    std::array<dtype, tosa::legality_row::max_types> types_{};
+    std::size_t size_ = 0;
+};
+
+/// What keeps a TOSA target from taking an operator of these types.
+enum class type_limit : std::uint8_t {
+    none,
+    types,             ///< TOSA 1.0 has no such operator of these types
+    profile,           ///< the target lacks the profile, or the extensions, that the types need
+    control_flow,      ///< the target lacks the extension cf
+    computed_operand,  ///< a zero point, a shift, a table or the like is no constant
+};
+
+struct type_fault {
+    type_limit limit = type_limit::none;
+    const tosa::legality_row* row = nullptr;  ///< for type_limit::profile, what is needed
+    std::string_view operand{};               ///< for type_limit::computed_operand, its name
+};
+
+namespace detail {
+
+// What must be a constant where a target lacks EXT-DYNAMIC, as all of 1.0 do here.
+constexpr std::string_view computed_operand(const op_facts& f) {
+    std::size_t operand = 0;
+    for (const field_info& field : *f.op) {
+        if (field.kind != field_kind::tensor) continue;
+        const bool demanded = field.name.ends_with("_zp") || field.name == "shift" || field.name == "table" ||
+                              field.name == "pad_const" || field.name == "multiplier";
+        if (demanded && !f.is_constant(operand)) return field.name;
+        ++operand;
+    }
+    return {};
+}
+
+}  // namespace detail
+
+[[nodiscard]] constexpr type_fault type_fault_of(const op_facts& f, const target_spec& target) {
+    if (f.is<tosa::cond_if, tosa::while_loop>() && !target.has(target_feature::control_flow))
+        return {type_limit::control_flow};
+    if (!tosa::rows_of(*f.op).empty()) {
+        const tosa_signature signature(f);
+        const tosa::legality_row* row = tosa::find_row(*f.op, signature.types());
+        if (row == nullptr) return {type_limit::types};
+        if (!row->allowed_on(target)) return {type_limit::profile, row};
+    }
+    const std::string_view computed = detail::computed_operand(f);
+    return computed.empty() ? type_fault{} : type_fault{type_limit::computed_operand, nullptr, computed};
+}
+
+/// Which of level 8K's limits (TOSA 1.0, section 1.5) an operator is above.
+enum class level_limit : std::uint8_t {
+    none,
+    shape_length,
+    rank,
+    empty_tensor,
+    tensor_size,
+    operands,
+    kernel,
+    stride,
+    pad,
+    out_pad,
+    dilated_kernel,
+    fft_size,
+    scale,
+};
+
+struct level_fault {
+    level_limit limit = level_limit::none;
+    std::int64_t size = 0;
+    std::int64_t max = 0;
+    const tensor_meta* tensor = nullptr;  ///< for level_limit::empty_tensor
+
+    explicit constexpr operator bool() const { return limit != level_limit::none; }
+};
+
+/// What a message calls the size that is above a limit.
+[[nodiscard]] constexpr std::string_view name_of(level_limit limit) {
+    return detail::enumerator_name(
+        limit, {"nothing", "shape length", "rank", "empty tensor", "tensor size", "number of operands",
+                "kernel", "stride", "pad", "out_pad", "dilated kernel", "size", "scale"});
+}
+
+namespace detail {
+
+constexpr level_fault fault_if_above(level_limit limit, std::int64_t size, std::int64_t max) {
+    return size <= max ? level_fault{} : level_fault{limit, size, max};
+}
+
+constexpr level_fault level_fault_of(const tensor_meta& meta) {
+    if (meta.dtype == dtype::shape)
+        return fault_if_above(level_limit::shape_length, meta.elements(), tosa::level_8k::max_shape_length);
+    if (const auto rank = static_cast<std::int64_t>(meta.rank()); rank > tosa::level_8k::max_rank)
+        return {level_limit::rank, rank, tosa::level_8k::max_rank};
+    for (const std::int64_t size : meta.shape) {
+        if (size < 1) return {level_limit::empty_tensor, size, 1, &meta};
+    }
+    const auto elements = static_cast<std::uint64_t>(element_count(meta.shape));
+    const std::uint64_t limit = (std::uint64_t{1} << tosa::level_8k::max_log2_size) - 1;
+    const std::uint64_t bytes = elements > limit ? elements : storage_bytes(meta.dtype, elements);
+    return fault_if_above(level_limit::tensor_size, static_cast<std::int64_t>(bytes),
+                          static_cast<std::int64_t>(limit));
+}
+
+constexpr level_fault first_above(level_limit limit, sizes items, std::int64_t max) {
+    for (const std::int64_t item : items) {
+        if (const level_fault fault = fault_if_above(limit, item, max)) return fault;
+    }
+    return {};
+}
+
+// A convolution's kernel, in elements of the input.
+constexpr level_fault level_fault_of_kernel(const op_facts& f) {
+    if (!is_convolution(*f.op)) return {};
+    const std::size_t first = f.is<tosa::depthwise_conv2d>() ? 0 : 1;
+    for (std::size_t i = 0; i != (f.is<tosa::conv3d>() ? 3 : 2); ++i) {
+        const std::int64_t dilation = f.attributes.dilation.empty() ? 1 : f.attributes.dilation[i];
+        const std::int64_t size = saturating_mul(f.operand(1).shape[first + i], dilation);
+        if (const level_fault fault =
+                fault_if_above(level_limit::dilated_kernel, size, tosa::level_8k::max_kernel))
+            return fault;
+    }
+    return {};
+}
+
+constexpr level_fault level_fault_of_scale(const op_facts& f) {
+    const int_list& scale = f.attributes.scale;
+    for (std::size_t i = 0; i + 1 < scale.size(); i += 2) {
+        const std::int64_t ratio = scale[i] / std::max<std::int64_t>(scale[i + 1], 1);
+        if (const level_fault fault = fault_if_above(level_limit::scale, ratio, tosa::level_8k::max_scale))
+            return fault;
+    }
+    return {};
+}
+
+}  // namespace detail
+
+/// The first of level 8K's limits that an operator is above.
+[[nodiscard]] constexpr level_fault level_fault_of(const op_facts& f) {
+    using namespace tosa::level_8k;
+    for (std::size_t i = 0; i != f.operand_count + f.result_count; ++i) {
+        if (const level_fault fault = detail::level_fault_of(*f.tensors[i])) return fault;
+    }
+    const auto length = static_cast<std::int64_t>(f.list_length);
+    const op_attributes& a = f.attributes;
+    const level_limit pad = f.is<tosa::transpose_conv2d>() ? level_limit::out_pad : level_limit::pad;
+    const std::int64_t fft_size =
+        f.is<tosa::fft2d, tosa::rfft2d>() ? std::max(f.operand(0).shape[1], f.operand(0).shape[2]) : 0;
+    const level_fault faults[] = {detail::fault_if_above(level_limit::operands, length, max_tensor_list),
+                                  detail::first_above(level_limit::kernel, a.kernel, max_kernel),
+                                  detail::first_above(level_limit::stride, a.stride, max_stride),
+                                  detail::first_above(pad, a.pad, max_kernel),
+                                  detail::level_fault_of_kernel(f),
+                                  detail::fault_if_above(level_limit::fft_size, fft_size, max_kernel),
+                                  detail::level_fault_of_scale(f)};
+    for (const level_fault& fault : faults) {
+        if (fault) return fault;
+    }
+    return {};
+}
+
+}  // namespace headrace
+
+// ---- headrace/contract/fits.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// The facts of an operator of a contract.
+template <class Model>
+constexpr op_facts facts_at(std::size_t i) {
+    const contract_node& n = Model::nodes[i];
+    op_facts f;
+    f.op = n.op;
+    f.operand_count = n.operand_count;
+    f.result_count = n.result_count;
+    for (std::size_t k = 0; k != f.operand_count + f.result_count; ++k)
+        f.tensors[k] = &Model::tensors[Model::uses[n.first + k]];
+    f.constants = n.constants;
+    f.list_length = n.list_length;
+    f.attributes = Model::attributes[n.attributes];
+    return f;
+}
+
+// By a target's own rules; by none if it has no such rules.
+template <class Target>
+constexpr auto own_limit(const op_facts& f) {
+    if constexpr (requires { Target::violated(f); }) {
+        return Target::violated(f);
+    } else {
+        return type_limit::none;
+    }
+}
+
+template <class Target>
+constexpr bool is_refused(const op_facts& f) {
+    const auto own = own_limit<Target>(f);
+    if (own != decltype(own_limit<Target>(f)){}) return true;
+    return type_fault_of(f, Target::target).limit != type_limit::none || level_fault_of(f);
+}
+
+/// Which operators a target refuses: the first, and how many.
+struct refusals {
+    std::size_t first = static_cast<std::size_t>(-1);
+    std::size_t count = 0;
+};
+
+// A part of the operators at a time: compilers bound the steps of one constant expression.
+inline constexpr std::size_t nodes_at_once = 32;
+template <class Target, class Model, std::size_t Chunk>
+inline constexpr refusals refusals_in = [] {
+    refusals found;
+    constexpr std::size_t begin = Chunk * nodes_at_once;
+    for (std::size_t i = begin; i != Model::nodes.size() && i != begin + nodes_at_once; ++i) {
+        if (!is_refused<Target>(facts_at<Model>(i))) continue;
+        if (found.count++ == 0) found.first = i;
+    }
+    return found;
+}();
+template <class Target, class Model, std::size_t... Chunks>
+constexpr refusals refusals_of(std::index_sequence<Chunks...>) {
+    refusals all;
+    constexpr refusals found[] = {refusals_in<Target, Model, Chunks>..., refusals{}};
+    for (const refusals& part : found) {
+        if (all.count == 0) all.first = part.first;
+        all.count += part.count;
+    }
+    return all;
+}
+
+// The feature that a target lacks of those that a row demands: an extension if one is missing, else a
+// profile.
+constexpr target_feature missing_feature(const tosa::legality_row& row, const target_spec& target) {
+    for (const target_feature_name& n : target_feature_names) {
+        if ((row.extensions & static_cast<std::uint16_t>(n.feature)) != 0 && !target.has(n.feature))
+            return n.feature;
+    }
+    for (const target_feature_name& n : target_feature_names) {
+        if ((row.profiles & static_cast<std::uint16_t>(n.feature)) != 0) return n.feature;
+    }
+    return target_feature::profile_int;
+}
+
+// Of a node's name, as much as belongs in an error.
+template <class Model, std::size_t I>
+inline constexpr std::size_t named_length = std::min<std::size_t>(Model::nodes[I].name.size(), 60);
+
+template <class Target, class Model, std::size_t I, std::size_t Count>
+auto diagnose_node() {
+    constexpr op_facts f = facts_at<Model>(I);
+    using op = typename type_at<f.op->index, tosa::dialect::all_ops>::type;
+    using where = at_node<I, fixed_string<named_length<Model, I> + 1>(Model::nodes[I].name)>;
+    using rest = refused_nodes<Count>;
+    constexpr auto own = own_limit<Target>(f);
+    constexpr type_fault types = type_fault_of(f, Target::target);
+    constexpr level_fault level = level_fault_of(f);
+    if constexpr (own != decltype(own_limit<Target>(f)){}) {
+        return held<refused<op, own, where, rest>>{};
+    } else if constexpr (types.limit == type_limit::profile) {
+        constexpr target_feature missing = missing_feature(*types.row, Target::target);
+        return held<refused<op, types.limit, where, lacks<missing>, rest>>{};
+    } else if constexpr (types.limit != type_limit::none) {
+        return held<refused<op, types.limit, where, rest>>{};
+    } else {
+        return held<refused<op, level.limit, where, above<level.size, level.max>, rest>>{};
+    }
+}
+
+template <class Limits, class Model>
+constexpr bool memory_is_short() {
+    if constexpr (requires { Limits::memory; }) {
+        return Model::peak_memory > static_cast<std::uint64_t>(Limits::memory);
+    } else {
+        return false;
+    }
+}
+template <class Limits, class Model>
+constexpr bool flash_is_short() {
+    if constexpr (requires { Limits::flash; }) {
+        return Model::flatbuffer_bytes > static_cast<std::uint64_t>(Limits::flash);
+    } else {
+        return false;
+    }
+}
+template <class Limits, class Model>
+auto diagnose_budgets() {
+    if constexpr (memory_is_short<Limits, Model>()) {
+        return held<
+            over_budget<budget::memory, needs_bytes<Model::peak_memory>, has_bytes<Limits::memory>>>{};
+    } else if constexpr (flash_is_short<Limits, Model>()) {
+        return held<
+            over_budget<budget::flash, needs_bytes<Model::flatbuffer_bytes>, has_bytes<Limits::flash>>>{};
+    } else {
+        return held<no_fault>{};
+    }
+}
+
+template <class Target, class Model>
+auto diagnose_fit() {
+    constexpr std::size_t chunks = (Model::nodes.size() + nodes_at_once - 1) / nodes_at_once;
+    constexpr refusals found = refusals_of<Target, Model>(std::make_index_sequence<chunks>{});
+    if constexpr (found.count != 0) {
+        return diagnose_node<Target, Model, found.first, found.count>();
+    } else {
+        return diagnose_budgets<Target, Model>();
+    }
+}
+
+}  // namespace detail
+
+/// The diagnosis that `fits` fails with, or no_fault: to decide by instead of failing.
+template <class Target, lowered_contract Model>
+using misfit = typename decltype(detail::diagnose_fit<Target, Model>())::type;
+
+namespace detail {
+
+template <class Target, class Model>
+constexpr auto fitting_verdict() {
+    if constexpr (lowered_contract<Model>) {
+        return verdict<misfit<Target, Model>, target_does_not_take_model<Target, misfit<Target, Model>>>();
+    } else {
+        return contract_has_no_lowered_part<Model>{};
+    }
+}
+}  // namespace detail
+
+/// Does a target take every operator of a lowered model, and does the target have the memory? If so this is
+/// `true`. If not, static_assert fails with one error that names the first operator, its position in `nodes`,
+/// the limit, and how many are refused; or the budget.
+template <class Target, model_contract Model>
+inline constexpr auto fits = detail::fitting_verdict<Target, Model>();
+
+}  // namespace headrace
+
+// ---- headrace/contract/conforms.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+struct first_difference {
+    std::size_t index = 0;
+    tensor_part in = tensor_part::dtype;
+    bool found = false;
+};
+template <class Given, class Accepted>
+constexpr first_difference difference_between(const Given& given, const Accepted& accepted) {
+    for (std::size_t i = 0; i != accepted.size() && i != given.size(); ++i) {
+        const contract_tensor& g = given[i];
+        const contract_tensor& a = accepted[i];
+        if (g.dtype != a.dtype) return {i, tensor_part::dtype, true};
+        if (g.shape.size() != a.shape.size()) return {i, tensor_part::rank, true};
+        if (g.shape != a.shape) return {i, tensor_part::shape, true};
+        if (a.scale != 0 && (g.scale != a.scale || g.zero_point != a.zero_point))
+            return {i, tensor_part::quantization, true};
+    }
+    return {};
+}
+
+template <class Accepted>
+struct lacks_acceptance {
+    template <class Op, class... Ops>
+    static constexpr bool is_missing(ops<Ops...>) {
+        return !(__is_same(Op, Ops) || ...);
+    }
+    template <class Op>
+    using of = std::bool_constant<is_missing<Op>(typename Accepted::lowered_ops{})>;
+};
+template <class Accepted, class Model>
+auto strange_ops() {
+    if constexpr (requires { typename Accepted::lowered_ops; }) {
+        return decltype(filter_ops<lacks_acceptance<Accepted>::template of>(typename Model::lowered_ops{})){};
+    } else {
+        return held<ops<>>{};
+    }
+}
+template <class... Ops>
+held<not_accepted<Ops...>> diagnose_ops(ops<Ops...>);
+
+template <class Accepted>
+concept limits_lowered_part = requires { typename Accepted::lowered_ops; } ||
+                              requires { Accepted::memory; } || requires { Accepted::flash; };
+
+template <class Model, class Accepted>
+auto diagnose_acceptance() {
+    constexpr first_difference input = difference_between(Model::inputs, Accepted::inputs);
+    constexpr first_difference output = difference_between(Model::outputs, Accepted::outputs);
+    if constexpr (Model::inputs.size() != Accepted::inputs.size()) {
+        return held<
+            differs_in_number<contract_part::inputs, Model::inputs.size(), Accepted::inputs.size()>>{};
+    } else if constexpr (Model::outputs.size() != Accepted::outputs.size()) {
+        return held<
+            differs_in_number<contract_part::outputs, Model::outputs.size(), Accepted::outputs.size()>>{};
+    } else if constexpr (input.found) {
+        return held<differs<contract_part::inputs, input.index, input.in>>{};
+    } else if constexpr (output.found) {
+        return held<differs<contract_part::outputs, output.index, output.in>>{};
+    } else if constexpr (!limits_lowered_part<Accepted>) {
+        return held<no_fault>{};
+    } else if constexpr (!lowered_contract<Model>) {
+        return held<contract_has_no_lowered_part<Model>>{};
+    } else {
+        using strange = typename decltype(strange_ops<Accepted, Model>())::type;
+        if constexpr (strange::size != 0) {
+            return decltype(diagnose_ops(strange{})){};
+        } else {
+            return diagnose_budgets<Accepted, Model>();
+        }
+    }
+}
+
+}  // namespace detail
+
+/// The diagnosis that `conforms` fails with, or no_fault.
+template <class Model, class Accepted>
+using difference_from = typename decltype(detail::diagnose_acceptance<Model, Accepted>())::type;
+
+namespace detail {
+
+template <class Model, class Accepted>
+constexpr auto acceptance_verdict() {
+    return verdict<difference_from<Model, Accepted>,
+                   model_is_not_accepted<difference_from<Model, Accepted>>>();
+}
+
+}  // namespace detail
+
+/// Does a model have the inputs and outputs of another contract, no other operators, and does it keep within
+/// the contract's budgets? If so this is `true`; if not, static_assert fails with one error. Names are not
+/// compared. Quantization is compared where the accepted tensor's scale is not 0, operators and budgets where
+/// the accepted contract has `lowered_ops`, `memory`, `flash`.
+template <class Model, class Accepted>
+inline constexpr auto conforms = detail::acceptance_verdict<Model, Accepted>();
+
+}  // namespace headrace
+
+// ---- headrace/contract/lowers.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+template <class Pipeline>
+struct lacks_lowering {
+    template <class Op>
+    static constexpr bool find() {
+        if constexpr (op_tag<Op>) {
+            return !Pipeline::supported.template contains<Op>();
+        } else {
+            return true;
+        }
+    }
+    template <class Op>
+    using of = std::bool_constant<find<Op>()>;
+};
+
+template <class Pipeline, class Op>
+auto survivor_of() {
+    if constexpr (requires { typename Pipeline::template last_pass_for<Op>; }) {
+        return held<survives<Op, typename Pipeline::template last_pass_for<Op>>>{};
+    } else {
+        return held<survives<Op, no_pass>>{};
+    }
+}
+
+template <class Pipeline>
+held<no_fault> diagnose_lowering(ops<>);
+template <class Pipeline, class A>
+auto diagnose_lowering(ops<A>)
+    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type>>;
+template <class Pipeline, class A, class B>
+auto diagnose_lowering(ops<A, B>)
+    -> held<pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
+                                    typename decltype(survivor_of<Pipeline, B>())::type>>;
+template <class Pipeline, class A, class B, class... More>
+    requires(sizeof...(More) != 0)
+auto diagnose_lowering(ops<A, B, More...>) -> held<
+    pipeline_does_not_lower<Pipeline, typename decltype(survivor_of<Pipeline, A>())::type,
+                            typename decltype(survivor_of<Pipeline, B>())::type, and_more<sizeof...(More)>>>;
+
+}  // namespace detail
+
+/// The exported ops, a list ops<...>, that a pipeline does not provably lower.
+template <class Pipeline, model_contract Model>
+using ops_not_lowered = typename decltype(detail::filter_ops<detail::lacks_lowering<Pipeline>::template of>(
+    typename Model::exported_ops{}))::type;
+
+namespace detail {
+
+template <class Pipeline, class Model>
+constexpr auto lowering_verdict() {
+    using diagnosis =
+        typename decltype(diagnose_lowering<Pipeline>(ops_not_lowered<Pipeline, Model>{}))::type;
+    return verdict<diagnosis, diagnosis>();
+}
+}  // namespace detail
+
+/// Does a pipeline lower every exported op of a model? If so this is `true`. If not, static_assert fails with
+/// one error that names the ops, and for each the last pass that targets it.
+template <class Pipeline, model_contract Model>
+inline constexpr auto lowers = detail::lowering_verdict<Pipeline, Model>();
+
+}  // namespace headrace
+
 #endif
