@@ -8688,9 +8688,7 @@ namespace headrace {
 namespace detail {
 
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
-constexpr bool is_huge(std::size_t bytes) {
-    return sizeof(void*) == 8 && bytes >= 2 * huge_page_bytes;
-}
+constexpr bool is_huge(std::size_t bytes) { return sizeof(void*) == 8 && bytes >= 2 * huge_page_bytes; }
 /// A huge chunk begins with a huge page.
 inline std::size_t chunk_alignment(std::size_t bytes, std::size_t least) {
     return is_huge(bytes) ? huge_page_bytes : least;
