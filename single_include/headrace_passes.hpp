@@ -4853,13 +4853,11 @@ private:
         // gigabytes of weights needs no copy of them.
         std::size_t view_moved_constants() {
             std::pmr::vector<node*> viewed;
-            bool is_done = false;
-            while (
-                !is_done) {  // a RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view
-                const std::size_t before = viewed.size();
+            // A RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view.
+            for (std::size_t before = SIZE_MAX; viewed.size() != before;) {
+                before = viewed.size();
                 view_moved_constants<tosa::reshape>(viewed);
                 view_moved_constants<tosa::transpose>(viewed);
-                is_done = viewed.size() == before;
             }
             for (node* n : viewed) erase_dead(graph_, *n);
             return viewed.size();
