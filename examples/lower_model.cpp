@@ -11,9 +11,9 @@ using namespace headrace;
 //! [lower]
 // Another unit of the program includes headrace/lowering/definitions.hpp, which is slow to compile.
 result<lowered_model> lower(const char* model, const char* output) {
-    BOOST_OUTCOME_TRY(exported, read_model(model));
-    BOOST_OUTCOME_TRY(lowered, lower_to_tosa(std::move(exported), {.channels_last = true}));
-    BOOST_OUTCOME_TRY(write_atomically(output, lowered.flatbuffer.bytes));
+    HEADRACE_TRY(exported, read_model(model));
+    HEADRACE_TRY(lowered, lower_to_tosa(std::move(exported), {.channels_last = true}));
+    HEADRACE_TRY(write_atomically(output, lowered.flatbuffer.bytes));
     return lowered;
 }
 //! [lower]

@@ -31,7 +31,7 @@ void print(const graph& g, const memory_plan& plan) {
                 static_cast<unsigned long long>(m.bytes), static_cast<unsigned long long>(m.lower_bound),
                 m.fullest_step);
     for (const planned_tensor& t : plan.tensors)
-        std::printf("  %-8s bytes %5llu to %5llu, steps %u to %u\n", names[t.tensor].c_str(),
+        std::printf("  %-8s bytes %5llu to %5llu, steps %u to %u\n", std::string(names[t.tensor]).c_str(),
                     static_cast<unsigned long long>(t.offset),
                     static_cast<unsigned long long>(t.offset + t.bytes), t.first, t.last);
 }

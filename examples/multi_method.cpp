@@ -17,7 +17,7 @@ struct sharing_backend {
 
     result<preprocess_result> preprocess(graph& program, std::span<const compile_spec>) const {
         named_data_store store;
-        BOOST_OUTCOME_TRY(made, preprocess_into(program, store));
+        HEADRACE_TRY(made, preprocess_into(program, store));
         made.data = store.output();
         return std::move(made);
     }
@@ -27,7 +27,7 @@ struct sharing_backend {
         method_results results;
         for (const auto& [method, graphs] : programs) {
             for (graph* program : graphs) {
-                BOOST_OUTCOME_TRY(made, preprocess_into(*program, store));
+                HEADRACE_TRY(made, preprocess_into(*program, store));
                 results[method].push_back(std::move(made));
             }
         }
@@ -42,7 +42,7 @@ private:
             const auto elements = static_cast<std::size_t>(n.results[0].meta->elements());
             const std::span data(args_of<builtin::constant>(n).data.bytes, 4 * elements);
             made.data_keys.emplace_back("weights." + std::to_string(hash_of_bytes(data)));
-            BOOST_OUTCOME_TRYV(store.add_named_data(made.data_keys.back(), data, 16));
+            HEADRACE_TRY(store.add_named_data(made.data_keys.back(), data, 16));
         }
         made.processed_bytes.resize(program.size());  // a real one writes its instructions
         return made;

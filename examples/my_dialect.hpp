@@ -34,7 +34,7 @@ struct dialect : headrace::dialect_of<"my", scale_shift, swish> {};
 template <headrace::op_where<dialect, headrace::trait::unary> Op>
 headrace::result<void> infer_results(Op, const headrace::args<Op>& a, headrace::inference& out) {
     out.add(out.of(a.self));
-    return boost::outcome_v2::success();
+    return {};
 }
 //! [dialect]
 

@@ -8,34 +8,26 @@
 #include <bit>
 #include <cctype>
 #include <charconv>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <memory_resource>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include <boost/mp11/algorithm.hpp>
 #include <boost/mp11/list.hpp>
-#include <boost/outcome/basic_result.hpp>
-#include <boost/outcome/config.hpp>
-#include <boost/outcome/policy/terminate.hpp>
-#include <boost/outcome/try.hpp>
 
 // ---- headrace/base/dtype.hpp ----
 
@@ -140,7 +132,9 @@ struct fixed_string {
 /// FNV-1a, 64 bits: names are told apart by it at compile time and looked up by it at run time.
 [[nodiscard]] constexpr std::uint64_t hash_of(std::string_view text) {
     std::uint64_t hash = 14695981039346656037U;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    const char* at = text.data();  // a loop over iterators takes the compiler twice the work
+    for (std::size_t left = text.size(); left != 0; --left)
+        hash = (hash ^ static_cast<unsigned char>(*at++)) * 1099511628211U;
     return hash;
 }
 
@@ -926,7 +920,7 @@ struct op {
     using dialect_type = Dialect;
     static constexpr std::string_view name = Name.view();
     static constexpr std::uint64_t name_hash = hash_of(Name.view());
-    static constexpr auto field_names = split_names<count_names(Fields.view())>(Fields.view());
+    static constexpr std::string_view field_list = Fields.view();
     static constexpr int results = detail::results_in(Facts...);
     static constexpr std::uint64_t trait_bits = detail::trait_bits_in(results, Facts...);
     /// The name of its out-variant, if that does not follow from its own.
@@ -949,6 +943,10 @@ concept op_tag = requires {
 /// The argument struct of an op.
 template <op_tag Op>
 using args = typename Op::args;
+
+/// The names of an op's fields, in order.
+template <class Op>
+inline constexpr auto field_names = split_names<count_names(Op::field_list)>(Op::field_list);
 
 /// Has the op any of the traits that are joined in `any_of`?
 template <op_tag Op>
@@ -1099,7 +1097,8 @@ private:
 };
 
 template <class Dialect>
-inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size, requires {Dialect::is_pure;
+inline constexpr dialect_info info_of_dialect{
+    .name = Dialect::name, .op_count = Dialect::size, .is_pure = requires {Dialect::is_pure;
 }  // namespace headrace
 }
 ;
@@ -1154,11 +1153,11 @@ constexpr auto diagnose_names() {
     } else {
         constexpr std::string_view members =
             spelled<addresses_in<Count>(members_of<Count>(default_args<Op>))>();
-        constexpr std::size_t other = last_other_name(members, Op::field_names.data(), Count);
+        constexpr std::size_t other = last_other_name(members, field_names<Op>.data(), Count);
         if constexpr (other == Count) {
             return no_fault{};
         } else {
-            constexpr std::string_view field = Op::field_names[other];
+            constexpr std::string_view field = field_names<Op>[other];
             return other_name<Op, fixed_string<field.size() + 1>(field)>{};
         }
     }
@@ -1166,8 +1165,8 @@ constexpr auto diagnose_names() {
 
 template <class Op>
 constexpr auto diagnose_fields() {
-    if constexpr (requires { Op::field_names; }) {
-        return diagnose_names<Op, Op::field_names.size()>();
+    if constexpr (requires { Op::field_list; }) {
+        return diagnose_names<Op, field_names<Op>.size()>();
     } else {
         return no_fault{};  // it has a specialization of fields_of
     }
@@ -1187,8 +1186,8 @@ constexpr bool are_arguments(const members<Ts...>*) {
 }
 template <class Op>
 constexpr auto diagnose_members() {
-    if constexpr (requires { Op::field_names; } && fields_are_members<decltype(diagnose_fields<Op>())>) {
-        using list = decltype(members_of<Op::field_names.size()>(default_args<Op>));
+    if constexpr (requires { Op::field_list; } && fields_are_members<decltype(diagnose_fields<Op>())>) {
+        using list = decltype(members_of<field_names<Op>.size()>(default_args<Op>));
         constexpr const list* all = nullptr;
         if constexpr (are_arguments(all)) {
             return no_fault{};
@@ -1212,7 +1211,7 @@ using member_fault = decltype(detail::diagnose_members<Op>());
 template <op_tag Op>
 inline constexpr auto fields_of = [] {
     if constexpr (fields_are_members<field_fault<Op>> && members_are_arguments<member_fault<Op>>) {
-        return make_fields<args<Op>>(Op::field_names);
+        return make_fields<args<Op>>(field_names<Op>);
     } else {
         return std::array<field_info, 0>{};  // info_of says why
     }
@@ -4014,47 +4013,6 @@ using ops = dialect::all_ops;
 
 }  // namespace headrace::tosa
 
-// ---- headrace/base/error.hpp ----
-
-namespace headrace {
-
-/// What went wrong, in the words of who can mend it. The program maps kinds to exit statuses.
-enum class error_kind : unsigned char {
-    unsupported,  ///< the model is sound, but cannot be lowered to this target
-    malformed,    ///< the input breaks its own format
-    unwritable,   ///< an output cannot be written where it was asked for
-    invalid       ///< the graph breaks an invariant: a bug in a pass, or in the caller
-};
-
-struct error {
-    error_kind kind = error_kind::invalid;
-    std::pmr::string message;  ///< one line, lower-case start, no final period
-
-    /// The same, with where it happened: "where: message".
-    [[nodiscard]] error in(std::string_view where) const {
-        std::pmr::string longer(where);
-        return {kind, (longer += ": ") += message};
-    }
-};
-
-template <class T>
-using result = boost::outcome_v2::basic_result<T, error, boost::outcome_v2::policy::terminate>;
-
-[[nodiscard]] inline error unsupported(std::string_view message) {
-    return {error_kind::unsupported, std::pmr::string(message)};
-}
-[[nodiscard]] inline error malformed(std::string_view message) {
-    return {error_kind::malformed, std::pmr::string(message)};
-}
-[[nodiscard]] inline error unwritable(std::string_view message) {
-    return {error_kind::unwritable, std::pmr::string(message)};
-}
-[[nodiscard]] inline error invalid(std::string_view message) {
-    return {error_kind::invalid, std::pmr::string(message)};
-}
-
-}  // namespace headrace
-
 // ---- headrace/base/strings.hpp ----
 
 namespace headrace {
@@ -4216,6 +4174,198 @@ HEADRACE_INLINE std::pmr::string printable(std::string_view text, std::size_t ma
 }
 
 }  // namespace headrace
+
+// ---- headrace/base/error.hpp ----
+
+namespace headrace {
+
+/// What went wrong, in the words of who can mend it. The program maps kinds to exit statuses.
+enum class error_kind : unsigned char {
+    unsupported,  ///< the model is sound, but cannot be lowered to this target
+    malformed,    ///< the input breaks its own format
+    unwritable,   ///< an output cannot be written where it was asked for
+    invalid       ///< the graph breaks an invariant: a bug in a pass, or in the caller
+};
+
+struct error {
+    error_kind kind = error_kind::invalid;
+    std::pmr::string message;  ///< one line, lower-case start, no final period
+
+    /// The same, with where it happened: "where: message".
+    [[nodiscard]] error in(std::string_view where) const {
+        std::pmr::string longer(where);
+        return {kind, (longer += ": ") += message};
+    }
+};
+
+[[nodiscard]] inline error unsupported(std::string_view message) {
+    return {error_kind::unsupported, std::pmr::string(message)};
+}
+[[nodiscard]] inline error malformed(std::string_view message) {
+    return {error_kind::malformed, std::pmr::string(message)};
+}
+[[nodiscard]] inline error unwritable(std::string_view message) {
+    return {error_kind::unwritable, std::pmr::string(message)};
+}
+[[nodiscard]] inline error invalid(std::string_view message) {
+    return {error_kind::invalid, std::pmr::string(message)};
+}
+
+}  // namespace headrace
+
+// ---- headrace/base/result.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+// An error on the heap, or none: few results hold one, and all are returned through several functions.
+class error_box {
+public:
+    error_box() = default;
+    [[gnu::cold, gnu::noinline]] explicit error_box(error&& e) : held_(new error(std::move(e))) {}
+    error_box(error_box&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+    error_box(const error_box&) = delete;
+    error_box& operator=(error_box&& other) noexcept {
+        std::swap(held_, other.held_);
+        return *this;
+    }
+    error_box& operator=(const error_box&) = delete;
+    ~error_box() {
+        if (held_ != nullptr) destroy(held_);
+    }
+
+    [[nodiscard]] bool empty() const { return held_ == nullptr; }
+    [[nodiscard]] error& get() const { return *held_; }
+
+private:
+    [[gnu::cold, gnu::noinline]] static void destroy(error* e) noexcept { delete e; }
+
+    error* held_ = nullptr;
+};
+
+}  // namespace detail
+
+/// A value, or the error that there is instead of it: std::expected of C++23 for headrace::error, at a tenth
+/// of the cost to compile of the libraries that have one for C++20. To ask for the one that it does not hold
+/// ends the program.
+template <class T>
+class [[nodiscard]] result {
+public:
+    using value_type = T;
+
+    template <class U = T>
+        requires(!std::is_same_v<std::remove_cvref_t<U>, result> &&
+                 requires(void take(T), U&& v) { take(static_cast<U&&>(v)); })
+    result(U&& v) : value_(static_cast<T>(static_cast<U&&>(v))), has_value_(true) {}
+    result(headrace::error e) : error_(std::move(e)), has_value_(false) {}
+    result(detail::error_box e) noexcept : error_(std::move(e)), has_value_(false) {}
+    result(result&& other) noexcept : has_value_(other.has_value_) { take(std::move(other)); }
+    result& operator=(result&& other) noexcept {
+        if (this != &other) {
+            destroy();
+            has_value_ = other.has_value_;
+            take(std::move(other));
+        }
+        return *this;
+    }
+    ~result() { destroy(); }
+
+    [[nodiscard]] bool has_value() const { return has_value_; }
+    [[nodiscard]] bool has_error() const { return !has_value_; }
+    explicit operator bool() const { return has_value_; }
+
+    [[nodiscard]] T& value() & {
+        if (!has_value_) __builtin_trap();
+        return value_;
+    }
+    [[nodiscard]] const T& value() const& { return const_cast<result&>(*this).value(); }
+    [[nodiscard]] T&& value() && { return std::move(value()); }
+    [[nodiscard]] headrace::error& error() & {
+        if (has_value_) __builtin_trap();
+        return error_.get();
+    }
+    [[nodiscard]] const headrace::error& error() const& { return const_cast<result&>(*this).error(); }
+    [[nodiscard]] headrace::error&& error() && { return std::move(error()); }
+
+    /// What HEADRACE_TRY returns on, and what it goes on with.
+    [[nodiscard]] detail::error_box&& failure() && { return std::move(error_); }
+    [[nodiscard]] T&& success() && { return std::move(value_); }
+
+private:
+    void take(result&& other) {
+        if (has_value_)
+            new (&value_) T(std::move(other.value_));
+        else
+            new (&error_) detail::error_box(std::move(other.error_));
+    }
+    void destroy() {
+        if (has_value_)
+            value_.~T();
+        else
+            error_.~error_box();
+    }
+
+    union {
+        T value_;
+        detail::error_box error_;
+    };
+    bool has_value_;
+};
+
+/// Success, or an error. Success is `{}`.
+template <>
+class [[nodiscard]] result<void> {
+public:
+    using value_type = void;
+
+    result() = default;
+    result(headrace::error e) : error_(std::move(e)) {}
+    result(detail::error_box e) noexcept : error_(std::move(e)) {}
+
+    [[nodiscard]] bool has_value() const { return error_.empty(); }
+    [[nodiscard]] bool has_error() const { return !error_.empty(); }
+    explicit operator bool() const { return error_.empty(); }
+
+    [[nodiscard]] headrace::error& error() & {
+        if (error_.empty()) __builtin_trap();
+        return error_.get();
+    }
+    [[nodiscard]] const headrace::error& error() const& { return const_cast<result&>(*this).error(); }
+    [[nodiscard]] headrace::error&& error() && { return std::move(error()); }
+
+    [[nodiscard]] detail::error_box&& failure() && { return std::move(error_); }
+    void success() && {}
+
+private:
+    detail::error_box error_;
+};
+
+}  // namespace headrace
+
+/// Returns the error of a result from the function, or goes on with its value:
+///
+///     HEADRACE_TRY(check(x));                    // a result<void>
+///     HEADRACE_TRY(shape, broadcast(a, b));      // `shape` is what the result holds
+///     HEADRACE_TRY_VOID(parse<int, float>(x));   // where commas would look like a name's
+#define HEADRACE_TRY(...)                                                                                 \
+    HEADRACE_DETAIL_PICK(__VA_ARGS__, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED,               \
+                         HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, \
+                         HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, HEADRACE_DETAIL_TRY_NAMED, \
+                         HEADRACE_DETAIL_TRY_VOID, )                                                      \
+    (HEADRACE_DETAIL_JOIN(headrace_result_, __COUNTER__), __VA_ARGS__)
+#define HEADRACE_TRY_VOID(...) \
+    HEADRACE_DETAIL_TRY_VOID(HEADRACE_DETAIL_JOIN(headrace_result_, __COUNTER__), __VA_ARGS__)
+
+#define HEADRACE_DETAIL_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, chosen, ...) chosen
+#define HEADRACE_DETAIL_JOIN(a, b) HEADRACE_DETAIL_JOIN_EXPANDED(a, b)
+#define HEADRACE_DETAIL_JOIN_EXPANDED(a, b) a##b
+#define HEADRACE_DETAIL_TRY_VOID(held, ...) \
+    auto&& held = (__VA_ARGS__);            \
+    if (!held.has_value()) return static_cast<decltype(held)&&>(held).failure()
+#define HEADRACE_DETAIL_TRY_NAMED(held, name, ...) \
+    HEADRACE_DETAIL_TRY_VOID(held, __VA_ARGS__);   \
+    auto&& name = static_cast<decltype(held)&&>(held).success()
 
 // ---- headrace/base/sizes.hpp ----
 
@@ -4640,6 +4790,18 @@ private:
     std::pmr::vector<tensor_meta> results_;
 };
 
+/// What remembers inferences, as headrace::dispatch_cache does.
+class inference_cache {
+public:
+    using rules = result<void> (*)(const node& n, inference& out);
+
+    /// What the rules give for that node, from the cache if it is known.
+    [[nodiscard]] virtual result<void> infer(const node& n, inference& out, rules rule) = 0;
+
+protected:
+    ~inference_cache() = default;
+};
+
 namespace detail {
 template <class Op, class List>
 inline constexpr bool listed = false;
@@ -4939,7 +5101,7 @@ HEADRACE_INLINE result<void> inference::write_over(const tensor_meta& self) {
         return invalid("cannot expand " + shape_text(results_[0].shape) + " to " + shape_text(self.shape));
     }
     results_.assign(1, {self.dtype, self.shape, {}});
-    return boost::outcome_v2::success();
+    return {};
 }
 
 HEADRACE_INLINE int_list inference::own(std::span<const std::int64_t> shape) {
@@ -5042,7 +5204,7 @@ template <class... More>
 [[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b, const More&... more)
     requires(sizeof...(More) != 0)
 {
-    BOOST_OUTCOME_TRY(shape, broadcast(a, b));
+    HEADRACE_TRY(shape, broadcast(a, b));
     return broadcast(shape, more...);
 }
 
@@ -5141,7 +5303,7 @@ HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_
     }
     if (count > largest) return unsupported("shape " + shape_text(shape) + " is too large");
     out.add(type, sizes(shape));
-    return boost::outcome_v2::success();
+    return {};
 }
 
 HEADRACE_INLINE result<void> add_result(inference& out, const tensor_meta& meta) {
@@ -5150,7 +5312,7 @@ HEADRACE_INLINE result<void> add_result(inference& out, const tensor_meta& meta)
 
 HEADRACE_INLINE result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
                                           std::size_t most) {
-    if (shape.size() >= least && shape.size() <= most) return boost::outcome_v2::success();
+    if (shape.size() >= least && shape.size() <= most) return {};
     std::pmr::string text(what);
     text += " " + shape_text(shape) + " must have rank " + number_text(least);
     if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
@@ -5230,7 +5392,7 @@ HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes e
     if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
     axis_set set;
     for (const std::int64_t axis : axes) {
-        BOOST_OUTCOME_TRY(found, axis_of(axis, rank));
+        HEADRACE_TRY(found, axis_of(axis, rank));
         if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
         set.insert(found);
     }
@@ -5241,7 +5403,7 @@ HEADRACE_INLINE result<shape_builder> permutation_of(sizes axes, std::size_t ran
     if (axes.size() != rank) {
         return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
     }
-    BOOST_OUTCOME_TRY(axes_of(axes, rank, no_axes::none));
+    HEADRACE_TRY(axes_of(axes, rank, no_axes::none));
     shape_builder order(axes);
     for (std::int64_t& axis : order) axis = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
     return order;
@@ -5325,7 +5487,7 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
     return s <= std::numeric_limits<float>::max() && static_cast<float>(s) > 0;
 }
 [[nodiscard]] inline result<void> require_scale(std::string_view what, double s) {
-    if (is_scale(s)) return boost::outcome_v2::success();
+    if (is_scale(s)) return {};
     return invalid(std::pmr::string(what) + " must be above 0 and finite in float32");
 }
 
@@ -5333,18 +5495,18 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 template <op_tag Op>
 [[nodiscard]] result<void> require_type_for(std::string_view what, dtype given) {
     if constexpr (has_trait<Op>(trait::on_floats)) {
-        BOOST_OUTCOME_TRY(require_floating(what, given));
+        HEADRACE_TRY(require_floating(what, given));
     }
     if constexpr (has_trait<Op>(trait::on_bits)) {
-        BOOST_OUTCOME_TRY(require_bits(what, given));
+        HEADRACE_TRY(require_bits(what, given));
     }
     if constexpr (has_trait<Op>(trait::on_numbers)) {
         if (is_boolean(given)) return detail::other_dtype(what, given, "a type of numbers");
     }
     if constexpr (has_trait<Op>(trait::on_reals)) {
-        BOOST_OUTCOME_TRY(require_real(what, given));
+        HEADRACE_TRY(require_real(what, given));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace
@@ -5355,7 +5517,7 @@ namespace headrace {
 
 HEADRACE_INLINE result<void> require_between(std::string_view what, std::int64_t number, std::int64_t low,
                                              std::int64_t high) {
-    if (number >= low && number <= high) return boost::outcome_v2::success();
+    if (number >= low && number <= high) return {};
     std::pmr::string text(what);
     text += " is " + number_text(number) + ", but must be ";
     text += high == INT64_MAX ? "at least " + number_text(low)
@@ -5365,7 +5527,7 @@ HEADRACE_INLINE result<void> require_between(std::string_view what, std::int64_t
 
 HEADRACE_INLINE result<void> require_equal(std::string_view what, std::int64_t number,
                                            std::int64_t expected) {
-    if (number == expected) return boost::outcome_v2::success();
+    if (number == expected) return {};
     return invalid(std::pmr::string(what) + " is " + number_text(number) + ", but must be " +
                    number_text(expected));
 }
@@ -5375,32 +5537,32 @@ HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_
 }
 
 HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t given, std::size_t expected) {
-    if (given == expected) return boost::outcome_v2::success();
+    if (given == expected) return {};
     return invalid(std::pmr::string(what) + " has " + counted_text(given, "element") + ", but must have " +
                    number_text(expected));
 }
 
 HEADRACE_INLINE result<void> require_shape(std::string_view what, sizes shape, sizes expected) {
-    if (std::ranges::equal(shape, expected)) return boost::outcome_v2::success();
+    if (std::ranges::equal(shape, expected)) return {};
     return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
                    shape_text(expected));
 }
 
 HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::optional<value>& v,
                                            sizes expected) {
-    if (!v) return boost::outcome_v2::success();
+    if (!v) return {};
     return require_shape(what, inference::of(*v).shape, expected);
 }
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
-    if (element_count(shape) == count) return boost::outcome_v2::success();
+    if (element_count(shape) == count) return {};
     return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " +
                    counted_text(count, "element"));
 }
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::optional<value>& v,
                                               std::int64_t count) {
-    if (!v) return boost::outcome_v2::success();
+    if (!v) return {};
     return require_elements(what, inference::of(*v).shape, count);
 }
 
@@ -5409,11 +5571,11 @@ HEADRACE_INLINE result<void> require_nonempty(std::string_view what, sizes shape
         if (size <= 0)
             return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must not be empty");
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 HEADRACE_INLINE result<void> require_expandable(std::string_view what, sizes from, sizes to) {
-    if (expanded_shape(from, to)) return boost::outcome_v2::success();
+    if (expanded_shape(from, to)) return {};
     return invalid(std::pmr::string(what) + " " + shape_text(from) + " must broadcast to " + shape_text(to));
 }
 
@@ -5421,7 +5583,7 @@ HEADRACE_INLINE result<void> require_shape_beside(std::string_view what, sizes s
                                                   std::size_t axis) {
     bool equal = shape.size() == expected.size();
     for (std::size_t i = 0; equal && i != shape.size(); ++i) equal = i == axis || shape[i] == expected[i];
-    if (equal) return boost::outcome_v2::success();
+    if (equal) return {};
     return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
                    shape_text(expected) + ", apart from axis " + number_text(axis));
 }
@@ -5436,40 +5598,40 @@ HEADRACE_INLINE error other_dtype(std::string_view what, dtype given, std::strin
 }  // namespace detail
 
 HEADRACE_INLINE result<void> require_dtype(std::string_view what, dtype given, dtype expected) {
-    if (given == expected) return boost::outcome_v2::success();
+    if (given == expected) return {};
     return detail::other_dtype(what, given, name_of(expected));
 }
 
 HEADRACE_INLINE result<void> require_dtype(std::string_view what, const std::optional<value>& v,
                                            dtype expected) {
-    if (!v) return boost::outcome_v2::success();
+    if (!v) return {};
     return require_dtype(what, inference::of(*v).dtype, expected);
 }
 
 HEADRACE_INLINE result<void> require_indices(std::string_view what, const tensor_meta& t) {
-    if (t.dtype == dtype::int64 || t.dtype == dtype::int32) return boost::outcome_v2::success();
+    if (t.dtype == dtype::int64 || t.dtype == dtype::int32) return {};
     return detail::other_dtype(what, t.dtype, "int64 or int32");
 }
 
 HEADRACE_INLINE result<void> require_mask(std::string_view what, const tensor_meta& t) {
-    if (is_mask(t.dtype)) return boost::outcome_v2::success();
+    if (is_mask(t.dtype)) return {};
     return detail::other_dtype(what, t.dtype, "bool");
 }
 
 HEADRACE_INLINE result<void> require_floating(std::string_view what, dtype given) {
     if (is_floating(given) || traits_of(given).category == dtype_category::complex) {
-        return boost::outcome_v2::success();
+        return {};
     }
     return detail::other_dtype(what, given, "a floating-point type");
 }
 
 HEADRACE_INLINE result<void> require_real(std::string_view what, dtype given) {
-    if (traits_of(given).category != dtype_category::complex) return boost::outcome_v2::success();
+    if (traits_of(given).category != dtype_category::complex) return {};
     return detail::other_dtype(what, given, "a type of real numbers");
 }
 
 HEADRACE_INLINE result<void> require_bits(std::string_view what, dtype given) {
-    if (is_boolean(given) || is_integral(given)) return boost::outcome_v2::success();
+    if (is_boolean(given) || is_integral(given)) return {};
     return detail::other_dtype(what, given, "bool or an integer type");
 }
 
@@ -5487,14 +5649,14 @@ template <class Args>
                                       {"dilation", &a.dilation},
                                       {"padding", &a.padding},
                                       {"stride", &a.stride}}) {
-        BOOST_OUTCOME_TRY(require_count(name, given->size(), 2));
+        HEADRACE_TRY(require_count(name, given->size(), 2));
     }
     std::array<std::int64_t, 2> count{};
     for (std::size_t i = 0; i != count.size(); ++i) {
-        BOOST_OUTCOME_TRY(require_at_least("kernel_size", a.kernel_size[i], 1));
-        BOOST_OUTCOME_TRY(require_at_least("dilation", a.dilation[i], 1));
-        BOOST_OUTCOME_TRY(require_at_least("padding", a.padding[i], 0));
-        BOOST_OUTCOME_TRY(require_at_least("stride", a.stride[i], 1));
+        HEADRACE_TRY(require_at_least("kernel_size", a.kernel_size[i], 1));
+        HEADRACE_TRY(require_at_least("dilation", a.dilation[i], 1));
+        HEADRACE_TRY(require_at_least("padding", a.padding[i], 0));
+        HEADRACE_TRY(require_at_least("stride", a.stride[i], 1));
         const std::int64_t padded = saturating_add(image[i], saturating_mul(2, a.padding[i]));
         const std::int64_t reach = saturating_add(saturating_mul(a.dilation[i], a.kernel_size[i] - 1), 1);
         if (reach > padded) {
@@ -5509,8 +5671,8 @@ template <class Args>
 template <one_of<ops<aten::im2col>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 3, 4));
-    BOOST_OUTCOME_TRY(count, count_blocks(a, sizes(self.shape).last(2)));
+    HEADRACE_TRY(require_rank("self", self.shape, 3, 4));
+    HEADRACE_TRY(count, count_blocks(a, sizes(self.shape).last(2)));
     shape_builder shape(sizes(self.shape).first(self.rank() - 2));
     shape.back() = saturating_mul(shape.back(), saturating_mul(a.kernel_size[0], a.kernel_size[1]));
     shape.push_back(saturating_mul(count[0], count[1]));
@@ -5519,11 +5681,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::col2im>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, 3));
-    BOOST_OUTCOME_TRY(require_count("output_size", a.output_size.size(), 2));
-    BOOST_OUTCOME_TRY(count, count_blocks(a, a.output_size));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, 3));
+    HEADRACE_TRY(require_count("output_size", a.output_size.size(), 2));
+    HEADRACE_TRY(count, count_blocks(a, a.output_size));
     const std::int64_t elements = saturating_mul(a.kernel_size[0], a.kernel_size[1]);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         require_equal("the number of columns", self.shape.back(), saturating_mul(count[0], count[1])));
     shape_builder shape(sizes(self.shape).first(self.rank() - 1));
     if (shape.back() % elements != 0) {
@@ -5601,11 +5763,11 @@ namespace headrace {
 HEADRACE_INLINE result<void> check_window(const window& w) {
     if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
     if (w.too_large()) return invalid("kernel, stride, dilation or padding are too large");
-    return boost::outcome_v2::success();
+    return {};
 }
 
 HEADRACE_INLINE result<std::int64_t> window_positions(std::int64_t size, const window& w, bool ceil_mode) {
-    BOOST_OUTCOME_TRY(check_window(w));
+    HEADRACE_TRY(check_window(w));
     const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
     const std::int64_t room = saturating_sub(padded, w.extent());
     if (room < 0 && (!ceil_mode || room <= -w.stride)) {
@@ -5620,7 +5782,7 @@ HEADRACE_INLINE result<std::int64_t> window_positions(std::int64_t size, const w
 
 HEADRACE_INLINE result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
                                                             std::int64_t output_padding) {
-    BOOST_OUTCOME_TRY(check_window(w));
+    HEADRACE_TRY(check_window(w));
     const std::int64_t padding = saturating_add(w.before, w.after);
     const std::int64_t grown = saturating_add(saturating_mul(saturating_sub(size, 1), w.stride), w.extent());
     const std::int64_t given = saturating_add(saturating_sub(grown, padding), output_padding);
@@ -5630,10 +5792,10 @@ HEADRACE_INLINE result<std::int64_t> transposed_window_size(std::int64_t size, c
 
 HEADRACE_INLINE result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
     if (count > 3) return invalid("windows have at most 3 dimensions");
-    BOOST_OUTCOME_TRY(kernel, list_for("kernel", lists.kernel, count));
-    BOOST_OUTCOME_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
-    BOOST_OUTCOME_TRY(padding, list_for("padding", lists.padding, count));
-    BOOST_OUTCOME_TRY(dilation, list_for("dilation", lists.dilation, count));
+    HEADRACE_TRY(kernel, list_for("kernel", lists.kernel, count));
+    HEADRACE_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
+    HEADRACE_TRY(padding, list_for("padding", lists.padding, count));
+    HEADRACE_TRY(dilation, list_for("dilation", lists.dilation, count));
     std::array<window, 3> windows{};
     for (std::size_t i = 0; i != count; ++i) {
         if (padding[i] < 0) return invalid("padding must not be negative");
@@ -5689,8 +5851,8 @@ template <>
 inline constexpr weight_ranks weight_ranks_of<aten::convolution>{};
 
 inline result<void> check_convolution(const convolution_form& form, weight_ranks ranks) {
-    BOOST_OUTCOME_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));
-    BOOST_OUTCOME_TRY(require_rank("input", form.input.shape, form.weight.rank() - 1, form.weight.rank()));
+    HEADRACE_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));
+    HEADRACE_TRY(require_rank("input", form.input.shape, form.weight.rank() - 1, form.weight.rank()));
     const std::int64_t first = form.weight.shape[0];
     const std::int64_t wanted = form.transposed ? first : saturating_mul(form.weight.shape[1], form.groups);
     const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
@@ -5698,8 +5860,8 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
         return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
                        " and groups " + number_text(form.groups) + " do not match");
     }
-    BOOST_OUTCOME_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("bias", form.bias, form.input.dtype));
+    HEADRACE_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
+    HEADRACE_TRY(require_dtype("bias", form.bias, form.input.dtype));
     return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }
 
@@ -5717,7 +5879,7 @@ inline result<void> infer_convolution(inference& out, const convolution_form& fo
     shape_builder shape(input.first(lead - 1));
     shape.push_back(form.weight.shape[0]);
     for (std::size_t i = 0; i != form.spatial(); ++i) {
-        BOOST_OUTCOME_TRY(size, window_positions(input[lead + i], windows[i]));
+        HEADRACE_TRY(size, window_positions(input[lead + i], windows[i]));
         shape.push_back(size);
     }
     return add_result(out, form.input.dtype, shape);
@@ -5727,13 +5889,13 @@ inline result<void> infer_transposed_convolution(inference& out, const convoluti
                                                  const std::array<window, 3>& windows, sizes output_padding) {
     const sizes input(form.input.shape);
     const std::size_t lead = form.batched() ? 2 : 1;
-    BOOST_OUTCOME_TRY(extra, list_for("output_padding", output_padding, form.spatial()));
+    HEADRACE_TRY(extra, list_for("output_padding", output_padding, form.spatial()));
     shape_builder shape(input.first(lead - 1));
     shape.push_back(form.out_channels());
     for (std::size_t i = 0; i != form.spatial(); ++i) {
         const std::int64_t limit = std::max(windows[i].stride, windows[i].dilation);
-        BOOST_OUTCOME_TRY(require_between("output_padding", extra[i], 0, limit - 1));
-        BOOST_OUTCOME_TRY(size, transposed_window_size(input[lead + i], windows[i], extra[i]));
+        HEADRACE_TRY(require_between("output_padding", extra[i], 0, limit - 1));
+        HEADRACE_TRY(size, transposed_window_size(input[lead + i], windows[i], extra[i]));
         shape.push_back(size);
     }
     return add_result(out, form.input.dtype, shape);
@@ -5744,10 +5906,10 @@ template <class Op>
 result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& lists, bool ceil_mode) {
     constexpr std::size_t count = spatial_rank<Op>;
     const sizes input(self.shape);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
-    BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count + 1)));
-    BOOST_OUTCOME_TRY(windows, windows_of(lists, count));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", input, count + 1, count + 2));
+    HEADRACE_TRY(require_nonempty("self", input.last(count + 1)));
+    HEADRACE_TRY(windows, windows_of(lists, count));
     const std::size_t lead = input.size() - count;
     shape_builder shape(input.first(lead));
     for (std::size_t i = 0; i != count; ++i) {
@@ -5755,7 +5917,7 @@ result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& 
             return invalid("padding " + number_text(windows[i].before) +
                            " is more than half of a window of " + number_text(windows[i].extent()));
         }
-        BOOST_OUTCOME_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
+        HEADRACE_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
         shape.push_back(size);
     }
     return shape;
@@ -5764,10 +5926,10 @@ template <class Op>
 result<shape_builder> adaptive_shape(const tensor_meta& self, sizes output) {
     constexpr std::size_t count = spatial_rank<Op>;
     const sizes input(self.shape);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
-    BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count)));
-    BOOST_OUTCOME_TRY(given, list_for("output_size", output, count));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", input, count + 1, count + 2));
+    HEADRACE_TRY(require_nonempty("self", input.last(count)));
+    HEADRACE_TRY(given, list_for("output_size", output, count));
     shape_builder shape(input.first(input.size() - count));
     shape.append(given);
     return shape;
@@ -5778,8 +5940,8 @@ result<shape_builder> adaptive_shape(const tensor_meta& self, sizes output) {
 template <one_of<aten::convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     return detail::infer_convolution(out, form, windows);
 }
 
@@ -5787,11 +5949,11 @@ template <one_of<aten::padded_convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
     if (a.padding != "same" && a.padding != "valid") return invalid("padding must be same or valid");
-    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, int_list{0}, a.dilation));
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, int_list{0}, a.dilation));
     for (std::size_t i = 0; i != form.spatial() && a.padding == "same"; ++i) {
-        BOOST_OUTCOME_TRY(check_window(windows[i]));
-        BOOST_OUTCOME_TRY(require_equal("the stride of padding \"same\"", windows[i].stride, 1));
+        HEADRACE_TRY(check_window(windows[i]));
+        HEADRACE_TRY(require_equal("the stride of padding \"same\"", windows[i].stride, 1));
         windows[i] = same_padded(windows[i]);
     }
     return detail::infer_convolution(out, form, windows);
@@ -5801,8 +5963,8 @@ template <one_of<aten::transposed_convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
                                         true};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
 }
 
@@ -5810,13 +5972,13 @@ template <one_of<ops<aten::convolution>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
                                         a.transposed};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     // Only the ops of one number of dimensions take a single image.
-    BOOST_OUTCOME_TRY(require_rank("input", form.input.shape, form.weight.rank()));
-    BOOST_OUTCOME_TRY(extra, list_for("output_padding", a.output_padding, form.spatial()));
+    HEADRACE_TRY(require_rank("input", form.input.shape, form.weight.rank()));
+    HEADRACE_TRY(extra, list_for("output_padding", a.output_padding, form.spatial()));
     for (const std::int64_t count : extra) {
-        BOOST_OUTCOME_TRY(require_at_least("output_padding", count, 0));
+        HEADRACE_TRY(require_at_least("output_padding", count, 0));
     }
     return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
                         : detail::infer_convolution(out, form, windows);
@@ -5825,7 +5987,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::max_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
@@ -5833,9 +5995,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
-    BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
+    HEADRACE_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
 
@@ -5845,23 +6007,23 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if constexpr (requires { a.divisor_override; }) {
         if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
     }
-    BOOST_OUTCOME_TRY(shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}},
-                                                      a.ceil_mode));
+    HEADRACE_TRY(shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}},
+                                                 a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<aten::adaptive_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
+    HEADRACE_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::adaptive_max_pool1d, aten::adaptive_max_pool2d, aten::adaptive_max_pool3d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
-    BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
+    HEADRACE_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
+    HEADRACE_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
 
@@ -6035,7 +6197,7 @@ inline result<std::int64_t> arange_size(const scalar& start, const scalar& end, 
 inline result<void> infer_arange(inference& out, const scalar& start, const scalar& end, const scalar& step,
                                  std::optional<dtype> type) {
     const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
-    BOOST_OUTCOME_TRY(count, arange_size(start, end, step, !floating));
+    HEADRACE_TRY(count, arange_size(start, end, step, !floating));
     const dtype given = type.value_or(floating ? default_float : dtype::int64);
     if (is_boolean(given)) return other_dtype("the range", given, "a type of numbers");
     return add_result(out, given, {count});
@@ -6057,7 +6219,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::linspace>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_at_least("steps", a.steps, 0));
+    HEADRACE_TRY(require_at_least("steps", a.steps, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.steps});
 }
 
@@ -6071,13 +6233,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::eye>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
+    HEADRACE_TRY(require_at_least("n", a.n, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.n, a.n});
 }
 template <one_of<ops<aten::eye_m>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
-    BOOST_OUTCOME_TRY(require_at_least("m", a.m, 0));
+    HEADRACE_TRY(require_at_least("n", a.n, 0));
+    HEADRACE_TRY(require_at_least("m", a.m, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.n, a.m});
 }
 template <one_of<ops<aten::scalar_tensor>> Op>
@@ -6105,7 +6267,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<aten::assertion_ops> Op>
 result<void> infer_results(Op, const args<Op>&, inference&) {
-    return boost::outcome_v2::success();
+    return {};
 }
 template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -6122,8 +6284,8 @@ result<void> infer_results(Op, const args<Op>&, inference& out) {
 template <one_of<ops<aten::sym_size_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const sizes shape(inference::of(a.self).shape);
-    BOOST_OUTCOME_TRY(require_rank("self", shape, 1, SIZE_MAX));
-    BOOST_OUTCOME_TRY(axis_of(a.dim, shape.size()));
+    HEADRACE_TRY(require_rank("self", shape, 1, SIZE_MAX));
+    HEADRACE_TRY(axis_of(a.dim, shape.size()));
     return add_result(out, dtype::int64, {});
 }
 
@@ -6151,7 +6313,7 @@ inline result<shape_builder> matmul_shape(sizes a, sizes b) {
     if (a.back() != inner) return cannot_multiply(a, b);
     const sizes rows = a.size() == 1 ? sizes() : a.subspan(a.size() - 2, 1);
     const sizes columns = b.size() == 1 ? sizes() : b.last(1);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         shape, broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2), b.first(b.size() < 2 ? 0 : b.size() - 2)));
     shape.append(rows);
     shape.append(columns);
@@ -6172,24 +6334,24 @@ inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes
 }
 inline result<void> infer_product(inference& out, const tensor_meta& a, std::size_t rank_of_a,
                                   const tensor_meta& b, std::size_t rank_of_b) {
-    BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
-    BOOST_OUTCOME_TRY(require_factors(a, b));
+    HEADRACE_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
+    HEADRACE_TRY(require_factors(a, b));
     return add_result(out, a.dtype, shape);
 }
 inline result<void> infer_added_product(inference& out, const tensor_meta& self, const tensor_meta& a,
                                         const tensor_meta& b, std::size_t rank) {
-    BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
-    BOOST_OUTCOME_TRY(require_expandable("self", self.shape, shape));
-    BOOST_OUTCOME_TRY(require_factors(a, b));
-    BOOST_OUTCOME_TRY(require_dtype("self", self.dtype, a.dtype));
+    HEADRACE_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
+    HEADRACE_TRY(require_expandable("self", self.shape, shape));
+    HEADRACE_TRY(require_factors(a, b));
+    HEADRACE_TRY(require_dtype("self", self.dtype, a.dtype));
     return add_result(out, a.dtype, shape);
 }
 
 /// Leading axes broadcast, except heads (the third axis from the end) if key and value share them: `grouped`.
 inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value, bool grouped) {
-    BOOST_OUTCOME_TRY(require_rank("query", query, grouped ? 3 : 2, shape_builder::capacity));
-    BOOST_OUTCOME_TRY(require_rank("key", key, query.size()));
-    BOOST_OUTCOME_TRY(require_rank("value", value, query.size()));
+    HEADRACE_TRY(require_rank("query", query, grouped ? 3 : 2, shape_builder::capacity));
+    HEADRACE_TRY(require_rank("key", key, query.size()));
+    HEADRACE_TRY(require_rank("value", value, query.size()));
     const std::size_t rank = query.size();
     if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
         return invalid("query " + shape_text(query) + ", key " + shape_text(key) + " and value " +
@@ -6203,7 +6365,7 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
                            shape_text(query));
         }
     }
-    BOOST_OUTCOME_TRY(batch, broadcast(query.first(lead), key.first(lead), value.first(lead)));
+    HEADRACE_TRY(batch, broadcast(query.first(lead), key.first(lead), value.first(lead)));
     shape_builder shape(batch);
     shape.append(query.subspan(lead));
     shape.back() = value.back();
@@ -6219,22 +6381,22 @@ struct attention_operands {
     bool grouped;
 };
 inline result<shape_builder> infer_attention(inference& out, const attention_operands& a) {
-    BOOST_OUTCOME_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
-    BOOST_OUTCOME_TRY(require_floating("query", a.query.dtype));
-    BOOST_OUTCOME_TRY(require_real("query", a.query.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
+    HEADRACE_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
+    HEADRACE_TRY(require_floating("query", a.query.dtype));
+    HEADRACE_TRY(require_real("query", a.query.dtype));
+    HEADRACE_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
+    HEADRACE_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
     if (a.mask) {
         const tensor_meta& mask = inference::of(*a.mask);
         if (a.is_causal) return invalid("attn_mask must not be given together with is_causal");
         if (!is_boolean(mask.dtype) && mask.dtype != dtype::float32) {
-            BOOST_OUTCOME_TRY(require_dtype("attn_mask", mask.dtype, a.query.dtype));
+            HEADRACE_TRY(require_dtype("attn_mask", mask.dtype, a.query.dtype));
         }
         shape_builder scores(shape);
         scores.back() = a.key.shape[a.key.rank() - 2];
-        BOOST_OUTCOME_TRY(require_expandable("attn_mask", mask.shape, scores));
+        HEADRACE_TRY(require_expandable("attn_mask", mask.shape, scores));
     }
-    BOOST_OUTCOME_TRY(add_result(out, a.query.dtype, shape));
+    HEADRACE_TRY(add_result(out, a.query.dtype, shape));
     return shape;
 }
 
@@ -6263,24 +6425,24 @@ struct cell_sizes {
 
     [[nodiscard]] std::int64_t rows() const { return saturating_mul(gates, hidden); }
     [[nodiscard]] result<void> check(const tensor_meta& w_ih, const tensor_meta& w_hh) const {
-        BOOST_OUTCOME_TRY(require_dtype("w_ih", w_ih.dtype, type));
-        BOOST_OUTCOME_TRY(require_dtype("w_hh", w_hh.dtype, type));
-        BOOST_OUTCOME_TRY(require_shape("w_ih", w_ih.shape, shape_builder{rows(), input}));
+        HEADRACE_TRY(require_dtype("w_ih", w_ih.dtype, type));
+        HEADRACE_TRY(require_dtype("w_hh", w_hh.dtype, type));
+        HEADRACE_TRY(require_shape("w_ih", w_ih.shape, shape_builder{rows(), input}));
         return require_shape("w_hh", w_hh.shape, shape_builder{rows(), given_out});
     }
     [[nodiscard]] result<void> check_bias(std::string_view what, const std::optional<value>& bias) const {
-        if (!bias) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(require_dtype(what, inference::of(*bias).dtype, type));
+        if (!bias) return {};
+        HEADRACE_TRY(require_dtype(what, inference::of(*bias).dtype, type));
         return require_shape(what, bias, shape_builder{rows()});
     }
 };
 
 /// One step of a cell: [batch, input] and [batch, hidden].
 inline result<void> check_cell(const tensor_meta& input, const tensor_meta& hidden, const tensor_meta& w_hh) {
-    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("hx", hidden.dtype, input.dtype));
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
-    BOOST_OUTCOME_TRY(require_rank("w_hh", w_hh.shape, 2));
+    HEADRACE_TRY(require_floating("input", input.dtype));
+    HEADRACE_TRY(require_dtype("hx", hidden.dtype, input.dtype));
+    HEADRACE_TRY(require_rank("input", input.shape, 2));
+    HEADRACE_TRY(require_rank("w_hh", w_hh.shape, 2));
     return require_shape("hx", hidden.shape, shape_builder{input.shape[0], w_hh.shape[1]});
 }
 
@@ -6309,40 +6471,40 @@ inline result<void> check_params(const sequence_operands& s) {
     const std::int64_t each = (s.has_biases ? 4 : 2) + (s.projects() ? 1 : 0);
     const std::int64_t wanted = saturating_mul(saturating_mul(s.layers, s.directions()), each);
     const auto given = static_cast<std::int64_t>(s.params.size());
-    BOOST_OUTCOME_TRY(require_equal("the number of params", given, wanted));
+    HEADRACE_TRY(require_equal("the number of params", given, wanted));
     cell_sizes cell{s.gates, s.input.shape[2], s.cell.shape[2], s.hidden.shape[2], s.input.dtype};
     for (std::int64_t k = 0; k != s.layers * s.directions(); ++k) {
         const value* p = s.params.begin() + k * each;
         if (k == s.directions()) cell.input = saturating_mul(s.hidden.shape[2], s.directions());
-        BOOST_OUTCOME_TRY(cell.check(inference::of(p[0]), inference::of(p[1])));
+        HEADRACE_TRY(cell.check(inference::of(p[0]), inference::of(p[1])));
         if (s.has_biases) {
-            BOOST_OUTCOME_TRY(cell.check_bias("b_ih", p[2]));
-            BOOST_OUTCOME_TRY(cell.check_bias("b_hh", p[3]));
+            HEADRACE_TRY(cell.check_bias("b_ih", p[2]));
+            HEADRACE_TRY(cell.check_bias("b_hh", p[3]));
         }
         if (s.projects()) {
-            BOOST_OUTCOME_TRY(require_dtype("w_hr", inference::of(p[each - 1]).dtype, s.input.dtype));
-            BOOST_OUTCOME_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
-                                            shape_builder{cell.given_out, cell.hidden}));
+            HEADRACE_TRY(require_dtype("w_hr", inference::of(p[each - 1]).dtype, s.input.dtype));
+            HEADRACE_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
+                                       shape_builder{cell.given_out, cell.hidden}));
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// What a recurrent network gives for each step: the hidden state of its last layer, in both directions.
 inline result<void> infer_sequence(inference& out, const sequence_operands& s) {
-    BOOST_OUTCOME_TRY(require_floating("input", s.input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("hx", s.hidden.dtype, s.input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("the cell state", s.cell.dtype, s.input.dtype));
-    BOOST_OUTCOME_TRY(require_rank("input", s.input.shape, 3));
-    BOOST_OUTCOME_TRY(require_rank("hx", s.hidden.shape, 3));
-    BOOST_OUTCOME_TRY(require_rank("the cell state", s.cell.shape, 3));
-    BOOST_OUTCOME_TRY(require_at_least("num_layers", s.layers, 1));
+    HEADRACE_TRY(require_floating("input", s.input.dtype));
+    HEADRACE_TRY(require_dtype("hx", s.hidden.dtype, s.input.dtype));
+    HEADRACE_TRY(require_dtype("the cell state", s.cell.dtype, s.input.dtype));
+    HEADRACE_TRY(require_rank("input", s.input.shape, 3));
+    HEADRACE_TRY(require_rank("hx", s.hidden.shape, 3));
+    HEADRACE_TRY(require_rank("the cell state", s.cell.shape, 3));
+    HEADRACE_TRY(require_at_least("num_layers", s.layers, 1));
     const std::int64_t states = saturating_mul(s.layers, s.directions());
     const std::int64_t batch = s.input.shape[s.batch_first ? 0 : 1];
-    BOOST_OUTCOME_TRY(require_shape("hx", s.hidden.shape, shape_builder{states, batch, s.hidden.shape[2]}));
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(require_shape("hx", s.hidden.shape, shape_builder{states, batch, s.hidden.shape[2]}));
+    HEADRACE_TRY(
         require_shape("the cell state", s.cell.shape, shape_builder{states, batch, s.cell.shape[2]}));
-    BOOST_OUTCOME_TRY(check_params(s));
+    HEADRACE_TRY(check_params(s));
     const std::int64_t width = saturating_mul(s.hidden.shape[2], s.directions());
     return add_result(out, s.input.dtype, {s.input.shape[0], s.input.shape[1], width});
 }
@@ -6369,16 +6531,16 @@ template <one_of<ops<aten::matmul>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(shape, detail::matmul_shape(self.shape, other.shape));
-    BOOST_OUTCOME_TRY(detail::require_factors(self, other));
+    HEADRACE_TRY(shape, detail::matmul_shape(self.shape, other.shape));
+    HEADRACE_TRY(detail::require_factors(self, other));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::outer>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.vec2);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1));
-    BOOST_OUTCOME_TRY(require_rank("vec2", other.shape, 1));
+    HEADRACE_TRY(require_rank("self", self.shape, 1));
+    HEADRACE_TRY(require_rank("vec2", other.shape, 1));
     return add_result(out, result_type(self, other), {self.shape[0], other.shape[0]});
 }
 template <one_of<ops<aten::addmm>> Op>
@@ -6395,18 +6557,18 @@ template <one_of<ops<aten::linear>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const tensor_meta& weight = inference::of(a.weight);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight.shape, 1, 2));
+    HEADRACE_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
+    HEADRACE_TRY(require_rank("weight", weight.shape, 1, 2));
     if (input.shape.back() != weight.shape.back()) return detail::cannot_multiply(input.shape, weight.shape);
     shape_builder shape(sizes(input.shape).first(input.rank() - 1));
     if (weight.rank() == 2) shape.push_back(weight.shape[0]);
-    BOOST_OUTCOME_TRY(detail::require_factors(input, weight));
-    BOOST_OUTCOME_TRY(require_dtype("bias", a.bias, input.dtype));
+    HEADRACE_TRY(detail::require_factors(input, weight));
+    HEADRACE_TRY(require_dtype("bias", a.bias, input.dtype));
     if (a.bias) {
         const sizes bias(inference::of(*a.bias).shape);
-        BOOST_OUTCOME_TRY(require_rank("bias", bias, weight.rank() - 1));
+        HEADRACE_TRY(require_rank("bias", bias, weight.rank() - 1));
         if (element_count(bias) != 1) {
-            BOOST_OUTCOME_TRY(require_shape("bias", bias, sizes(weight.shape).first(weight.rank() - 1)));
+            HEADRACE_TRY(require_shape("bias", bias, sizes(weight.shape).first(weight.rank() - 1)));
         }
     }
     return add_result(out, input.dtype, shape);
@@ -6414,20 +6576,19 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::scaled_dot_product_attention>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         detail::infer_attention(out, {inference::of(a.query), inference::of(a.key), inference::of(a.value),
                                       a.attn_mask, a.is_causal, a.enable_gqa}));
-    return boost::outcome_v2::success();
+    return {};
 }
 template <one_of<ops<aten::_scaled_dot_product_flash_attention_for_cpu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& query = inference::of(a.query);
-    BOOST_OUTCOME_TRY(require_rank("query", query.shape, 4));
-    BOOST_OUTCOME_TRY(
-        shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value), a.attn_mask,
-                                             a.is_causal, false}));
+    HEADRACE_TRY(require_rank("query", query.shape, 4));
+    HEADRACE_TRY(shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value),
+                                                      a.attn_mask, a.is_causal, false}));
     // Nothing broadcasts here: the sums are those of query's rows.
-    BOOST_OUTCOME_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
+    HEADRACE_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
     const dtype sums = query.dtype == dtype::float64 ? dtype::float64 : dtype::float32;
     return add_result(out, sums, sizes(query.shape).first(3));
 }
@@ -6435,20 +6596,20 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::rnn_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& hidden = inference::of(a.hx);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, hidden, a.params,
                                      a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
     return add_result(out, hidden);
 }
 template <one_of<ops<aten::lstm_input>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("hx", a.hx.size(), 2));
+    HEADRACE_TRY(require_count("hx", a.hx.size(), 2));
     const tensor_meta& hidden = inference::of(a.hx[0]);
     const tensor_meta& cell = inference::of(a.hx[1]);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, cell, a.params,
                                      a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
-    BOOST_OUTCOME_TRY(add_result(out, hidden));
+    HEADRACE_TRY(add_result(out, hidden));
     return add_result(out, cell);
 }
 template <one_of<ops<aten::gru_cell, aten::rnn_relu_cell, aten::rnn_tanh_cell, aten::lstm_cell>> Op>
@@ -6456,19 +6617,19 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const tensor_meta& w_hh = inference::of(a.w_hh);
     const list<value> states = detail::states_of(a.hx);
-    BOOST_OUTCOME_TRY(require_count("hx", states.size(), std::is_same_v<Op, aten::lstm_cell> ? 2 : 1));
+    HEADRACE_TRY(require_count("hx", states.size(), std::is_same_v<Op, aten::lstm_cell> ? 2 : 1));
     for (const value state : states) {
-        BOOST_OUTCOME_TRY(detail::check_cell(input, inference::of(state), w_hh));
+        HEADRACE_TRY(detail::check_cell(input, inference::of(state), w_hh));
     }
     const std::int64_t hidden = w_hh.shape[1];
     const detail::cell_sizes cell{detail::gates_of<Op>, input.shape[1], hidden, hidden, input.dtype};
-    BOOST_OUTCOME_TRY(cell.check(inference::of(a.w_ih), w_hh));
-    BOOST_OUTCOME_TRY(cell.check_bias("b_ih", a.b_ih));
-    BOOST_OUTCOME_TRY(cell.check_bias("b_hh", a.b_hh));
+    HEADRACE_TRY(cell.check(inference::of(a.w_ih), w_hh));
+    HEADRACE_TRY(cell.check_bias("b_ih", a.b_ih));
+    HEADRACE_TRY(cell.check_bias("b_hh", a.b_hh));
     for (const value state : states) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(state)));
+        HEADRACE_TRY(add_result(out, inference::of(state)));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace
@@ -6535,7 +6696,7 @@ inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::
     einsum_equation equation;
     for (;;) {
         const std::size_t comma = left.find(',');
-        BOOST_OUTCOME_TRY(labels, einsum_labels(left.substr(0, comma)));
+        HEADRACE_TRY(labels, einsum_labels(left.substr(0, comma)));
         equation.operands.push_back(labels);
         if (comma == std::string_view::npos) break;
         left.remove_prefix(comma + 1);
@@ -6543,7 +6704,7 @@ inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::
     if (arrow == std::string_view::npos) {
         equation.result = detail::implicit_einsum_result(equation.operands);
     } else {
-        BOOST_OUTCOME_TRY(labels, einsum_labels(text.substr(arrow + 2)));
+        HEADRACE_TRY(labels, einsum_labels(text.substr(arrow + 2)));
         for (std::size_t i = 0; i != labels.size(); ++i) {
             if (labels.find(labels[i], i + 1) == std::pmr::string::npos) continue;
             return invalid(std::pmr::string("einsum label '") + labels[i] + "' appears twice in the result");
@@ -6567,14 +6728,14 @@ public:
         std::size_t axis = 0;
         for (const char c : labels) {
             if (c == '.') {
-                BOOST_OUTCOME_TRY(both, broadcast(hidden_, shape.subspan(axis, shape.size() - named)));
+                HEADRACE_TRY(both, broadcast(hidden_, shape.subspan(axis, shape.size() - named)));
                 hidden_ = both;
                 axis += shape.size() - named;
             } else {
-                BOOST_OUTCOME_TRY(add_label(c, shape[axis++]));
+                HEADRACE_TRY(add_label(c, shape[axis++]));
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     [[nodiscard]] result<shape_builder> shape_of(std::string_view labels) const {
@@ -6600,7 +6761,7 @@ private:
             return invalid(std::pmr::string("einsum label '") + c + "' has sizes " + number_text(known) +
                            " and " + number_text(size));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     std::array<std::int64_t, 128> size_ = [] {
@@ -6613,7 +6774,7 @@ private:
 
 template <one_of<ops<aten::einsum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(equation, parse_einsum(a.equation));
+    HEADRACE_TRY(equation, parse_einsum(a.equation));
     if (a.tensors.empty() || a.tensors.size() != equation.operands.size()) {
         return invalid("einsum equation '" + std::pmr::string(a.equation) + "' does not have " +
                        counted_text(a.tensors.size(), "operand"));
@@ -6623,11 +6784,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (std::size_t i = 0; i != a.tensors.size(); ++i) {
         const tensor_meta& t = inference::of(a.tensors[i]);
         if (i != 0) {
-            BOOST_OUTCOME_TRY(detail::require_factors(first, t));
+            HEADRACE_TRY(detail::require_factors(first, t));
         }
-        BOOST_OUTCOME_TRY(known.add(equation.operands[i], t.shape));
+        HEADRACE_TRY(known.add(equation.operands[i], t.shape));
     }
-    BOOST_OUTCOME_TRY(shape, known.shape_of(equation.result));
+    HEADRACE_TRY(shape, known.shape_of(equation.result));
     return add_result(out, first.dtype, shape);
 }
 
@@ -6668,12 +6829,12 @@ using like_self_ops_with_rule =
 namespace detail {
 
 inline result<void> infer_broadcast(inference& out, dtype type, const tensor_meta& a, const tensor_meta& b) {
-    BOOST_OUTCOME_TRY(shape, broadcast(a.shape, b.shape));
+    HEADRACE_TRY(shape, broadcast(a.shape, b.shape));
     return add_result(out, type, shape);
 }
 inline result<void> infer_broadcast(inference& out, dtype type, const tensor_meta& a, const tensor_meta& b,
                                     const tensor_meta& c) {
-    BOOST_OUTCOME_TRY(shape, broadcast(a.shape, b.shape, c.shape));
+    HEADRACE_TRY(shape, broadcast(a.shape, b.shape, c.shape));
     return add_result(out, type, shape);
 }
 
@@ -6681,32 +6842,32 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
 template <class Op, class... Operands>
 result<dtype> promoted_for(const Operands&... operands) {
     const dtype type = result_type(operands...);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("the common type of the operands", type));
+    HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type));
     return type;
 }
 template <class Op>
 result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
-    BOOST_OUTCOME_TRY(type, promoted_for<Op>(a, b));
+    HEADRACE_TRY(type, promoted_for<Op>(a, b));
     return infer_broadcast(out, type, a, b);
 }
 
 /// The dtype of arithmetic's result, where the op is defined for it.
 template <class Op, class Other>
 result<dtype> checked_type_of(const tensor_meta& self, const Other& other) {
-    BOOST_OUTCOME_TRY(promoted_for<Op>(self, other));
+    HEADRACE_TRY(promoted_for<Op>(self, other));
     return aten::result_type_of<Op>(self, other);
 }
 
 /// A factor of integers must be one.
 inline result<void> check_alpha(const scalar& alpha, dtype type) {
-    if (is_floating(type) || !alpha.is_floating()) return boost::outcome_v2::success();
+    if (is_floating(type) || !alpha.is_floating()) return {};
     return invalid("alpha must be an integer where the result is " + std::pmr::string(name_of(type)));
 }
 
 /// The shape and dtype of `self`, where the op is defined for that dtype.
 template <class Op>
 result<void> infer_like_self(const tensor_meta& self, inference& out) {
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return add_result(out, self);
 }
 
@@ -6744,24 +6905,24 @@ template <one_of<ops<aten::prelu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const sizes weight(inference::of(a.weight).shape);
-    BOOST_OUTCOME_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight, 0, 1));
+    HEADRACE_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
+    HEADRACE_TRY(require_rank("weight", weight, 0, 1));
     if (element_count(weight) != 1) {
-        BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
-        BOOST_OUTCOME_TRY(require_elements("weight", weight, self.rank() > 1 ? self.shape[1] : 1));
+        HEADRACE_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
+        HEADRACE_TRY(require_elements("weight", weight, self.rank() > 1 ? self.shape[1] : 1));
     }
     return detail::infer_like_self<Op>(self, out);
 }
 template <one_of<ops<aten::_prelu_kernel>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
-    BOOST_OUTCOME_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
+    HEADRACE_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
+    HEADRACE_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
     return detail::infer_like_self<Op>(self, out);
 }
 template <one_of<ops<aten::fill_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
+    HEADRACE_TRY(require_rank("value", inference::of(a.value).shape, 0));
     return add_result(out, inference::of(a.self));
 }
 
@@ -6769,7 +6930,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(expanded_shape(inference::of(a.src).shape, self.shape));
+    HEADRACE_TRY(expanded_shape(inference::of(a.src).shape, self.shape));
     return add_result(out, self);
 }
 
@@ -6778,7 +6939,7 @@ template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::pre
     requires(!aten::takes_other<Op>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return add_result(out, has_trait<Op>(trait::predicate) ? dtype::boolean : as_floating(self.dtype),
                       self.shape);
 }
@@ -6790,15 +6951,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if constexpr (has_trait<Op>(trait::binary)) {
         const tensor_meta& other = inference::of(a.other);
-        BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, other));
+        HEADRACE_TRY(type, detail::checked_type_of<Op>(self, other));
         if constexpr (requires { a.alpha; }) {
-            BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, type));
+            HEADRACE_TRY(detail::check_alpha(a.alpha, type));
         }
         return detail::infer_broadcast(out, type, self, other);
     } else {
-        BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, a.other));
+        HEADRACE_TRY(type, detail::checked_type_of<Op>(self, a.other));
         if constexpr (requires { a.alpha; }) {
-            BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, type));
+            HEADRACE_TRY(detail::check_alpha(a.alpha, type));
         }
         return add_result(out, type, self.shape);
     }
@@ -6807,7 +6968,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::remainder_scalar_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(other, a.self));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(other, a.self));
     return add_result(out, type, other.shape);
 }
 
@@ -6815,14 +6976,14 @@ template <one_of<ops<aten::div_tensor_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(type, detail::quotient_type(self, other, a.rounding_mode));
+    HEADRACE_TRY(type, detail::quotient_type(self, other, a.rounding_mode));
     return detail::infer_broadcast(out, type, self, other);
 }
 
 template <one_of<ops<aten::div_scalar_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(type, detail::quotient_type(self, a.other, a.rounding_mode));
+    HEADRACE_TRY(type, detail::quotient_type(self, a.other, a.rounding_mode));
     return add_result(out, type, self.shape);
 }
 
@@ -6856,21 +7017,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& left = inference::of(a.tensor1);
     const tensor_meta& right = inference::of(a.tensor2);
-    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, left, right));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, left, right));
     return detail::infer_broadcast(out, type, self, left, right);
 }
 
 template <one_of<ops<aten::lerp_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end));
 }
 
 template <one_of<ops<aten::lerp_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end), inference::of(a.weight));
 }
 
@@ -6882,21 +7043,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     type.add(self);
     if (a.min) type.add(*a.min);
     if (a.max) type.add(*a.max);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("the common type of the operands", type.type()));
+    HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type.type()));
     return add_result(out, type.type(), self.shape);
 }
 
 template <one_of<ops<aten::clamp_max>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, a.max));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.max));
     return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::clamp_min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, a.min));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.min));
     return add_result(out, type, self.shape);
 }
 
@@ -6916,23 +7077,23 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& low = inference::of(a.min ? *a.min : *a.max);
     const tensor_meta& high = inference::of(a.max ? *a.max : *a.min);
-    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, low, high));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, low, high));
     return detail::infer_broadcast(out, type, self, low, high);
 }
 
 /// On the CPU, the second result keeps what the gradient needs.
 template <one_of<ops<aten::log_sigmoid_forward>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::infer_like_self<Op>(inference::of(a.self), out));
+    HEADRACE_TRY(detail::infer_like_self<Op>(inference::of(a.self), out));
     return add_result(out, inference::of(a.self));
 }
 
 template <one_of<ops<aten::glu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     shape_builder shape(self.shape);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty() || shape[axis] % 2 != 0) {
         return invalid("axis " + number_text(axis) + " of " + shape_text(self.shape) + " must be even");
     }
@@ -6948,17 +7109,17 @@ namespace headrace {
 namespace detail {
 
 inline result<void> infer_view(inference& out, const tensor_meta& self, sizes shape) {
-    BOOST_OUTCOME_TRY(viewed, viewed_shape(self.shape, shape));
+    HEADRACE_TRY(viewed, viewed_shape(self.shape, shape));
     return add_result(out, self.dtype, viewed);
 }
 inline result<void> infer_expanded(inference& out, const tensor_meta& self, sizes shape) {
-    BOOST_OUTCOME_TRY(expanded, expanded_shape(self.shape, shape));
+    HEADRACE_TRY(expanded, expanded_shape(self.shape, shape));
     return add_result(out, self.dtype, expanded);
 }
 inline result<void> infer_transposed(inference& out, const tensor_meta& self, std::int64_t a,
                                      std::int64_t b) {
-    BOOST_OUTCOME_TRY(first, axis_of(a, self.rank()));
-    BOOST_OUTCOME_TRY(second, axis_of(b, self.rank()));
+    HEADRACE_TRY(first, axis_of(a, self.rank()));
+    HEADRACE_TRY(second, axis_of(b, self.rank()));
     shape_builder shape(self.shape);
     std::swap(shape[first], shape[second]);
     return add_result(out, self.dtype, shape);
@@ -6978,8 +7139,8 @@ inline result<void> infer_squeezed(inference& out, const tensor_meta& self, axis
     if (sources.size() != destinations.size()) {
         return invalid("cannot move axes " + shape_text(sources) + " to " + shape_text(destinations));
     }
-    BOOST_OUTCOME_TRY(moved, axes_of(sources, rank, no_axes::none));
-    BOOST_OUTCOME_TRY(taken, axes_of(destinations, rank, no_axes::none));
+    HEADRACE_TRY(moved, axes_of(sources, rank, no_axes::none));
+    HEADRACE_TRY(taken, axes_of(destinations, rank, no_axes::none));
     shape_builder order = shape_builder::filled(rank, 0);
     std::size_t next = 0;
     for (std::size_t i = 0; i != rank; ++i) {
@@ -7006,7 +7167,7 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
 
 /// The shape of what is selected at one index of an axis.
 [[nodiscard]] inline result<shape_builder> selected_shape(sizes from, std::int64_t dim, std::int64_t index) {
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, from.size()));
+    HEADRACE_TRY(axis, axis_of(dim, from.size()));
     shape_builder shape(from);
     if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
     if (index < -shape[axis] || index >= shape[axis]) {
@@ -7020,8 +7181,8 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
 [[nodiscard]] inline result<shape_builder> sliced_shape(sizes from, std::int64_t dim,
                                                         std::optional<std::int64_t> start,
                                                         std::optional<std::int64_t> end, std::int64_t step) {
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, from.size()));
-    BOOST_OUTCOME_TRY(require_at_least("step", step, 1));
+    HEADRACE_TRY(axis, axis_of(dim, from.size()));
+    HEADRACE_TRY(require_at_least("step", step, 1));
     shape_builder shape(from);
     if (shape.empty()) return invalid("a tensor of rank 0 cannot be sliced");
     shape[axis] = clamped_slice(start, end, shape[axis]).count(step);
@@ -7042,11 +7203,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::as_strided>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("stride", a.stride.size(), a.size.size()));
+    HEADRACE_TRY(require_count("stride", a.stride.size(), a.size.size()));
     for (const std::int64_t step : a.stride) {
-        BOOST_OUTCOME_TRY(require_at_least("stride", step, 0));
+        HEADRACE_TRY(require_at_least("stride", step, 0));
     }
-    BOOST_OUTCOME_TRY(require_at_least("storage_offset", a.storage_offset.value_or(0), 0));
+    HEADRACE_TRY(require_at_least("storage_offset", a.storage_offset.value_or(0), 0));
     return add_result(out, inference::of(a.self).dtype, a.size);
 }
 template <one_of<ops<aten::broadcast_to, aten::expand>> Op>
@@ -7061,8 +7222,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::flatten_using_ints>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(first, axis_of(a.start_dim, self.rank()));
-    BOOST_OUTCOME_TRY(last, axis_of(a.end_dim, self.rank()));
+    HEADRACE_TRY(first, axis_of(a.start_dim, self.rank()));
+    HEADRACE_TRY(last, axis_of(a.end_dim, self.rank()));
     if (self.rank() == 0) return add_result(out, self.dtype, {1});
     if (first > last) return invalid("start_dim must not come after end_dim");
     const sizes shape(self.shape);
@@ -7076,10 +7237,10 @@ template <one_of<ops<aten::unflatten_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const sizes shape(self.shape);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty()) return invalid("a tensor of rank 0 has no axis to unflatten");
     if (a.sizes.empty()) return invalid("sizes must not be empty");
-    BOOST_OUTCOME_TRY(parts, viewed_shape(shape.subspan(axis, 1), a.sizes));
+    HEADRACE_TRY(parts, viewed_shape(shape.subspan(axis, 1), a.sizes));
     shape_builder given(shape.first(axis));
     given.append(parts);
     given.append(shape.subspan(axis + 1));
@@ -7089,19 +7250,19 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::permute>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(order, permutation_of(a.dims, self.rank()));
+    HEADRACE_TRY(order, permutation_of(a.dims, self.rank()));
     return detail::infer_permuted(out, self, order);
 }
 template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(order, moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
+    HEADRACE_TRY(order, moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
     return detail::infer_permuted(out, self, order);
 }
 template <one_of<ops<aten::m_t>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
     return detail::infer_transposed(out, self, -2, -1);
 }
 template <one_of<ops<aten::numpy_t>> Op>
@@ -7123,14 +7284,14 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::t>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 0, 2));
+    HEADRACE_TRY(require_rank("self", self.shape, 0, 2));
     return self.rank() < 2 ? add_result(out, self) : detail::infer_transposed(out, self, 0, 1);
 }
 
 template <one_of<ops<aten::narrow>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     shape_builder shape(self.shape);
     if (shape.empty()) return invalid("a tensor of rank 0 cannot be narrowed");
     const std::int64_t start = a.start < 0 ? a.start + shape[axis] : a.start;
@@ -7144,38 +7305,38 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::slice_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
+    HEADRACE_TRY(shape, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::select_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, selected_shape(self.shape, a.dim, a.index));
+    HEADRACE_TRY(shape, selected_shape(self.shape, a.dim, a.index));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::squeeze>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes, axes_of({}, self.rank()));
+    HEADRACE_TRY(axes, axes_of({}, self.rank()));
     return detail::infer_squeezed(out, self, axes);
 }
 template <one_of<ops<aten::squeeze_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes, axes_of({&a.dim, 1}, self.rank()));
+    HEADRACE_TRY(axes, axes_of({&a.dim, 1}, self.rank()));
     return detail::infer_squeezed(out, self, axes);
 }
 template <one_of<ops<aten::squeeze_dims>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes, axes_of(a.dim, self.rank(), no_axes::none));
+    HEADRACE_TRY(axes, axes_of(a.dim, self.rank(), no_axes::none));
     return detail::infer_squeezed(out, self, axes);
 }
 template <one_of<ops<aten::unsqueeze>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank() + 1));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank() + 1));
     shape_builder shape(self.shape);
     shape.insert(axis, 1);
     return add_result(out, self.dtype, shape);
@@ -7185,13 +7346,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::flip>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes_of(a.dims, self.rank(), no_axes::none));
+    HEADRACE_TRY(axes_of(a.dims, self.rank(), no_axes::none));
     return add_result(out, self);
 }
 template <one_of<ops<aten::flipud, aten::fliplr>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, std::is_same_v<Op, aten::fliplr> ? 2 : 1, SIZE_MAX));
+    HEADRACE_TRY(require_rank("self", self.shape, std::is_same_v<Op, aten::fliplr> ? 2 : 1, SIZE_MAX));
     return add_result(out, self);
 }
 /// A shift for each of dims, or one shift of all elements in a row.
@@ -7199,12 +7360,12 @@ template <one_of<ops<aten::roll>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if (a.dims.empty()) {
-        BOOST_OUTCOME_TRY(require_count("shifts", a.shifts.size(), 1));
+        HEADRACE_TRY(require_count("shifts", a.shifts.size(), 1));
     } else {
-        BOOST_OUTCOME_TRY(require_count("shifts", a.shifts.size(), a.dims.size()));
+        HEADRACE_TRY(require_count("shifts", a.shifts.size(), a.dims.size()));
     }
     for (const std::int64_t dim : a.dims) {  // one may be named twice
-        BOOST_OUTCOME_TRY(axis_of(dim, self.rank()));
+        HEADRACE_TRY(axis_of(dim, self.rank()));
     }
     return add_result(out, self);
 }
@@ -7217,8 +7378,8 @@ struct diagonal_line {
 };
 [[nodiscard]] inline result<diagonal_line> diagonal_of(sizes shape, std::int64_t offset, std::int64_t dim1,
                                                        std::int64_t dim2) {
-    BOOST_OUTCOME_TRY(axis1, axis_of(dim1, shape.size()));
-    BOOST_OUTCOME_TRY(axis2, axis_of(dim2, shape.size()));
+    HEADRACE_TRY(axis1, axis_of(dim1, shape.size()));
+    HEADRACE_TRY(axis2, axis_of(dim2, shape.size()));
     if (axis1 == axis2) return invalid("a diagonal runs along two different axes");
     const std::int64_t down = offset < 0 ? saturating_add(shape[axis1], offset) : shape[axis1];
     const std::int64_t across = offset < 0 ? shape[axis2] : saturating_sub(shape[axis2], offset);
@@ -7228,8 +7389,8 @@ struct diagonal_line {
 template <one_of<ops<aten::diagonal>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
-    BOOST_OUTCOME_TRY(line, diagonal_of(self.shape, a.offset, a.dim1, a.dim2));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
+    HEADRACE_TRY(line, diagonal_of(self.shape, a.offset, a.dim1, a.dim2));
     shape_builder shape;
     for (std::size_t i = 0; i != self.rank(); ++i) {
         if (i != line.axis1 && i != line.axis2) shape.push_back(self.shape[i]);
@@ -7241,7 +7402,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::unfold>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dimension, self.rank()));
+    HEADRACE_TRY(axis, axis_of(a.dimension, self.rank()));
     shape_builder shape(self.shape);
     const std::int64_t room = shape.empty() ? 1 : shape[axis];
     if (a.size < 0 || a.size > room || a.step <= 0) {
@@ -7277,8 +7438,8 @@ namespace headrace {
         }
         const tensor_meta& index = inference::of(*indices[i]);
         if (is_mask(index.dtype)) return invalid("the shape that a mask selects depends on its data");
-        BOOST_OUTCOME_TRY(require_indices("index " + number_text(i), index));
-        BOOST_OUTCOME_TRY(both, broadcast(given, index.shape));
+        HEADRACE_TRY(require_indices("index " + number_text(i), index));
+        HEADRACE_TRY(both, broadcast(given, index.shape));
         given = both;
         if (!first) first = i;
         runs += i == 0 || !indices[i - 1];
@@ -7313,10 +7474,10 @@ inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> 
         const std::size_t covered = mask != nullptr ? mask->rank() : 1;
         if (covered > shape.size() - axis) return invalid("there are more indices than axes");
         if (mask != nullptr) {
-            BOOST_OUTCOME_TRY(require_shape("mask", mask->shape, shape.subspan(axis, covered)));
+            HEADRACE_TRY(require_shape("mask", mask->shape, shape.subspan(axis, covered)));
         } else if (v) {
-            BOOST_OUTCOME_TRY(require_indices("index", inference::of(*v)));
-            BOOST_OUTCOME_TRY(both, broadcast(given, inference::of(*v).shape));
+            HEADRACE_TRY(require_indices("index", inference::of(*v)));
+            HEADRACE_TRY(both, broadcast(given, inference::of(*v).shape));
             given = both;
         }
         found.has_masks = found.has_masks || mask != nullptr;
@@ -7339,41 +7500,41 @@ inline result<void> check_paired(std::string_view what, sizes shape, sizes index
     const shape_builder part = index.empty() ? shape_builder{1} : shape_builder(index);
     bool fits = wide.size() == part.size();
     for (std::size_t i = 0; fits && i != part.size(); ++i) fits = i == free_axis || part[i] <= wide[i];
-    if (fits) return boost::outcome_v2::success();
+    if (fits) return {};
     return invalid("index " + shape_text(index) + " does not fit " + std::pmr::string(what) + " " +
                    shape_text(shape));
 }
 inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index) {
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
-    if (element_count(index.shape) == 0) return boost::outcome_v2::success();  // nothing is scattered
-    BOOST_OUTCOME_TRY(require_indices("index", index));
+    HEADRACE_TRY(axis, axis_of(dim, self.rank()));
+    if (element_count(index.shape) == 0) return {};  // nothing is scattered
+    HEADRACE_TRY(require_indices("index", index));
     return check_paired("self", self.shape, index.shape, axis);
 }
 inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
                                   const tensor_meta& src) {
-    BOOST_OUTCOME_TRY(check_scatter(self, dim, index));
-    BOOST_OUTCOME_TRY(require_dtype("src", src.dtype, self.dtype));
-    if (element_count(index.shape) == 0) return boost::outcome_v2::success();
+    HEADRACE_TRY(check_scatter(self, dim, index));
+    HEADRACE_TRY(require_dtype("src", src.dtype, self.dtype));
+    if (element_count(index.shape) == 0) return {};
     return check_paired("src", src.shape, index.shape, std::nullopt);
 }
 
 /// The index of index_select and its like: one axis at most.
 inline result<void> check_index_list(const tensor_meta& index) {
-    BOOST_OUTCOME_TRY(require_rank("index", index.shape, 0, 1));
+    HEADRACE_TRY(require_rank("index", index.shape, 0, 1));
     return require_indices("index", index);
 }
 /// A source that has one slice along the axis for each index.
 inline result<void> check_slices(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
                                  const tensor_meta& source) {
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
-    BOOST_OUTCOME_TRY(check_index_list(index));
-    BOOST_OUTCOME_TRY(require_dtype("source", source.dtype, self.dtype));
+    HEADRACE_TRY(axis, axis_of(dim, self.rank()));
+    HEADRACE_TRY(check_index_list(index));
+    HEADRACE_TRY(require_dtype("source", source.dtype, self.dtype));
     shape_builder expected(self.shape);
     if (!expected.empty()) expected[axis] = element_count(index.shape);
     const bool number = source.rank() == 0 || self.rank() == 0;  // of a list of one
     if (!number) return require_shape("source", source.shape, expected);
-    BOOST_OUTCOME_TRY(require_elements("source", source.shape, 1));
-    BOOST_OUTCOME_TRY(require_elements("index", index.shape, 1));
+    HEADRACE_TRY(require_elements("source", source.shape, 1));
+    HEADRACE_TRY(require_elements("index", index.shape, 1));
     return require_rank("self", self.shape, 0, 1);
 }
 
@@ -7382,7 +7543,7 @@ inline result<void> check_slices(const tensor_meta& self, std::int64_t dim, cons
 template <one_of<ops<aten::index_tensor, aten::_unsafe_index_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, indexed_shape(self.shape, a.indices));
+    HEADRACE_TRY(shape, indexed_shape(self.shape, a.indices));
     return add_result(out, self.dtype, shape);
 }
 
@@ -7390,16 +7551,16 @@ template <one_of<ops<aten::index_put, aten::_unsafe_index_put>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& values = inference::of(a.values);
-    BOOST_OUTCOME_TRY(require_dtype("values", values.dtype, self.dtype));
-    BOOST_OUTCOME_TRY(selected, detail::check_masks(self.shape, a.indices));
-    BOOST_OUTCOME_TRY(require_rank("values", values.shape, 0, selected.rank));
+    HEADRACE_TRY(require_dtype("values", values.dtype, self.dtype));
+    HEADRACE_TRY(selected, detail::check_masks(self.shape, a.indices));
+    HEADRACE_TRY(require_rank("values", values.shape, 0, selected.rank));
     if (selected.has_masks) {  // all but the last axes of what values must broadcast to depends on data
         const std::size_t behind = std::min(values.rank(), selected.behind);
-        BOOST_OUTCOME_TRY(require_expandable("the end of values", sizes(values.shape).last(behind),
-                                             sizes(self.shape).last(selected.behind)));
+        HEADRACE_TRY(require_expandable("the end of values", sizes(values.shape).last(behind),
+                                        sizes(self.shape).last(selected.behind)));
     } else {
-        BOOST_OUTCOME_TRY(indexed, indexed_shape(self.shape, a.indices));
-        BOOST_OUTCOME_TRY(require_expandable("values", values.shape, indexed));
+        HEADRACE_TRY(indexed, indexed_shape(self.shape, a.indices));
+        HEADRACE_TRY(require_expandable("values", values.shape, indexed));
     }
     return add_result(out, self);
 }
@@ -7408,8 +7569,8 @@ template <one_of<ops<aten::embedding>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& weight = inference::of(a.weight);
     const tensor_meta& indices = inference::of(a.indices);
-    BOOST_OUTCOME_TRY(require_rank("weight", weight.shape, 2));
-    BOOST_OUTCOME_TRY(require_indices("indices", indices));
+    HEADRACE_TRY(require_rank("weight", weight.shape, 2));
+    HEADRACE_TRY(require_indices("indices", indices));
     shape_builder shape(indices.shape);
     shape.push_back(weight.shape[1]);
     return add_result(out, weight.dtype, shape);
@@ -7419,20 +7580,20 @@ template <one_of<ops<aten::gather>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& index = inference::of(a.index);
-    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, index));
+    HEADRACE_TRY(detail::check_scatter(self, a.dim, index));
     return add_result(out, self.dtype, index.shape);
 }
 
 template <one_of<ops<aten::scatter_add, aten::scatter_src>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, inference::of(a.index), inference::of(a.src)));
+    HEADRACE_TRY(detail::check_scatter(self, a.dim, inference::of(a.index), inference::of(a.src)));
     return add_result(out, self);
 }
 template <one_of<ops<aten::scatter_value>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, inference::of(a.index)));
+    HEADRACE_TRY(detail::check_scatter(self, a.dim, inference::of(a.index)));
     return add_result(out, self);
 }
 
@@ -7440,10 +7601,10 @@ template <one_of<ops<aten::index_select>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& index = inference::of(a.index);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    BOOST_OUTCOME_TRY(detail::check_index_list(index));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(detail::check_index_list(index));
     if (self.rank() == 0) {
-        BOOST_OUTCOME_TRY(require_elements("index", index.shape, 1));
+        HEADRACE_TRY(require_elements("index", index.shape, 1));
     }
     shape_builder shape(self.shape);
     if (!shape.empty()) shape[axis] = element_count(index.shape);
@@ -7453,39 +7614,39 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::index_add, aten::index_copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_slices(self, a.dim, inference::of(a.index), inference::of(a.source)));
+    HEADRACE_TRY(detail::check_slices(self, a.dim, inference::of(a.index), inference::of(a.source)));
     if constexpr (requires { a.alpha; }) {
-        BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, self.dtype));
+        HEADRACE_TRY(detail::check_alpha(a.alpha, self.dtype));
     }
     return add_result(out, self);
 }
 template <one_of<ops<aten::index_fill_int_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
-    BOOST_OUTCOME_TRY(detail::check_index_list(inference::of(a.index)));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(detail::check_index_list(inference::of(a.index)));
     return add_result(out, self);
 }
 
 template <one_of<ops<aten::select_scatter>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(slice, selected_shape(self.shape, a.dim, a.index));
-    BOOST_OUTCOME_TRY(require_shape("src", inference::of(a.src).shape, slice));
+    HEADRACE_TRY(slice, selected_shape(self.shape, a.dim, a.index));
+    HEADRACE_TRY(require_shape("src", inference::of(a.src).shape, slice));
     return add_result(out, self);
 }
 template <one_of<ops<aten::slice_scatter>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(part, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
-    BOOST_OUTCOME_TRY(require_shape("src", inference::of(a.src).shape, part));
+    HEADRACE_TRY(part, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
+    HEADRACE_TRY(require_shape("src", inference::of(a.src).shape, part));
     return add_result(out, self);
 }
 
 template <one_of<ops<aten::one_hot>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.num_classes < 0) return invalid("num_classes depends on data");
-    BOOST_OUTCOME_TRY(require_indices("self", inference::of(a.self)));
+    HEADRACE_TRY(require_indices("self", inference::of(a.self)));
     shape_builder shape(inference::of(a.self).shape);
     shape.push_back(a.num_classes);
     return add_result(out, dtype::int64, shape);
@@ -7495,39 +7656,39 @@ template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& mask = inference::of(a.mask);
-    BOOST_OUTCOME_TRY(require_dtype("mask", mask.dtype, dtype::boolean));
+    HEADRACE_TRY(require_dtype("mask", mask.dtype, dtype::boolean));
     if constexpr (std::is_same_v<Op, aten::masked_fill_tensor>) {
-        BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
+        HEADRACE_TRY(require_rank("value", inference::of(a.value).shape, 0));
     }
-    BOOST_OUTCOME_TRY(shape, broadcast(self.shape, mask.shape));
+    HEADRACE_TRY(shape, broadcast(self.shape, mask.shape));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::where_self>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    HEADRACE_TRY(require_mask("condition", inference::of(a.condition)));
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape, other.shape));
+    HEADRACE_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape, other.shape));
     return add_result(out, result_type(self, other), shape);
 }
 template <one_of<ops<aten::where_scalarother>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    HEADRACE_TRY(require_mask("condition", inference::of(a.condition)));
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape));
+    HEADRACE_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape));
     return add_result(out, result_type(self, a.other), shape);
 }
 template <one_of<ops<aten::where_scalarself>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    HEADRACE_TRY(require_mask("condition", inference::of(a.condition)));
     const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, other.shape));
+    HEADRACE_TRY(shape, broadcast(inference::of(a.condition).shape, other.shape));
     return add_result(out, result_type(other, a.self), shape);
 }
 template <one_of<ops<aten::where_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    HEADRACE_TRY(require_mask("condition", inference::of(a.condition)));
     return add_result(out, result_type(a.self, a.other), inference::of(a.condition).shape);
 }
 
@@ -7581,7 +7742,7 @@ struct split_axis {
     }
 };
 inline result<split_axis> split_axis_of(const tensor_meta& self, std::int64_t dim) {
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
+    HEADRACE_TRY(axis, axis_of(dim, self.rank()));
     if (self.rank() == 0) return invalid("a tensor of rank 0 cannot be split");
     return split_axis{self, axis};
 }
@@ -7594,31 +7755,31 @@ inline result<void> infer_split(inference& out, const split_axis& from, std::int
     if (from.size() == 0) return from.add(out, 0);
     if ((from.size() - 1) / part >= most_parts) return invalid("too many parts");
     for (std::int64_t left = from.size(); left > 0; left -= part) {
-        BOOST_OUTCOME_TRY(from.add(out, left < part ? left : part));
+        HEADRACE_TRY(from.add(out, left < part ? left : part));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 inline result<void> infer_split_sizes(inference& out, const split_axis& from, sizes parts) {
     std::int64_t sum = 0;
     for (const std::int64_t part : parts) {
-        BOOST_OUTCOME_TRY(from.add(out, part));
+        HEADRACE_TRY(from.add(out, part));
         sum = saturating_add(sum, part);
     }
-    if (sum == from.size()) return boost::outcome_v2::success();
+    if (sum == from.size()) return {};
     return invalid("parts " + shape_text(parts) + " do not add up to " + number_text(from.size()));
 }
 inline result<void> infer_sections(inference& out, const split_axis& from, std::int64_t sections) {
     if (sections <= 0 || sections > most_parts) return invalid("the number of sections is out of range");
     for (std::int64_t i = 0; i != sections; ++i) {
-        BOOST_OUTCOME_TRY(from.add(out, from.size() / sections + (i < from.size() % sections ? 1 : 0)));
+        HEADRACE_TRY(from.add(out, from.size() / sections + (i < from.size() % sections ? 1 : 0)));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 /// Cuts at the indices, which Python slices with.
 inline result<void> infer_cuts(inference& out, const split_axis& from, sizes indices) {
     std::int64_t start = 0;
     for (const std::int64_t index : indices) {
-        BOOST_OUTCOME_TRY(from.add(out, clamped_slice(start, index, from.size()).count(1)));
+        HEADRACE_TRY(from.add(out, clamped_slice(start, index, from.size()).count(1)));
         start = index;
     }
     return from.add(out, clamped_slice(start, std::nullopt, from.size()).count(1));
@@ -7637,7 +7798,7 @@ inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t 
     }
     if (tensors.empty()) return invalid("there are no tensors to join");
     if (first == nullptr) return add_result(out, type.type(), {0});
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, first->rank()));
+    HEADRACE_TRY(axis, axis_of(dim, first->rank()));
     if (first->rank() == 0) return invalid("tensors of rank 0 cannot be joined");
     shape_builder shape(first->shape);
     std::int64_t sum = 0;
@@ -7689,7 +7850,7 @@ inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes 
     for (std::size_t i = 0; i != pad.size() / 2; ++i) {
         std::int64_t& size = shape[self.rank() - 1 - i];
         // A negative padding cuts off what is there.
-        BOOST_OUTCOME_TRY(require_at_least("padding", std::min(pad[2 * i], pad[2 * i + 1]), -size));
+        HEADRACE_TRY(require_at_least("padding", std::min(pad[2 * i], pad[2 * i + 1]), -size));
         size = saturating_add(size, saturating_add(pad[2 * i], pad[2 * i + 1]));
     }
     return add_result(out, self.dtype, shape);
@@ -7701,10 +7862,10 @@ enum class pad_source : unsigned char { edge, reflection, circle };
 inline result<void> infer_padded_from(inference& out, const tensor_meta& self, sizes pad, pad_source source) {
     const std::size_t count = pad.size() / 2;
     if (count == 0 || count > 3) return invalid("padding " + shape_text(pad) + " must be of 1 to 3 axes");
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, count + 1, count + 2));
+    HEADRACE_TRY(require_rank("self", self.shape, count + 1, count + 2));
     const sizes padded = sizes(self.shape).last(count);
     if (source != pad_source::circle) {
-        BOOST_OUTCOME_TRY(require_nonempty("self", padded));
+        HEADRACE_TRY(require_nonempty("self", padded));
     }
     for (std::size_t i = 0; i != pad.size() && source != pad_source::edge; ++i) {
         const std::int64_t size = self.shape[self.rank() - 1 - i / 2];
@@ -7715,7 +7876,7 @@ inline result<void> infer_padded_from(inference& out, const tensor_meta& self, s
                 shape_text(self.shape));
         }
     }
-    BOOST_OUTCOME_TRY(infer_padded(out, self, pad));
+    HEADRACE_TRY(infer_padded(out, self, pad));
     return require_nonempty("the result", sizes(out.results().back().shape).last(count));
 }
 
@@ -7725,7 +7886,7 @@ inline result<void> infer_repeated(inference& out, const tensor_meta& self, size
     }
     shape_builder shape(repeats);
     for (const std::int64_t times : repeats) {
-        BOOST_OUTCOME_TRY(require_at_least("repeats", times, 0));
+        HEADRACE_TRY(require_at_least("repeats", times, 0));
     }
     const std::size_t lead = repeats.size() - self.rank();
     for (std::size_t i = lead; i < shape.size(); ++i)
@@ -7736,7 +7897,7 @@ inline result<void> infer_repeated(inference& out, const tensor_meta& self, size
 /// The factor by which two spatial axes shrink or grow, at the cost of channels.
 inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self, std::int64_t factor,
                                         bool grow) {
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 3, shape_builder::capacity));
+    HEADRACE_TRY(require_rank("self", self.shape, 3, shape_builder::capacity));
     shape_builder shape(self.shape);
     std::int64_t& channels = shape[shape.size() - 3];
     std::int64_t& height = shape[shape.size() - 2];
@@ -7757,7 +7918,7 @@ inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self,
 
 template <one_of<ops<aten::chunk>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     if (a.chunks <= 0 || a.chunks > detail::most_parts)
         return invalid("the number of chunks is out of range");
     if (from.size() == 0) return detail::infer_sections(out, from, a.chunks);
@@ -7765,34 +7926,34 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::split_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_split(out, from, a.split_size);
 }
 template <one_of<ops<aten::split_with_sizes>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_split_sizes(out, from, a.split_sizes);
 }
 template <one_of<ops<aten::tensor_split_sections>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_sections(out, from, a.sections);
 }
 template <one_of<ops<aten::tensor_split_indices>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_cuts(out, from, a.indices);
 }
 template <one_of<ops<aten::unbind_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     if (from.size() > detail::most_parts) return invalid("too many parts");
     shape_builder shape(from.self.shape);
     shape.erase(from.axis);
     for (std::int64_t i = 0; i < from.size(); ++i) {
-        BOOST_OUTCOME_TRY(add_result(out, from.self.dtype, shape));
+        HEADRACE_TRY(add_result(out, from.self.dtype, shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 template <one_of<ops<aten::cat>> Op>
@@ -7803,7 +7964,7 @@ template <one_of<ops<aten::stack>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.tensors.empty()) return invalid("there are no tensors to stack");
     const tensor_meta& first = inference::of(a.tensors[0]);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, first.rank() + 1));
+    HEADRACE_TRY(axis, axis_of(a.dim, first.rank() + 1));
     promotion type;
     for (const value v : a.tensors) {
         const tensor_meta& t = inference::of(v);
@@ -7826,18 +7987,18 @@ template <one_of<ops<aten::broadcast_tensors>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape;
     for (const value v : a.tensors) {
-        BOOST_OUTCOME_TRY(both, broadcast(shape, inference::of(v).shape));
+        HEADRACE_TRY(both, broadcast(shape, inference::of(v).shape));
         shape = both;
     }
     for (const value v : a.tensors) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(v).dtype, shape));
+        HEADRACE_TRY(add_result(out, inference::of(v).dtype, shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 template <one_of<ops<aten::diff>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     if (self.rank() == 0) return invalid("a tensor of rank 0 has no axis to take differences along");
     shape_builder shape(self.shape);
     promotion type;
@@ -7845,20 +8006,20 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (const std::optional<value>& more : {a.prepend, a.append}) {
         if (!more) continue;
         const tensor_meta& beside = inference::of(*more);
-        BOOST_OUTCOME_TRY(require_shape_beside("prepend or append", beside.shape, self.shape, axis));
+        HEADRACE_TRY(require_shape_beside("prepend or append", beside.shape, self.shape, axis));
         shape[axis] = saturating_add(shape[axis], beside.shape[axis]);
         type.add(beside);
     }
-    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
+    HEADRACE_TRY(require_at_least("n", a.n, 0));
     shape[axis] = a.n < shape[axis] ? shape[axis] - a.n : 0;
     return add_result(out, type.type(), shape);
 }
 template <one_of<ops<aten::rot90>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_count("dims", a.dims.size(), 2));
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
-    BOOST_OUTCOME_TRY(axes_of(a.dims, self.rank()));
+    HEADRACE_TRY(require_count("dims", a.dims.size(), 2));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    HEADRACE_TRY(axes_of(a.dims, self.rank()));
     return a.k % 2 == 0 ? add_result(out, self) : detail::infer_transposed(out, self, a.dims[0], a.dims[1]);
 }
 template <one_of<ops<aten::meshgrid_indexing>> Op>
@@ -7867,16 +8028,16 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.tensors.empty()) return invalid("there are no tensors to span a grid");
     for (const value v : a.tensors) {
         const tensor_meta& t = inference::of(v);
-        BOOST_OUTCOME_TRY(require_dtype("tensor", t.dtype, inference::of(a.tensors[0]).dtype));
-        BOOST_OUTCOME_TRY(require_rank("tensor", t.shape, 0, 1));
+        HEADRACE_TRY(require_dtype("tensor", t.dtype, inference::of(a.tensors[0]).dtype));
+        HEADRACE_TRY(require_rank("tensor", t.shape, 0, 1));
         shape.push_back(t.rank() == 0 ? 1 : t.shape[0]);
     }
     if (a.indexing != "xy" && a.indexing != "ij") return invalid("indexing must be xy or ij");
     if (a.indexing == "xy" && shape.size() > 1) std::swap(shape[0], shape[1]);
     for (const value v : a.tensors) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(v).dtype, shape));
+        HEADRACE_TRY(add_result(out, inference::of(v).dtype, shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 template <one_of<ops<aten::repeat>> Op>
@@ -7898,14 +8059,14 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(self.shape);
     std::size_t axis = 0;
     if (a.dim) {
-        BOOST_OUTCOME_TRY(found, axis_of(*a.dim, self.rank()));
+        HEADRACE_TRY(found, axis_of(*a.dim, self.rank()));
         axis = found;
     }
     if (!a.dim || self.rank() == 0) shape = {element_count(self.shape)};
-    BOOST_OUTCOME_TRY(require_at_least("repeats", a.repeats, 0));
+    HEADRACE_TRY(require_at_least("repeats", a.repeats, 0));
     shape[axis] = saturating_mul(shape[axis], a.repeats);
     if (a.output_size) {
-        BOOST_OUTCOME_TRY(require_equal("output_size", *a.output_size, shape[axis]));
+        HEADRACE_TRY(require_equal("output_size", *a.output_size, shape[axis]));
     }
     return add_result(out, self.dtype, shape);
 }
@@ -7923,8 +8084,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::channel_shuffle>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 3, SIZE_MAX));
-    BOOST_OUTCOME_TRY(require_at_least("groups", a.groups, 1));
+    HEADRACE_TRY(require_rank("self", self.shape, 3, SIZE_MAX));
+    HEADRACE_TRY(require_at_least("groups", a.groups, 1));
     if (self.shape[1] % a.groups != 0) {
         return invalid("groups " + number_text(a.groups) + " does not divide axis 1 of " +
                        shape_text(self.shape));
@@ -7935,7 +8096,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::tril, aten::triu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
     return add_result(out, self);
 }
 
@@ -7955,12 +8116,12 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<aten::replication_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
+    HEADRACE_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
     return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::edge);
 }
 template <one_of<aten::reflection_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
+    HEADRACE_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
     return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::reflection);
 }
 
@@ -7976,7 +8137,7 @@ namespace detail {
 inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     const bool fits = !normalized.empty() && normalized.size() <= input.size() &&
                       shape_builder(input.last(normalized.size())) == shape_builder(normalized);
-    if (fits) return boost::outcome_v2::success();
+    if (fits) return {};
     return invalid("normalized_shape " + shape_text(normalized) + " is not the end of " + shape_text(input));
 }
 
@@ -7984,48 +8145,48 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
 /// floats.
 inline result<void> require_parameter(std::string_view what, const std::optional<value>& v, dtype input) {
     const bool is_short = input == dtype::float16 || input == dtype::bfloat16;
-    if (is_short && v && inference::of(*v).dtype == dtype::float32) return boost::outcome_v2::success();
+    if (is_short && v && inference::of(*v).dtype == dtype::float32) return {};
     return require_dtype(what, v, input);
 }
 
 /// Refuses an input that has no mean and no deviation, and parameters of other types.
 inline result<void> check_types(const tensor_meta& input, const std::optional<value>& weight,
                                 const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
-    BOOST_OUTCOME_TRY(require_real("input", input.dtype));
-    BOOST_OUTCOME_TRY(require_parameter("weight", weight, input.dtype));
+    HEADRACE_TRY(require_floating("input", input.dtype));
+    HEADRACE_TRY(require_real("input", input.dtype));
+    HEADRACE_TRY(require_parameter("weight", weight, input.dtype));
     return require_parameter("bias", bias, input.dtype);
 }
 
 /// Refuses weight and bias that are not of the shape that is normalized.
 inline result<void> check_normalized(const tensor_meta& input, sizes normalized,
                                      const std::optional<value>& weight, const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(check_types(input, weight, bias));
-    BOOST_OUTCOME_TRY(check_normalized_shape(input.shape, normalized));
-    BOOST_OUTCOME_TRY(require_shape("weight", weight, normalized));
+    HEADRACE_TRY(check_types(input, weight, bias));
+    HEADRACE_TRY(check_normalized_shape(input.shape, normalized));
+    HEADRACE_TRY(require_shape("weight", weight, normalized));
     return require_shape("bias", bias, normalized);
 }
 /// Refuses weight and bias that have not one element for each channel, the second axis.
 inline result<void> check_channels(const tensor_meta& input, const std::optional<value>& weight,
                                    const std::optional<value>& bias) {
-    BOOST_OUTCOME_TRY(check_types(input, weight, bias));
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2, SIZE_MAX));
-    BOOST_OUTCOME_TRY(require_elements("weight", weight, input.shape[1]));
+    HEADRACE_TRY(check_types(input, weight, bias));
+    HEADRACE_TRY(require_rank("input", input.shape, 2, SIZE_MAX));
+    HEADRACE_TRY(require_elements("weight", weight, input.shape[1]));
     return require_elements("bias", bias, input.shape[1]);
 }
 /// The same of running statistics, which must be there to normalize by them.
 inline result<void> check_statistics(const tensor_meta& input, const std::optional<value>& mean,
                                      const std::optional<value>& variance, bool used) {
     if (used && (!mean || !variance)) return invalid("running_mean and running_var must be given");
-    BOOST_OUTCOME_TRY(require_parameter("running_mean", mean, input.dtype));
-    BOOST_OUTCOME_TRY(require_parameter("running_var", variance, input.dtype));
-    BOOST_OUTCOME_TRY(require_elements("running_mean", mean, input.shape[1]));
+    HEADRACE_TRY(require_parameter("running_mean", mean, input.dtype));
+    HEADRACE_TRY(require_parameter("running_var", variance, input.dtype));
+    HEADRACE_TRY(require_elements("running_mean", mean, input.shape[1]));
     return require_elements("running_var", variance, input.shape[1]);
 }
 /// Refuses groups of channels that are not equally large.
 inline result<void> check_groups(std::int64_t channels, std::int64_t groups) {
-    BOOST_OUTCOME_TRY(require_at_least("the number of groups", groups, 1));
-    if (channels % groups == 0) return boost::outcome_v2::success();
+    HEADRACE_TRY(require_at_least("the number of groups", groups, 1));
+    if (channels % groups == 0) return {};
     return invalid(number_text(channels) + " channels are not divisible into " + number_text(groups) +
                    " groups");
 }
@@ -8034,8 +8195,8 @@ inline result<void> check_groups(std::int64_t channels, std::int64_t groups) {
 /// none.
 inline result<void> infer_batch_norm(inference& out, const tensor_meta& input, bool training) {
     const std::int64_t channels = training ? input.shape[1] : 0;
-    BOOST_OUTCOME_TRY(add_result(out, input));
-    BOOST_OUTCOME_TRY(add_result(out, input.dtype, {channels}));
+    HEADRACE_TRY(add_result(out, input));
+    HEADRACE_TRY(add_result(out, input.dtype, {channels}));
     return add_result(out, input.dtype, {channels});
 }
 
@@ -8049,16 +8210,16 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::batch_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.training));
+    HEADRACE_TRY(detail::check_channels(input, a.weight, a.bias));
+    HEADRACE_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.training));
     return add_result(out, input);
 }
 template <one_of<ops<aten::instance_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 3, SIZE_MAX));
-    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.use_input_stats));
+    HEADRACE_TRY(require_rank("input", input.shape, 3, SIZE_MAX));
+    HEADRACE_TRY(detail::check_channels(input, a.weight, a.bias));
+    HEADRACE_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.use_input_stats));
     // PyTorch repeats them once for each image, which it can do to vectors alone.
     for (const std::optional<value>& v : {a.weight, a.bias, a.running_mean, a.running_var}) {
         if (v && inference::of(*v).rank() != 1)
@@ -8069,23 +8230,23 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::group_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_groups(input.shape[1], a.num_groups));
+    HEADRACE_TRY(detail::check_channels(input, a.weight, a.bias));
+    HEADRACE_TRY(detail::check_groups(input.shape[1], a.num_groups));
     return add_result(out, input);
 }
 
 template <one_of<ops<aten::layer_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, a.bias));
+    HEADRACE_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, a.bias));
     return add_result(out, input);
 }
 template <one_of<ops<aten::rms_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
-    BOOST_OUTCOME_TRY(detail::check_normalized_shape(input.shape, a.normalized_shape));
-    BOOST_OUTCOME_TRY(require_shape("weight", a.weight, a.normalized_shape));
+    HEADRACE_TRY(require_floating("input", input.dtype));
+    HEADRACE_TRY(detail::check_normalized_shape(input.shape, a.normalized_shape));
+    HEADRACE_TRY(require_shape("weight", a.weight, a.normalized_shape));
     const bool promotes = !a.weight || result_type(input, inference::of(*a.weight)) != dtype::unknown;
     return promotes ? add_result(out, input) : add_result(out, dtype::unknown, input.shape);
 }
@@ -8095,26 +8256,26 @@ template <one_of<ops<aten::_weight_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& v = inference::of(a.v);
     const tensor_meta& g = inference::of(a.g);
-    BOOST_OUTCOME_TRY(require_floating("v", v.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("g", g.dtype, v.dtype));
+    HEADRACE_TRY(require_floating("v", v.dtype));
+    HEADRACE_TRY(require_dtype("g", g.dtype, v.dtype));
     shape_builder lengths = shape_builder::filled(v.rank(), 1);
     if (a.dim != -1) {
-        BOOST_OUTCOME_TRY(axis, axis_of(a.dim, v.rank()));
+        HEADRACE_TRY(axis, axis_of(a.dim, v.rank()));
         if (v.rank() != 0) lengths[axis] = v.shape[axis];
     }
-    BOOST_OUTCOME_TRY(require_expandable("g", g.shape, lengths));
+    HEADRACE_TRY(require_expandable("g", g.shape, lengths));
     return add_result(out, v);
 }
 
 template <one_of<ops<aten::native_layer_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, a.bias));
+    HEADRACE_TRY(detail::check_normalized(input, a.normalized_shape, a.weight, a.bias));
     shape_builder statistics(input.shape);
     for (std::size_t i = input.rank() - a.normalized_shape.size(); i < statistics.size(); ++i)
         statistics[i] = 1;
-    BOOST_OUTCOME_TRY(add_result(out, input));
-    BOOST_OUTCOME_TRY(add_result(out, input.dtype, statistics));
+    HEADRACE_TRY(add_result(out, input));
+    HEADRACE_TRY(add_result(out, input.dtype, statistics));
     return add_result(out, input.dtype, statistics);
 }
 
@@ -8122,36 +8283,36 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::native_group_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
+    HEADRACE_TRY(detail::check_channels(input, a.weight, a.bias));
     const std::int64_t area = element_count(sizes(input.shape).subspan(2));
-    BOOST_OUTCOME_TRY(require_equal("N", a.N, input.shape[0]));
-    BOOST_OUTCOME_TRY(require_equal("C", a.C, input.shape[1]));
-    BOOST_OUTCOME_TRY(require_equal("HxW", a.HxW, area));
-    BOOST_OUTCOME_TRY(detail::check_groups(a.C, a.group));
-    BOOST_OUTCOME_TRY(add_result(out, input));
-    BOOST_OUTCOME_TRY(add_result(out, input.dtype, {a.N, a.group}));
+    HEADRACE_TRY(require_equal("N", a.N, input.shape[0]));
+    HEADRACE_TRY(require_equal("C", a.C, input.shape[1]));
+    HEADRACE_TRY(require_equal("HxW", a.HxW, area));
+    HEADRACE_TRY(detail::check_groups(a.C, a.group));
+    HEADRACE_TRY(add_result(out, input));
+    HEADRACE_TRY(add_result(out, input.dtype, {a.N, a.group}));
     return add_result(out, input.dtype, {a.N, a.group});
 }
 
 template <one_of<ops<aten::native_batch_norm, aten::_native_batch_norm_legit>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.training));
+    HEADRACE_TRY(detail::check_channels(input, a.weight, a.bias));
+    HEADRACE_TRY(detail::check_statistics(input, a.running_mean, a.running_var, !a.training));
     return detail::infer_batch_norm(out, input, a.training);
 }
 template <one_of<ops<aten::_native_batch_norm_legit_no_stats>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
+    HEADRACE_TRY(detail::check_channels(input, a.weight, a.bias));
     if (!a.training) return invalid("without running statistics, training must be set");
     return detail::infer_batch_norm(out, input, true);
 }
 template <one_of<ops<aten::_native_batch_norm_legit_no_training>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(detail::check_channels(input, a.weight, a.bias));
-    BOOST_OUTCOME_TRY(detail::check_statistics(input, a.running_mean, a.running_var, true));
+    HEADRACE_TRY(detail::check_channels(input, a.weight, a.bias));
+    HEADRACE_TRY(detail::check_statistics(input, a.running_mean, a.running_var, true));
     return detail::infer_batch_norm(out, input, false);
 }
 
@@ -8159,8 +8320,8 @@ template <one_of<ops<aten::cosine_similarity>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& left = inference::of(a.x1);
     const tensor_meta& right = inference::of(a.x2);
-    BOOST_OUTCOME_TRY(shape, broadcast(left.shape, right.shape));
-    BOOST_OUTCOME_TRY(axes, axes_of({&a.dim, 1}, shape.size()));
+    HEADRACE_TRY(shape, broadcast(left.shape, right.shape));
+    HEADRACE_TRY(axes, axes_of({&a.dim, 1}, shape.size()));
     return add_result(out, as_floating(result_type(left, right)), reduced_shape(shape, axes, false));
 }
 
@@ -8175,7 +8336,7 @@ namespace detail {
 /// No list of axes, and for most ops an empty one, means all of them.
 inline result<void> infer_reduced(inference& out, dtype type, sizes shape, sizes axes, bool keepdim,
                                   no_axes empty = no_axes::all) {
-    BOOST_OUTCOME_TRY(reduced, axes_of(axes, shape.size(), empty));
+    HEADRACE_TRY(reduced, axes_of(axes, shape.size(), empty));
     return add_result(out, type, reduced_shape(shape, reduced, keepdim));
 }
 inline result<void> infer_reduced(inference& out, dtype type, sizes shape, const int_list& axes,
@@ -8197,17 +8358,17 @@ inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::
 
 /// Extrema of nothing are not defined: refuses empty axes among those that are reduced.
 inline result<void> check_reduced_sizes(sizes shape, sizes axes) {
-    BOOST_OUTCOME_TRY(reduced, axes_of(axes, shape.size()));
+    HEADRACE_TRY(reduced, axes_of(axes, shape.size()));
     for (std::size_t i = 0; i != shape.size(); ++i) {
         if (reduced.contains(i) && shape[i] == 0) {
             return invalid("axis " + number_text(i) + " of " + shape_text(shape) + " must not be empty");
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 template <class Op>
 result<void> check_extrema(const tensor_meta& self, sizes axes) {
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return check_reduced_sizes(self.shape, axes);
 }
 template <class Op>
@@ -8217,7 +8378,7 @@ result<void> check_extrema(const tensor_meta& self, std::optional<std::int64_t> 
 /// The accumulating dtype of means and spreads, which integers do not have.
 inline result<dtype> real_type(dtype self, std::optional<dtype> given = std::nullopt) {
     const dtype type = given.value_or(self);
-    BOOST_OUTCOME_TRY(require_floating(given ? "dtype" : "self", type));
+    HEADRACE_TRY(require_floating(given ? "dtype" : "self", type));
     return type;
 }
 
@@ -8234,7 +8395,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_reduced(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim,
                                  a.keepdim);
 }
@@ -8242,27 +8403,27 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::cumsum, aten::cumprod>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape);
 }
 
 template <one_of<ops<aten::mean>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(type, detail::real_type(inference::of(a.self).dtype, a.dtype));
+    HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype, a.dtype));
     return add_result(out, type, {});
 }
 
 template <one_of<ops<aten::mean_dim, aten::linalg_vector_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(type, detail::real_type(self.dtype, a.dtype));
+    HEADRACE_TRY(type, detail::real_type(self.dtype, a.dtype));
     return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::amax, aten::amin>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
@@ -8271,7 +8432,7 @@ template <one_of<
               Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(type, detail::real_type(self.dtype));
+    HEADRACE_TRY(type, detail::real_type(self.dtype));
     return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
 }
 
@@ -8284,33 +8445,33 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::max, aten::min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, sizes()));
+    HEADRACE_TRY(detail::check_extrema<Op>(self, sizes()));
     return add_result(out, self.dtype, {});
 }
 
 template <one_of<ops<aten::std_, aten::var, aten::norm_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(type, detail::real_type(inference::of(a.self).dtype));
+    HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype));
     return add_result(out, type, {});
 }
 
 template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
-    BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::topk>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     shape_builder shape(self.shape);
-    BOOST_OUTCOME_TRY(require_between("k", a.k, 0, shape.empty() ? 1 : shape[axis]));
+    HEADRACE_TRY(require_between("k", a.k, 0, shape.empty() ? 1 : shape[axis]));
     if (!shape.empty()) shape[axis] = a.k;
-    BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
+    HEADRACE_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
 
@@ -8319,24 +8480,24 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     constexpr bool gives_positions = !std::is_same_v<Op, aten::msort>;
     constexpr bool gives_elements = !has_trait<Op>(trait::locating);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     if constexpr (gives_positions) {
-        BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+        HEADRACE_TRY(axis_of(a.dim, self.rank()));
     }
     if constexpr (gives_elements) {
-        BOOST_OUTCOME_TRY(add_result(out, self.dtype, self.shape));
+        HEADRACE_TRY(add_result(out, self.dtype, self.shape));
     }
     if constexpr (gives_positions) {
-        BOOST_OUTCOME_TRY(add_result(out, dtype::int64, self.shape));
+        HEADRACE_TRY(add_result(out, dtype::int64, self.shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 template <one_of<ops<aten::aminmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
-    BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
@@ -8345,15 +8506,15 @@ template <
         Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::real_type(self.dtype));
-    BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    HEADRACE_TRY(detail::real_type(self.dtype));
+    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::argmax, aten::argmin>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
@@ -8383,18 +8544,18 @@ template <one_of<ops<aten::softmax_int, aten::log_softmax_int, aten::_safe_softm
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const dtype type = a.dtype.value_or(as_floating(self.dtype));
-    BOOST_OUTCOME_TRY(require_floating("dtype", type));
-    BOOST_OUTCOME_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
-    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(require_floating("dtype", type));
+    HEADRACE_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_floating("self", self.dtype));
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(require_floating("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self.shape);
 }
 
@@ -8419,10 +8580,10 @@ using resize_vec_ops =
 namespace detail {
 
 inline result<void> infer_resized(inference& out, const tensor_meta& input, std::size_t count, sizes output) {
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
-    BOOST_OUTCOME_TRY(require_nonempty("input", sizes(input.shape).subspan(1)));
-    BOOST_OUTCOME_TRY(require_count("output_size", output.size(), count));
-    BOOST_OUTCOME_TRY(require_nonempty("output_size", output));
+    HEADRACE_TRY(require_rank("input", input.shape, count + 2));
+    HEADRACE_TRY(require_nonempty("input", sizes(input.shape).subspan(1)));
+    HEADRACE_TRY(require_count("output_size", output.size(), count));
+    HEADRACE_TRY(require_nonempty("output_size", output));
     shape_builder shape(sizes(input.shape).first(2));
     shape.append(output);
     return add_result(out, input.dtype, shape);
@@ -8432,7 +8593,7 @@ inline result<void> infer_resized(inference& out, const tensor_meta& input, std:
 
 /// Sizes times factors, toward zero as in PyTorch.
 [[nodiscard]] inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
-    BOOST_OUTCOME_TRY(require_count("scale_factors", factors.size(), spatial.size()));
+    HEADRACE_TRY(require_count("scale_factors", factors.size(), spatial.size()));
     shape_builder scaled;
     for (std::size_t i = 0; i != spatial.size(); ++i) {
         scaled.push_back(scalar(static_cast<double>(spatial[i]) * factors[i]).to_int());
@@ -8449,11 +8610,11 @@ template <one_of<aten::resize_vec_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr std::size_t count = spatial_rank<Op>;
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
+    HEADRACE_TRY(require_rank("input", input.shape, count + 2));
     if (a.output_size && a.scale_factors) return invalid("both output_size and scale_factors are given");
     if (a.output_size) return detail::infer_resized(out, input, count, *a.output_size);
     if (!a.scale_factors) return invalid("neither output_size nor scale_factors is given");
-    BOOST_OUTCOME_TRY(scaled, scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
+    HEADRACE_TRY(scaled, scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
     return detail::infer_resized(out, input, count, scaled);
 }
 
@@ -8461,15 +8622,15 @@ template <one_of<ops<aten::grid_sampler, aten::grid_sampler_2d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const tensor_meta& grid = inference::of(a.grid);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4, std::is_same_v<Op, aten::grid_sampler> ? 5 : 4));
-    BOOST_OUTCOME_TRY(require_rank("grid", grid.shape, input.rank()));
+    HEADRACE_TRY(require_rank("input", input.shape, 4, std::is_same_v<Op, aten::grid_sampler> ? 5 : 4));
+    HEADRACE_TRY(require_rank("grid", grid.shape, input.rank()));
     const std::size_t spatial = input.rank() - 2;
     const auto coordinates = static_cast<std::int64_t>(spatial);
-    BOOST_OUTCOME_TRY(require_equal("the first size of grid", grid.shape[0], input.shape[0]));
-    BOOST_OUTCOME_TRY(require_equal("the last size of grid", grid.shape.back(), coordinates));
-    BOOST_OUTCOME_TRY(require_nonempty("input", sizes(input.shape).last(spatial)));
-    BOOST_OUTCOME_TRY(require_between("interpolation_mode", a.interpolation_mode, 0, 2));
-    BOOST_OUTCOME_TRY(require_between("padding_mode", a.padding_mode, 0, 2));
+    HEADRACE_TRY(require_equal("the first size of grid", grid.shape[0], input.shape[0]));
+    HEADRACE_TRY(require_equal("the last size of grid", grid.shape.back(), coordinates));
+    HEADRACE_TRY(require_nonempty("input", sizes(input.shape).last(spatial)));
+    HEADRACE_TRY(require_between("interpolation_mode", a.interpolation_mode, 0, 2));
+    HEADRACE_TRY(require_between("padding_mode", a.padding_mode, 0, 2));
     shape_builder shape(sizes(input.shape).first(2));
     shape.append(sizes(grid.shape).subspan(1, spatial));
     return add_result(out, input.dtype, shape);
@@ -8478,16 +8639,16 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::fft_rfft2>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes_of(a.dim, self.rank(), no_axes::none));
+    HEADRACE_TRY(axes_of(a.dim, self.rank(), no_axes::none));
     if (a.dim.empty() || self.rank() == 0) return invalid("there is no axis to transform");
     if (a.s) {
-        BOOST_OUTCOME_TRY(require_count("s", a.s->size(), a.dim.size()));
+        HEADRACE_TRY(require_count("s", a.s->size(), a.dim.size()));
     }
     shape_builder shape(self.shape);
     for (std::size_t i = 0; i != a.dim.size(); ++i) {
         const std::size_t axis = *normalized_axis(a.dim[i], self.rank());
         if (a.s && (*a.s)[i] != -1) shape[axis] = (*a.s)[i];
-        BOOST_OUTCOME_TRY(require_at_least("the size of a transformed axis", shape[axis], 1));
+        HEADRACE_TRY(require_at_least("the size of a transformed axis", shape[axis], 1));
         if (i + 1 == a.dim.size()) shape[axis] = shape[axis] / 2 + 1;
     }
     return add_result(out, complex_of(self.dtype), shape);
@@ -8513,7 +8674,7 @@ result<void> infer_results(Op, const args<Op>& a, inference&) {
 }
 template <one_of<ops<builtin::output>> Op>
 result<void> infer_results(Op, const args<Op>&, inference&) {
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace
@@ -8525,29 +8686,29 @@ namespace headrace {
 namespace detail {
 /// Refuses an order that does not name each axis once.
 inline result<void> check_dim_order(const std::optional<int_list>& order, std::size_t rank) {
-    if (!order) return boost::outcome_v2::success();
+    if (!order) return {};
     for (const std::int64_t axis : *order) {
-        BOOST_OUTCOME_TRY(require_at_least("dim_order", axis, 0));
+        HEADRACE_TRY(require_at_least("dim_order", axis, 0));
     }
-    BOOST_OUTCOME_TRY(permutation_of(*order, rank));
-    return boost::outcome_v2::success();
+    HEADRACE_TRY(permutation_of(*order, rank));
+    return {};
 }
 }  // namespace detail
 
 template <one_of<ops<dim_order_ops::_to_dim_order_copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_dim_order(a.dim_order, self.rank()));
+    HEADRACE_TRY(detail::check_dim_order(a.dim_order, self.rank()));
     return add_result(out, a.dtype.value_or(self.dtype), self.shape);
 }
 template <one_of<ops<dim_order_ops::_clone_dim_order>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_dim_order(a.dim_order, inference::of(a.self).rank()));
+    HEADRACE_TRY(detail::check_dim_order(a.dim_order, inference::of(a.self).rank()));
     return add_result(out, inference::of(a.self));
 }
 template <one_of<ops<dim_order_ops::_empty_dim_order>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_dim_order(a.dim_order, a.size.size()));
+    HEADRACE_TRY(detail::check_dim_order(a.dim_order, a.size.size()));
     return add_result(out, a.dtype.value_or(dtype::float32), a.size);
 }
 
@@ -8642,6 +8803,22 @@ inline constexpr target_feature_name target_feature_names[] = {
 // ---- headrace/ir/arena.hpp ----
 
 namespace headrace {
+
+/// So many values of a trivially destructible type, in memory that is given back with the resource's alone.
+template <class T>
+[[nodiscard]] T* make_array(std::pmr::memory_resource& memory, std::size_t count) {
+    if (count == 0) return nullptr;
+    T* items = static_cast<T*>(memory.allocate(count * sizeof(T), alignof(T)));
+    for (std::size_t i = 0; i != count; ++i) new (items + i) T();
+    return items;
+}
+template <class T>
+[[nodiscard]] T* copy_array(std::pmr::memory_resource& memory, const T* items, std::size_t count) {
+    if (count == 0) return nullptr;
+    T* copy = static_cast<T*>(memory.allocate(count * sizeof(T), alignof(T)));
+    for (std::size_t i = 0; i != count; ++i) new (copy + i) T(items[i]);
+    return copy;
+}
 
 /// A memory resource that gives everything back at once, when it is destroyed. It takes chunks that grow with
 /// the graph, up to two huge pages, and one of its own for what is large: constants do not make chunks grow
@@ -8742,10 +8919,9 @@ HEADRACE_INLINE void* arena::take(std::size_t bytes, std::size_t alignment) {
     const std::size_t whole = sizeof(chunk) + bytes;
     void* memory = upstream_->allocate(whole, detail::chunk_alignment(whole, alignof(chunk)));
     detail::ask_for_huge_pages(memory, whole);
-    chunks_ = std::construct_at(static_cast<chunk*>(memory), chunk{chunks_, whole});
-    void* room = chunks_ + 1;
-    std::size_t left = bytes;
-    return std::align(alignment, 1, room, left);
+    chunks_ = new (memory) chunk{chunks_, whole};
+    const auto room = reinterpret_cast<std::uintptr_t>(chunks_ + 1);
+    return reinterpret_cast<void*>((room + alignment - 1) / alignment * alignment);
 }
 
 }  // namespace headrace
@@ -9167,12 +9343,6 @@ private:
 
     entry& find_or_add(const dialect_info& dialect);
     void grow();
-    template <class T>
-    T* zeroed(std::size_t count) {
-        T* items = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
-        std::uninitialized_value_construct_n(items, count);
-        return items;
-    }
 
     void mark(const op_info& op, int change);
 
@@ -9208,10 +9378,10 @@ HEADRACE_INLINE void census::remove(node& n) {
 }
 
 HEADRACE_INLINE void census::grow() {
-    entry* wider = static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
-    std::uninitialized_copy_n(entries_, size_, wider);
-    entries_ = wider;
     capacity_ = 2 * (capacity_ + 2);
+    entry* wider = make_array<entry>(*arena_, capacity_);
+    for (std::size_t i = 0; i != size_; ++i) wider[i] = entries_[i];
+    entries_ = wider;
 }
 
 HEADRACE_INLINE void census::mark(const op_info& op, int change) {
@@ -9231,8 +9401,10 @@ HEADRACE_INLINE census::entry& census::find_or_add(const dialect_info& dialect) 
     }
     if (size_ == capacity_) grow();
     const std::size_t words = detail::words_for(dialect.op_count);
-    return *std::construct_at(&entries_[size_++], entry{&dialect, zeroed<bucket>(dialect.op_count),
-                                                        zeroed<std::uint64_t>(words), words});
+    entry& added = entries_[size_++];
+    added = {&dialect, make_array<bucket>(*arena_, dialect.op_count),
+             make_array<std::uint64_t>(*arena_, words), words};
+    return added;
 }
 
 }  // namespace headrace
@@ -9372,11 +9544,12 @@ public:
     [[nodiscard]] std::string_view own(std::string_view text);
     [[nodiscard]] int_list own(const int_list& items) {
         if (!items.is_view()) return items;
-        return int_list(std::span<const std::int64_t>(copy_array(items.data(), items.size()), items.size()));
+        return int_list(
+            std::span<const std::int64_t>(copy_array(*arena_, items.data(), items.size()), items.size()));
     }
     template <class T>
     [[nodiscard]] list<T> own(const list<T>& items) {
-        return {copy_array(items.data(), items.size()), items.size()};
+        return {copy_array(*arena_, items.data(), items.size()), items.size()};
     }
     /// Room for the data of a constant, aligned to 16 bytes.
     [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
@@ -9401,22 +9574,7 @@ private:
 
     template <class T, class... Args>
     T* make(Args&&... arguments) {
-        return std::construct_at(static_cast<T*>(arena_->allocate(sizeof(T), alignof(T))),
-                                 std::forward<Args>(arguments)...);
-    }
-    template <class T>
-    T* make_array(std::size_t count) {
-        if (count == 0) return nullptr;
-        T* items = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
-        std::uninitialized_value_construct_n(items, count);
-        return items;
-    }
-    template <class T>
-    T* copy_array(const T* items, std::size_t count) {
-        if (count == 0) return nullptr;
-        T* copy = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
-        std::uninitialized_copy_n(items, count, copy);
-        return copy;
+        return new (arena_->allocate(sizeof(T), alignof(T))) T(std::forward<Args>(arguments)...);
     }
 
     template <class T>
@@ -9511,7 +9669,7 @@ HEADRACE_INLINE node& graph::create(const op_info& op, const void* arguments, st
     n.owner = this;
     n.id = next_id_++;
     n.result_count = static_cast<std::uint32_t>(results);
-    n.results = make_array<result_slot>(results);
+    n.results = make_array<result_slot>(*arena_, results);
     n.arguments = arena_->allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
     std::memcpy(n.arguments, arguments, op.args_size);
     own_arguments(n);
@@ -9631,7 +9789,7 @@ HEADRACE_INLINE void graph::own_arguments(node& n) {
     std::size_t count = 0;
     for_each_slot(n, [&](value&) { ++count; });
     n.operand_count = static_cast<std::uint32_t>(count);
-    n.operands = make_array<edge>(count);
+    n.operands = make_array<edge>(*arena_, count);
     edge* e = n.operands;
     for_each_slot(n, [&](value& slot) {
         e->target = &n;
@@ -9688,11 +9846,11 @@ inline result<list<value>> region_values(const graph* region) {
 }
 
 inline result<void> infer_region(inference& out, const graph* region) {
-    BOOST_OUTCOME_TRY(values, region_values(region));
+    HEADRACE_TRY(values, region_values(region));
     for (const value v : values) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(v)));
+        HEADRACE_TRY(add_result(out, inference::of(v)));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// Refuses a region whose inputs are not what it is given: values as they are, or, for what a region runs
@@ -9711,7 +9869,7 @@ public:
 
     [[nodiscard]] result<void> check() const {
         if (failure_) return *failure_;
-        if (given_ == inputs_.size()) return boost::outcome_v2::success();
+        if (given_ == inputs_.size()) return {};
         return invalid("a region takes " + counted_text(inputs_.size(), "input") + ", but is given " +
                        number_text(given_));
     }
@@ -9743,7 +9901,7 @@ private:
 
 /// Refuses two lists of results of which one is used in place of the other.
 inline result<void> require_equal_results(std::string_view what, list<value> given, list<value> expected) {
-    BOOST_OUTCOME_TRY(require_count(what, given.size(), expected.size()));
+    HEADRACE_TRY(require_count(what, given.size(), expected.size()));
     for (std::size_t i = 0; i != given.size(); ++i) {
         const tensor_meta* a = meta_of(given[i]);
         const tensor_meta* b = meta_of(expected[i]);
@@ -9751,7 +9909,7 @@ inline result<void> require_equal_results(std::string_view what, list<value> giv
         return invalid(std::pmr::string(what) + ": result " + number_text(i) + " is " + meta_text(*a) +
                        ", but must be " + meta_text(*b));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// How often a region runs: the size of the first axis of all `xs`.
@@ -9770,64 +9928,63 @@ inline result<std::int64_t> iterations_of(list<value> xs) {
 
 /// Results of a region that runs once per slice: the last run's for the first `carried`, the others stacked.
 inline result<void> infer_iterated(inference& out, const graph* region, list<value> xs, std::size_t carried) {
-    BOOST_OUTCOME_TRY(values, region_values(region));
-    BOOST_OUTCOME_TRY(count, iterations_of(xs));
+    HEADRACE_TRY(values, region_values(region));
+    HEADRACE_TRY(count, iterations_of(xs));
     if (carried > values.size()) return invalid("the region gives fewer values than it carries");
     for (std::size_t i = 0; i != values.size(); ++i) {
         const tensor_meta& one = inference::of(values[i]);
         shape_builder shape(one.shape);
         if (i >= carried) shape.insert(0, count);
-        BOOST_OUTCOME_TRY(add_result(out, one.dtype, shape));
+        HEADRACE_TRY(add_result(out, one.dtype, shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace detail
 
 template <one_of<ops<higher_order::cond>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_elements("pred", inference::of(a.pred).shape, 1));
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.true_graph).take(a.operands).check());
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.false_graph).take(a.operands).check());
-    BOOST_OUTCOME_TRY(if_true, detail::region_values(a.true_graph));
-    BOOST_OUTCOME_TRY(if_false, detail::region_values(a.false_graph));
-    BOOST_OUTCOME_TRY(detail::require_equal_results("the second branch", if_false, if_true));
+    HEADRACE_TRY(require_elements("pred", inference::of(a.pred).shape, 1));
+    HEADRACE_TRY(detail::region_inputs(a.true_graph).take(a.operands).check());
+    HEADRACE_TRY(detail::region_inputs(a.false_graph).take(a.operands).check());
+    HEADRACE_TRY(if_true, detail::region_values(a.true_graph));
+    HEADRACE_TRY(if_false, detail::region_values(a.false_graph));
+    HEADRACE_TRY(detail::require_equal_results("the second branch", if_false, if_true));
     return detail::infer_region(out, a.true_graph);
 }
 template <one_of<ops<higher_order::while_loop>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (const graph* region : {a.cond_graph, a.body_graph}) {
-        BOOST_OUTCOME_TRY(
-            detail::region_inputs(region).take(a.carried_inputs).take(a.additional_inputs).check());
+        HEADRACE_TRY(detail::region_inputs(region).take(a.carried_inputs).take(a.additional_inputs).check());
     }
-    BOOST_OUTCOME_TRY(next, detail::region_values(a.body_graph));
-    BOOST_OUTCOME_TRY(detail::require_equal_results("the body", next, a.carried_inputs));
+    HEADRACE_TRY(next, detail::region_values(a.body_graph));
+    HEADRACE_TRY(detail::require_equal_results("the body", next, a.carried_inputs));
     return detail::infer_region(out, a.body_graph);
 }
 template <one_of<ops<higher_order::wrap_with_set_grad_enabled>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.wrapped_graph).take(a.operands).check());
+    HEADRACE_TRY(detail::region_inputs(a.wrapped_graph).take(a.operands).check());
     return detail::infer_region(out, a.wrapped_graph);
 }
 template <one_of<ops<higher_order::wrap_with_autocast>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.enabled)
         return unsupported("it computes in types that PyTorch chooses; export without torch.autocast");
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.wrapped_body).take(a.operands).check());
+    HEADRACE_TRY(detail::region_inputs(a.wrapped_body).take(a.operands).check());
     return detail::infer_region(out, a.wrapped_body);
 }
 template <one_of<ops<higher_order::map_impl>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.body_graph).take_slices(a.xs).take(a.operands).check());
+    HEADRACE_TRY(detail::region_inputs(a.body_graph).take_slices(a.xs).take(a.operands).check());
     return detail::infer_iterated(out, a.body_graph, a.xs, 0);
 }
 template <one_of<ops<higher_order::scan>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.combine_graph)
-                          .take(a.init)
-                          .take_slices(a.xs)
-                          .take(a.additional_inputs)
-                          .check());
+    HEADRACE_TRY(detail::region_inputs(a.combine_graph)
+                     .take(a.init)
+                     .take_slices(a.xs)
+                     .take(a.additional_inputs)
+                     .check());
     return detail::infer_iterated(out, a.combine_graph, a.xs, a.init.size());
 }
 
@@ -9857,7 +10014,7 @@ struct integer_range {
 /// Refuses a range of quantized values that is empty or that the dtype does not hold.
 [[nodiscard]] inline result<void> require_quantized_range(std::int64_t low, std::int64_t high, dtype type) {
     const detail::integer_range bounds = detail::range_of_integers(type);
-    BOOST_OUTCOME_TRY(require_between("quant_min", low, bounds.low, bounds.high));
+    HEADRACE_TRY(require_between("quant_min", low, bounds.low, bounds.high));
     return require_between("quant_max", high, low, bounds.high);
 }
 
@@ -9891,21 +10048,21 @@ namespace detail {
 /// Scales and zero points, if there are any, of `count` channels, groups or rows.
 inline result<void> check_parameters(value scales, const std::optional<value>& zero_points,
                                      std::int64_t count) {
-    BOOST_OUTCOME_TRY(require_elements("scales", scales, count));
+    HEADRACE_TRY(require_elements("scales", scales, count));
     return require_elements("zero_points", zero_points, count);
 }
 inline result<void> check_channels(const tensor_meta& input, value scales,
                                    const std::optional<value>& zero_points, std::int64_t dim) {
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, input.rank()));
-    BOOST_OUTCOME_TRY(require_rank("scales", inference::of(scales).shape, 1));
+    HEADRACE_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
+    HEADRACE_TRY(axis, axis_of(dim, input.rank()));
+    HEADRACE_TRY(require_rank("scales", inference::of(scales).shape, 1));
     return check_parameters(scales, zero_points, input.shape[axis]);
 }
 /// Groups lie in the rows of a matrix. One that is longer than a row stands for the row.
 inline result<void> check_groups(const tensor_meta& input, value scales,
                                  const std::optional<value>& zero_points, std::int64_t size) {
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
-    BOOST_OUTCOME_TRY(require_at_least("group_size", size, 1));
+    HEADRACE_TRY(require_rank("input", input.shape, 2));
+    HEADRACE_TRY(require_at_least("group_size", size, 1));
     const std::int64_t row = input.shape[1];
     if (size > row) return check_parameters(scales, zero_points, input.shape[0]);
     if (row % size != 0) {
@@ -9926,8 +10083,8 @@ template <class Op>
 result<void> check_scales(const args<Op>& a) {
     const tensor_meta& input = inference::of(a.input);
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(a.quant_min)>, value>) {
-        BOOST_OUTCOME_TRY(require_elements("quant_min", a.quant_min, 1));
-        BOOST_OUTCOME_TRY(require_elements("quant_max", a.quant_max, 1));
+        HEADRACE_TRY(require_elements("quant_min", a.quant_min, 1));
+        HEADRACE_TRY(require_elements("quant_max", a.quant_max, 1));
     }
     if constexpr (one_of<Op, quantized_decomposed::per_channel_ops>) {
         return check_channels(input, a.scales, a.zero_points, a.axis);
@@ -9936,7 +10093,7 @@ result<void> check_scales(const args<Op>& a) {
     } else if constexpr (one_of<Op, quantized_decomposed::per_token_ops>) {
         return check_rows(input, a.scales, a.zero_points);
     } else if constexpr (one_of<Op, quantized_decomposed::per_tensor_tensor_ops>) {
-        BOOST_OUTCOME_TRY(require_elements("scale", a.scale, 1));
+        HEADRACE_TRY(require_elements("scale", a.scale, 1));
         return require_elements("zero_point", a.zero_point, 1);
     } else {
         return require_scale("scale", a.scale);
@@ -9945,9 +10102,9 @@ result<void> check_scales(const args<Op>& a) {
 /// Real numbers that are clamped to a range.
 template <class Op>
 result<void> check_quantize(const args<Op>& a, dtype type) {
-    BOOST_OUTCOME_TRY(require_floating("input", inference::of(a.input).dtype));
+    HEADRACE_TRY(require_floating("input", inference::of(a.input).dtype));
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(a.quant_min)>, std::int64_t>) {
-        BOOST_OUTCOME_TRY(require_quantized_range(a.quant_min, a.quant_max, type));
+        HEADRACE_TRY(require_quantized_range(a.quant_min, a.quant_max, type));
     }
     return check_scales<Op>(a);
 }
@@ -9959,7 +10116,7 @@ result<void> check_dequantize(const args<Op>& a) {
     const bool wider =
         is_integral(given) && is_integral(a.dtype) && traits_of(given).bits > traits_of(a.dtype).bits;
     if (!wider) {
-        BOOST_OUTCOME_TRY(require_dtype("input", given, a.dtype));
+        HEADRACE_TRY(require_dtype("input", given, a.dtype));
     }
     return check_scales<Op>(a);
 }
@@ -9968,22 +10125,22 @@ result<void> check_dequantize(const args<Op>& a) {
 
 template <one_of<quantized_decomposed::quantize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_quantize<Op>(a, a.dtype));
+    HEADRACE_TRY(detail::check_quantize<Op>(a, a.dtype));
     return add_result(out, a.dtype, inference::of(a.input).shape);
 }
 template <one_of<quantized_decomposed::dequantize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_dequantize<Op>(a));
+    HEADRACE_TRY(detail::check_dequantize<Op>(a));
     return add_result(out, a.out_dtype.value_or(dtype::float32), inference::of(a.input).shape);
 }
 template <one_of<quantized_decomposed::dequantize_to_dtype_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_dequantize<Op>(a));
+    HEADRACE_TRY(detail::check_dequantize<Op>(a));
     return add_result(out, a.output_dtype, inference::of(a.input).shape);
 }
 template <one_of<ops<quantized_decomposed::fake_quant_per_channel>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_quantize<Op>(a, dtype::int32));
+    HEADRACE_TRY(detail::check_quantize<Op>(a, dtype::int32));
     return add_result(out, inference::of(a.input));
 }
 
@@ -9991,17 +10148,17 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<quantized_decomposed::choose_per_token_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, shape_builder::capacity));
+    HEADRACE_TRY(require_rank("input", input.shape, 1, shape_builder::capacity));
     shape_builder shape(input.shape);
     shape.back() = 1;
-    BOOST_OUTCOME_TRY(add_result(out, dtype::float64, shape));
+    HEADRACE_TRY(add_result(out, dtype::float64, shape));
     return add_result(out, dtype::int64, shape);
 }
 template <one_of<quantized_decomposed::choose_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_quantized_range(a.quant_min, a.quant_max, a.dtype));
+    HEADRACE_TRY(require_quantized_range(a.quant_min, a.quant_max, a.dtype));
     if (a.quant_min == a.quant_max) return invalid("quant_min must be less than quant_max");
-    BOOST_OUTCOME_TRY(add_result(out, dtype::float64, {1}));
+    HEADRACE_TRY(add_result(out, dtype::float64, {1}));
     return add_result(out, dtype::int64, {1});
 }
 
@@ -10034,13 +10191,13 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                   number_text(least));
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 [[nodiscard]] inline result<void> require_rank_of(std::string_view op, std::string_view what, value v,
                                                   std::size_t rank) {
     const int_list& shape = inference::of(v).shape;
-    if (shape.size() == rank) return boost::outcome_v2::success();
+    if (shape.size() == rank) return {};
     return refuse(op,
                   std::pmr::string(what) + " " + shape_text(shape) + " must have rank " + number_text(rank));
 }
@@ -10048,7 +10205,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 /// Refuses an operand of other than one element in one dimension, which zero points and the like have.
 [[nodiscard]] inline result<void> require_single(std::string_view op, std::string_view what, value v) {
     const int_list& shape = inference::of(v).shape;
-    if (shape.size() == 1 && shape[0] == 1) return boost::outcome_v2::success();
+    if (shape.size() == 1 && shape[0] == 1) return {};
     return refuse(op, std::pmr::string(what) + " " + shape_text(shape) + " must have shape [1]");
 }
 
@@ -10093,16 +10250,16 @@ struct convolution {
 
 /// Sizes of the result of a convolution, its channels left out.
 [[nodiscard]] inline result<shape_builder> convolved(const convolution& c, sizes input, sizes kernel) {
-    BOOST_OUTCOME_TRY(require_items(c.op, "pad", c.pad, 2 * c.axes, 0));
-    BOOST_OUTCOME_TRY(require_items(c.op, "stride", c.stride, c.axes, 1));
-    BOOST_OUTCOME_TRY(require_items(c.op, "dilation", c.dilation, c.axes, 1));
+    HEADRACE_TRY(require_items(c.op, "pad", c.pad, 2 * c.axes, 0));
+    HEADRACE_TRY(require_items(c.op, "stride", c.stride, c.axes, 1));
+    HEADRACE_TRY(require_items(c.op, "dilation", c.dilation, c.axes, 1));
     shape_builder shape{input[0]};
     for (std::size_t i = 0; i != c.axes; ++i) {
         const std::int64_t extent =
             saturating_add(saturating_mul(saturating_sub(kernel[i], 1), c.dilation[i]), 1);
         const std::int64_t pad = saturating_add(c.pad[2 * i], c.pad[2 * i + 1]);
-        BOOST_OUTCOME_TRY(size, window_positions_of(c.op, axis_names[3 - c.axes + i], input[1 + i], pad,
-                                                    extent, c.stride[i]));
+        HEADRACE_TRY(size, window_positions_of(c.op, axis_names[3 - c.axes + i], input[1 + i], pad, extent,
+                                               c.stride[i]));
         shape.push_back(size);
     }
     return shape;
@@ -10118,15 +10275,15 @@ template <class Args>
                               " must have one element or one for each of the " + number_text(channels) +
                               " output channels");
     }
-    BOOST_OUTCOME_TRY(require_single(op, "input_zp", a.input_zp));
-    BOOST_OUTCOME_TRY(require_single(op, "weight_zp", a.weight_zp));
+    HEADRACE_TRY(require_single(op, "input_zp", a.input_zp));
+    HEADRACE_TRY(require_single(op, "weight_zp", a.weight_zp));
     shape.push_back(channels);
     return add_result(out, bias.dtype, shape);
 }
 
 [[nodiscard]] inline result<void> require_same_channels(std::string_view op, std::int64_t input,
                                                         std::int64_t weight) {
-    if (input == weight) return boost::outcome_v2::success();
+    if (input == weight) return {};
     return refuse(op, "the input has " + number_text(input) + " channels, the weight " + number_text(weight));
 }
 
@@ -10134,23 +10291,22 @@ template <class Args>
 template <class Args>
 [[nodiscard]] result<void> infer_convolution(std::string_view op, std::size_t axes, const Args& a,
                                              inference& out) {
-    BOOST_OUTCOME_TRY(require_rank_of(op, "input", a.input, axes + 2));
-    BOOST_OUTCOME_TRY(require_rank_of(op, "weight", a.weight, axes + 2));
+    HEADRACE_TRY(require_rank_of(op, "input", a.input, axes + 2));
+    HEADRACE_TRY(require_rank_of(op, "weight", a.weight, axes + 2));
     const sizes input = inference::of(a.input).shape;
     const sizes weight = inference::of(a.weight).shape;
-    BOOST_OUTCOME_TRY(require_same_channels(op, input.back(), weight.back()));
-    BOOST_OUTCOME_TRY(shape,
-                      convolved({op, axes, a.pad, a.stride, a.dilation}, input, weight.subspan(1, axes)));
+    HEADRACE_TRY(require_same_channels(op, input.back(), weight.back()));
+    HEADRACE_TRY(shape, convolved({op, axes, a.pad, a.stride, a.dilation}, input, weight.subspan(1, axes)));
     return add_convolved(op, a, shape, weight[0], out);
 }
 
 /// AVG_POOL2D and MAX_POOL2D.
 template <class Args>
 [[nodiscard]] result<void> infer_pooling(std::string_view op, const Args& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_rank_of(op, "input", a.input, 4));
-    BOOST_OUTCOME_TRY(require_items(op, "kernel", a.kernel, 2, 1));
-    BOOST_OUTCOME_TRY(require_items(op, "stride", a.stride, 2, 1));
-    BOOST_OUTCOME_TRY(require_items(op, "pad", a.pad, 4, 0));
+    HEADRACE_TRY(require_rank_of(op, "input", a.input, 4));
+    HEADRACE_TRY(require_items(op, "kernel", a.kernel, 2, 1));
+    HEADRACE_TRY(require_items(op, "stride", a.stride, 2, 1));
+    HEADRACE_TRY(require_items(op, "pad", a.pad, 4, 0));
     const tensor_meta& input = inference::of(a.input);
     shape_builder shape{input.shape[0]};
     for (std::size_t i = 0; i != 2; ++i) {
@@ -10158,9 +10314,9 @@ template <class Args>
             return refuse(
                 op, "pad " + shape_text(a.pad) + " must be smaller than kernel " + shape_text(a.kernel));
         }
-        BOOST_OUTCOME_TRY(size, window_positions_of(op, axis_names[1 + i], input.shape[1 + i],
-                                                    saturating_add(a.pad[2 * i], a.pad[2 * i + 1]),
-                                                    a.kernel[i], a.stride[i]));
+        HEADRACE_TRY(size, window_positions_of(op, axis_names[1 + i], input.shape[1 + i],
+                                               saturating_add(a.pad[2 * i], a.pad[2 * i + 1]), a.kernel[i],
+                                               a.stride[i]));
         shape.push_back(size);
     }
     shape.push_back(input.shape[3]);
@@ -10185,26 +10341,26 @@ inline result<void> infer_results(tosa::conv3d, const args<tosa::conv3d>& a, inf
 inline result<void> infer_results(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>& a,
                                   inference& out) {
     constexpr std::string_view op = "depthwise_conv2d";
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "input", a.input, 4));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "weight", a.weight, 4));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "input", a.input, 4));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "weight", a.weight, 4));
     const sizes input = inference::of(a.input).shape;
     const sizes weight = inference::of(a.weight).shape;
-    BOOST_OUTCOME_TRY(tosa_rules::require_same_channels(op, input[3], weight[2]));
-    BOOST_OUTCOME_TRY(
-        shape, tosa_rules::convolved({op, 2, a.pad, a.stride, a.dilation}, input, weight.subspan(0, 2)));
+    HEADRACE_TRY(tosa_rules::require_same_channels(op, input[3], weight[2]));
+    HEADRACE_TRY(shape,
+                 tosa_rules::convolved({op, 2, a.pad, a.stride, a.dilation}, input, weight.subspan(0, 2)));
     return tosa_rules::add_convolved(op, a, shape, saturating_mul(weight[2], weight[3]), out);
 }
 /// TRANSPOSE_CONV2D (2.2.10): out_pad may be negative, but not cut the whole kernel away.
 inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a,
                                   inference& out) {
     constexpr std::string_view op = "transpose_conv2d";
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "input", a.input, 4));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "weight", a.weight, 4));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items(op, "out_pad", a.out_pad, 4, INT64_MIN));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items(op, "stride", a.stride, 2, 1));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "input", a.input, 4));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "weight", a.weight, 4));
+    HEADRACE_TRY(tosa_rules::require_items(op, "out_pad", a.out_pad, 4, INT64_MIN));
+    HEADRACE_TRY(tosa_rules::require_items(op, "stride", a.stride, 2, 1));
     const sizes input = inference::of(a.input).shape;
     const sizes weight = inference::of(a.weight).shape;
-    BOOST_OUTCOME_TRY(tosa_rules::require_same_channels(op, input[3], weight[3]));
+    HEADRACE_TRY(tosa_rules::require_same_channels(op, input[3], weight[3]));
     shape_builder shape{input[0]};
     for (std::size_t i = 0; i != 2; ++i) {
         const std::int64_t kernel = weight[1 + i];
@@ -10226,8 +10382,8 @@ inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::trans
 
 /// AVG_POOL2D (2.2.2).
 inline result<void> infer_results(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("avg_pool2d", "input_zp", a.input_zp));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("avg_pool2d", "output_zp", a.output_zp));
+    HEADRACE_TRY(tosa_rules::require_single("avg_pool2d", "input_zp", a.input_zp));
+    HEADRACE_TRY(tosa_rules::require_single("avg_pool2d", "output_zp", a.output_zp));
     return tosa_rules::infer_pooling("avg_pool2d", a, out);
 }
 /// MAX_POOL2D (2.2.8).
@@ -10239,10 +10395,10 @@ inline result<void> infer_results(tosa::max_pool2d, const args<tosa::max_pool2d>
 /// table.
 inline result<void> infer_results(tosa::matmul, const args<tosa::matmul>& a, inference& out) {
     constexpr std::string_view op = "matmul";
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "a", a.a, 3));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "b", a.b, 3));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single(op, "a_zp", a.a_zp));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single(op, "b_zp", a.b_zp));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "a", a.a, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "b", a.b, 3));
+    HEADRACE_TRY(tosa_rules::require_single(op, "a_zp", a.a_zp));
+    HEADRACE_TRY(tosa_rules::require_single(op, "b_zp", a.b_zp));
     const tensor_meta& left = inference::of(a.a);
     const tensor_meta& right = inference::of(a.b);
     if (left.shape[0] != right.shape[0] || left.shape[2] != right.shape[1]) {
@@ -10270,7 +10426,7 @@ inline result<void> infer_results(tosa::matmul, const args<tosa::matmul>& a, inf
 
 /// FFT2D (2.2.6).
 inline result<void> infer_results(tosa::fft2d, const args<tosa::fft2d>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("fft2d", "input_real", a.input_real, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of("fft2d", "input_real", a.input_real, 3));
     const tensor_meta& real = inference::of(a.input_real);
     if (!(inference::of(a.input_imag) == real))
         return tosa_rules::refuse("fft2d", "its operands differ in shape");
@@ -10278,19 +10434,19 @@ inline result<void> infer_results(tosa::fft2d, const args<tosa::fft2d>& a, infer
         return tosa_rules::refuse("fft2d",
                                   shape_text(real.shape) + " must have powers of two as height and width");
     }
-    BOOST_OUTCOME_TRY(add_result(out, real));
+    HEADRACE_TRY(add_result(out, real));
     return add_result(out, real);
 }
 /// RFFT2D (2.2.9).
 inline result<void> infer_results(tosa::rfft2d, const args<tosa::rfft2d>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("rfft2d", "input_real", a.input_real, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of("rfft2d", "input_real", a.input_real, 3));
     const tensor_meta& real = inference::of(a.input_real);
     if (!tosa_rules::is_power_of_two(real.shape[1]) || !tosa_rules::is_power_of_two(real.shape[2])) {
         return tosa_rules::refuse("rfft2d",
                                   shape_text(real.shape) + " must have powers of two as height and width");
     }
     const shape_builder half{real.shape[0], real.shape[1], real.shape[2] / 2 + 1};
-    BOOST_OUTCOME_TRY(add_result(out, real.dtype, half));
+    HEADRACE_TRY(add_result(out, real.dtype, half));
     return add_result(out, real.dtype, half);
 }
 
@@ -10315,11 +10471,10 @@ struct resize_axis {
     if (r.border < -16 * r.numerator || r.border >= r.numerator) return wrong("the border is out of range");
     if (size >= 16384) return wrong("its size is not below 16384");
     const std::int64_t room = (size - 1) * r.numerator - r.offset + r.border;
-    BOOST_OUTCOME_TRY(given,
-                      exact_positions("resize", room, r.denominator,
-                                      "(" + std::pmr::string(axis) + " " + number_text(size) + " - 1) * " +
-                                          number_text(r.numerator) + " - offset " + number_text(r.offset) +
-                                          " + border " + number_text(r.border)));
+    HEADRACE_TRY(given, exact_positions("resize", room, r.denominator,
+                                        "(" + std::pmr::string(axis) + " " + number_text(size) + " - 1) * " +
+                                            number_text(r.numerator) + " - offset " + number_text(r.offset) +
+                                            " + border " + number_text(r.border)));
     if (given >= 16384) return wrong("the result's size is not below 16384");
     return given;
 }
@@ -10328,19 +10483,19 @@ struct resize_axis {
 
 /// RESIZE (2.11.1).
 inline result<void> infer_results(tosa::resize, const args<tosa::resize>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("resize", "input", a.input, 4));
-    BOOST_OUTCOME_TRY(scale, tosa_rules::shape_operand("resize", "scale", a.scale));
-    BOOST_OUTCOME_TRY(offset, tosa_rules::shape_operand("resize", "offset", a.offset));
-    BOOST_OUTCOME_TRY(border, tosa_rules::shape_operand("resize", "border", a.border));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("resize", "scale", *scale, 4, 1));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("resize", "offset", *offset, 2, INT64_MIN));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("resize", "border", *border, 2, INT64_MIN));
+    HEADRACE_TRY(tosa_rules::require_rank_of("resize", "input", a.input, 4));
+    HEADRACE_TRY(scale, tosa_rules::shape_operand("resize", "scale", a.scale));
+    HEADRACE_TRY(offset, tosa_rules::shape_operand("resize", "offset", a.offset));
+    HEADRACE_TRY(border, tosa_rules::shape_operand("resize", "border", a.border));
+    HEADRACE_TRY(tosa_rules::require_items("resize", "scale", *scale, 4, 1));
+    HEADRACE_TRY(tosa_rules::require_items("resize", "offset", *offset, 2, INT64_MIN));
+    HEADRACE_TRY(tosa_rules::require_items("resize", "border", *border, 2, INT64_MIN));
     const tensor_meta& input = inference::of(a.input);
     shape_builder shape{input.shape[0]};
     for (std::size_t i = 0; i != 2; ++i) {
-        BOOST_OUTCOME_TRY(
-            size, tosa_rules::resized(tosa_rules::axis_names[1 + i], input.shape[1 + i],
-                                      {(*scale)[2 * i], (*scale)[2 * i + 1], (*offset)[i], (*border)[i]}));
+        HEADRACE_TRY(size,
+                     tosa_rules::resized(tosa_rules::axis_names[1 + i], input.shape[1 + i],
+                                         {(*scale)[2 * i], (*scale)[2 * i + 1], (*offset)[i], (*border)[i]}));
         shape.push_back(size);
     }
     shape.push_back(input.shape[3]);
@@ -10362,7 +10517,7 @@ using comparison_ops = ops<equal, greater, greater_equal>;
 
 /// Ops that change neither shape nor dtype (TOSA 1.0, sections 2.3, 2.5): those that have no parameters.
 template <class Op>
-concept plain_unary = op_where<Op, dialect, trait::unary> && Op::field_names.size() == 1;
+concept plain_unary = op_where<Op, dialect, trait::unary> && field_names<Op>.size() == 1;
 
 /// Ops of two operands of the result's dtype (2.4). MUL and comparisons give another.
 template <class Op>
@@ -10433,26 +10588,26 @@ inline result<void> infer_results(tosa::clamp, const args<tosa::clamp>& a, infer
 /// Elementwise ops of two operands (2.4).
 template <tosa::plain_binary Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
+    HEADRACE_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
     return add_result(out, inference::of(a.input1).dtype, shape);
 }
 /// Comparisons (2.7).
 template <one_of<tosa::comparison_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
+    HEADRACE_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
     return add_result(out, dtype::boolean, shape);
 }
 /// MUL (2.4.14): integers give INT32.
 inline result<void> infer_results(tosa::mul, const args<tosa::mul>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("mul", "shift", a.shift));
-    BOOST_OUTCOME_TRY(shape, tosa_rules::broadcast_operands("mul", a.input1, a.input2));
+    HEADRACE_TRY(tosa_rules::require_single("mul", "shift", a.shift));
+    HEADRACE_TRY(shape, tosa_rules::broadcast_operands("mul", a.input1, a.input2));
     const dtype type = inference::of(a.input1).dtype;
     return add_result(out, is_integral(type) ? dtype::int32 : type, shape);
 }
 /// NEGATE (2.5.11).
 inline result<void> infer_results(tosa::negate, const args<tosa::negate>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("negate", "input1_zp", a.input1_zp));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("negate", "output_zp", a.output_zp));
+    HEADRACE_TRY(tosa_rules::require_single("negate", "input1_zp", a.input1_zp));
+    HEADRACE_TRY(tosa_rules::require_single("negate", "output_zp", a.output_zp));
     return add_result(out, inference::of(a.input1));
 }
 /// TABLE (2.4.17): 256 entries for INT8, 513 for INT16, whose interpolated results have 16 more bits.
@@ -10468,9 +10623,8 @@ inline result<void> infer_results(tosa::table, const args<tosa::table>& a, infer
 }
 /// SELECT (2.6.1).
 inline result<void> infer_results(tosa::select, const args<tosa::select>& a, inference& out) {
-    BOOST_OUTCOME_TRY(chosen, tosa_rules::broadcast_operands("select", a.input2, a.input3));
-    BOOST_OUTCOME_TRY(shape,
-                      tosa_rules::broadcast_equal_ranks("select", chosen, inference::of(a.input1).shape));
+    HEADRACE_TRY(chosen, tosa_rules::broadcast_operands("select", a.input2, a.input3));
+    HEADRACE_TRY(shape, tosa_rules::broadcast_equal_ranks("select", chosen, inference::of(a.input1).shape));
     return add_result(out, inference::of(a.input2).dtype, shape);
 }
 
@@ -10479,14 +10633,14 @@ inline result<void> infer_results(tosa::select, const args<tosa::select>& a, inf
 /// Reductions keep their axis, with size 1 (2.8). ARGMAX does not, see below.
 template <op_where<tosa::dialect, trait::reduction> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(axis, tosa_rules::axis_in(tosa_rules::short_name<Op>, a.axis, a.input));
+    HEADRACE_TRY(axis, tosa_rules::axis_in(tosa_rules::short_name<Op>, a.axis, a.input));
     shape_builder shape(inference::of(a.input).shape);
     shape[axis] = 1;
     return add_result(out, inference::of(a.input).dtype, shape);
 }
 /// ARGMAX drops its axis (2.2.1).
 inline result<void> infer_results(tosa::argmax, const args<tosa::argmax>& a, inference& out) {
-    BOOST_OUTCOME_TRY(axis, tosa_rules::axis_in("argmax", a.axis, a.input));
+    HEADRACE_TRY(axis, tosa_rules::axis_in("argmax", a.axis, a.input));
     shape_builder shape(inference::of(a.input).shape);
     shape.erase(axis);
     return add_result(out, dtype::int32, shape);
@@ -10498,7 +10652,7 @@ inline result<void> infer_results(tosa::argmax, const args<tosa::argmax>& a, inf
 inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inference& out) {
     if (a.input1.empty()) return tosa_rules::refuse("concat", "has no operands");
     const tensor_meta& first = inference::of(a.input1[0]);
-    BOOST_OUTCOME_TRY(axis, tosa_rules::axis_in("concat", a.axis, a.input1[0]));
+    HEADRACE_TRY(axis, tosa_rules::axis_in("concat", a.axis, a.input1[0]));
     shape_builder shape(first.shape);
     shape[axis] = 0;
     for (const value v : a.input1) {
@@ -10519,9 +10673,9 @@ inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inf
 /// PAD (2.9.2): padding is [before, after] of each axis.
 inline result<void> infer_results(tosa::pad, const args<tosa::pad>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
-    BOOST_OUTCOME_TRY(padding, tosa_rules::shape_operand("pad", "padding", a.padding));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("pad", "padding", *padding, 2 * input.rank(), 0));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("pad", "pad_const", a.pad_const));
+    HEADRACE_TRY(padding, tosa_rules::shape_operand("pad", "padding", a.padding));
+    HEADRACE_TRY(tosa_rules::require_items("pad", "padding", *padding, 2 * input.rank(), 0));
+    HEADRACE_TRY(tosa_rules::require_single("pad", "pad_const", a.pad_const));
     shape_builder shape;
     for (std::size_t i = 0; i != input.rank(); ++i) {
         shape.push_back(
@@ -10532,7 +10686,7 @@ inline result<void> infer_results(tosa::pad, const args<tosa::pad>& a, inference
 /// RESHAPE (2.9.3).
 inline result<void> infer_results(tosa::reshape, const args<tosa::reshape>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
-    BOOST_OUTCOME_TRY(shape, tosa_rules::shape_operand("reshape", "shape", a.shape));
+    HEADRACE_TRY(shape, tosa_rules::shape_operand("reshape", "shape", a.shape));
     const bool negative =
         std::any_of(shape->begin(), shape->end(), [](std::int64_t size) { return size < 0; });
     if (negative || element_count(*shape) != element_count(input.shape)) {
@@ -10543,16 +10697,16 @@ inline result<void> infer_results(tosa::reshape, const args<tosa::reshape>& a, i
 }
 /// REVERSE (2.9.4).
 inline result<void> infer_results(tosa::reverse, const args<tosa::reverse>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::axis_in("reverse", a.axis, a.input1));
+    HEADRACE_TRY(tosa_rules::axis_in("reverse", a.axis, a.input1));
     return add_result(out, inference::of(a.input1));
 }
 /// SLICE (2.9.5): sizes, not ends.
 inline result<void> infer_results(tosa::slice, const args<tosa::slice>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
-    BOOST_OUTCOME_TRY(start, tosa_rules::shape_operand("slice", "start", a.start));
-    BOOST_OUTCOME_TRY(size, tosa_rules::shape_operand("slice", "size", a.size));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("slice", "start", *start, input.rank(), 0));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("slice", "size", *size, input.rank(), 1));
+    HEADRACE_TRY(start, tosa_rules::shape_operand("slice", "start", a.start));
+    HEADRACE_TRY(size, tosa_rules::shape_operand("slice", "size", a.size));
+    HEADRACE_TRY(tosa_rules::require_items("slice", "start", *start, input.rank(), 0));
+    HEADRACE_TRY(tosa_rules::require_items("slice", "size", *size, input.rank(), 1));
     for (std::size_t i = 0; i != input.rank(); ++i) {
         if (saturating_add((*start)[i], (*size)[i]) > input.shape[i]) {
             return tosa_rules::refuse("slice", "start " + shape_text(*start) + " with size " +
@@ -10564,8 +10718,8 @@ inline result<void> infer_results(tosa::slice, const args<tosa::slice>& a, infer
 /// TILE (2.9.6).
 inline result<void> infer_results(tosa::tile, const args<tosa::tile>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
-    BOOST_OUTCOME_TRY(multiples, tosa_rules::shape_operand("tile", "multiples", a.multiples));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("tile", "multiples", *multiples, input.rank(), 1));
+    HEADRACE_TRY(multiples, tosa_rules::shape_operand("tile", "multiples", a.multiples));
+    HEADRACE_TRY(tosa_rules::require_items("tile", "multiples", *multiples, input.rank(), 1));
     shape_builder shape;
     for (std::size_t i = 0; i != input.rank(); ++i) {
         shape.push_back(saturating_mul(input.shape[i], (*multiples)[i]));
@@ -10575,7 +10729,7 @@ inline result<void> infer_results(tosa::tile, const args<tosa::tile>& a, inferen
 /// TRANSPOSE (2.9.7): axis i of the result is axis perms[i] of the operand.
 inline result<void> infer_results(tosa::transpose, const args<tosa::transpose>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("transpose", "perms", a.perms, input.rank(), 0));
+    HEADRACE_TRY(tosa_rules::require_items("transpose", "perms", a.perms, input.rank(), 0));
     shape_builder shape;
     for (std::size_t i = 0; i != input.rank(); ++i) {
         const std::int64_t* end = a.perms.begin() + i;
@@ -10590,8 +10744,8 @@ inline result<void> infer_results(tosa::transpose, const args<tosa::transpose>& 
 
 /// GATHER (2.10.1): values [N, K, C] by indices [N, W] give [N, W, C].
 inline result<void> infer_results(tosa::gather, const args<tosa::gather>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("gather", "values", a.values, 3));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("gather", "indices", a.indices, 2));
+    HEADRACE_TRY(tosa_rules::require_rank_of("gather", "values", a.values, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of("gather", "indices", a.indices, 2));
     const tensor_meta& values = inference::of(a.values);
     const int_list& indices = inference::of(a.indices).shape;
     if (values.shape[0] != indices[0]) {
@@ -10602,9 +10756,9 @@ inline result<void> infer_results(tosa::gather, const args<tosa::gather>& a, inf
 }
 /// SCATTER (2.10.2): input [N, W, C] goes into values [N, K, C], each position at most once.
 inline result<void> infer_results(tosa::scatter, const args<tosa::scatter>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("scatter", "values_in", a.values_in, 3));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("scatter", "indices", a.indices, 2));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("scatter", "input", a.input, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of("scatter", "values_in", a.values_in, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of("scatter", "indices", a.indices, 2));
+    HEADRACE_TRY(tosa_rules::require_rank_of("scatter", "input", a.input, 3));
     const tensor_meta& values = inference::of(a.values_in);
     const int_list& indices = inference::of(a.indices).shape;
     const int_list& input = inference::of(a.input).shape;
@@ -10629,8 +10783,8 @@ inline result<void> infer_results(tosa::cast, const args<tosa::cast>& a, inferen
 inline result<void> infer_results(tosa::rescale, const args<tosa::rescale>& a, inference& out) {
     constexpr std::string_view op = "rescale";
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(tosa_rules::require_single(op, "input_zp", a.input_zp));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single(op, "output_zp", a.output_zp));
+    HEADRACE_TRY(tosa_rules::require_single(op, "input_zp", a.input_zp));
+    HEADRACE_TRY(tosa_rules::require_single(op, "output_zp", a.output_zp));
     if (a.per_channel && input.rank() == 0) return tosa_rules::refuse(op, "a scalar has no channels");
     const std::int64_t scales = a.per_channel ? input.shape.back() : 1;
     for (const value v : {a.multiplier, a.shift}) {
@@ -10671,26 +10825,24 @@ inline result<void> infer_results(tosa::cond_if, const args<tosa::cond_if>& a, i
             return tosa_rules::refuse("cond_if", "a branch lacks metadata");
         same = *meta == *other;
         if (same) {
-            BOOST_OUTCOME_TRY(add_result(out, *meta));
+            HEADRACE_TRY(add_result(out, *meta));
         }
     }
     if (!same) return tosa_rules::refuse("cond_if", "the branches give different types or shapes");
-    return boost::outcome_v2::success();
+    return {};
 }
 /// WHILE_LOOP (2.15.2): what is carried keeps type and shape.
 inline result<void> infer_results(tosa::while_loop, const args<tosa::while_loop>& a, inference& out) {
     for (const value v : a.inputs) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(v)));
+        HEADRACE_TRY(add_result(out, inference::of(v)));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// VARIABLE and VARIABLE_WRITE give nothing (2.16).
-inline result<void> infer_results(tosa::variable, const args<tosa::variable>&, inference&) {
-    return boost::outcome_v2::success();
-}
+inline result<void> infer_results(tosa::variable, const args<tosa::variable>&, inference&) { return {}; }
 inline result<void> infer_results(tosa::variable_write, const args<tosa::variable_write>&, inference&) {
-    return boost::outcome_v2::success();
+    return {};
 }
 inline result<void> infer_results(tosa::variable_read, const args<tosa::variable_read>& a, inference& out) {
     return add_result(out, a.output_type, a.shape);
@@ -10698,8 +10850,83 @@ inline result<void> infer_results(tosa::variable_read, const args<tosa::variable
 /// CONST_SHAPE (2.17.1).
 inline result<void> infer_results(tosa::const_shape, const args<tosa::const_shape>& a, inference& out) {
     out.add(dtype::shape, {static_cast<std::int64_t>(a.values.size())});
-    return boost::outcome_v2::success();
+    return {};
 }
+
+}  // namespace headrace
+
+// ---- headrace/base/name_table.hpp ----
+
+namespace headrace {
+
+/// A table from names, which it does not own, to values, which lie side by side in the order in which they
+/// were added. In a large table, a look-up fetches three lines from memory: a slot, an entry and its name's
+/// text; std::unordered_map's fetches six. Boost has such tables, but not in 1.74.
+template <class T>
+class name_table {
+public:
+    explicit name_table(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : entries_(memory), slots_(memory) {}
+
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    void reserve(std::size_t count) {
+        entries_.reserve(count);
+        if (2 * count > slots_.size()) make_slots(2 * count);
+    }
+
+    /// The value of that name, or null. It stays in its place until another one is added.
+    [[nodiscard]] T* find(std::string_view name) {
+        if (slots_.empty()) return nullptr;
+        const slot& s = slots_[place_of(name, hash_of(name))];
+        return s.number == none ? nullptr : &entries_[s.number].value;
+    }
+    [[nodiscard]] const T* find(std::string_view name) const {
+        return const_cast<name_table&>(*this).find(name);
+    }
+    /// The value of that name, and whether it was added now.
+    std::pair<T*, bool> try_emplace(std::string_view name, T value = {}) {
+        if (2 * (entries_.size() + 1) > slots_.size()) make_slots(4 * (entries_.size() + 1));
+        const std::uint32_t hash = hash_of(name);
+        slot& s = slots_[place_of(name, hash)];
+        if (s.number != none) return {&entries_[s.number].value, false};
+        s = {hash, static_cast<std::uint32_t>(entries_.size())};
+        return {&entries_.emplace_back(entry{name, std::move(value)}).value, true};
+    }
+
+private:
+    static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
+    struct entry {
+        std::string_view name;
+        T value;
+    };
+    struct slot {
+        std::uint32_t hash = 0;
+        std::uint32_t number = none;
+    };
+
+    static std::uint32_t hash_of(std::string_view name) {
+        return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
+    }
+    // Where the slot of that name is, or would be.
+    [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t hash) const {
+        std::size_t at = hash & (slots_.size() - 1);
+        while (slots_[at].number != none &&
+               (slots_[at].hash != hash || entries_[slots_[at].number].name != name)) {
+            at = (at + 1) & (slots_.size() - 1);
+        }
+        return at;
+    }
+    void make_slots(std::size_t least) {
+        slots_.assign(std::bit_ceil(least), slot());
+        for (std::uint32_t i = 0; i != entries_.size(); ++i) {
+            const std::uint32_t hash = hash_of(entries_[i].name);
+            slots_[place_of(entries_[i].name, hash)] = {hash, i};
+        }
+    }
+
+    std::pmr::vector<entry> entries_;
+    std::pmr::vector<slot> slots_;  // a power of two of them, at most half in use
+};
 
 }  // namespace headrace
 
@@ -11097,7 +11324,7 @@ namespace headrace {
 class printed_names {
 public:
     explicit printed_names(const graph& g);
-    [[nodiscard]] const std::pmr::string& operator[](value v) const;
+    [[nodiscard]] std::string_view operator[](value v) const;
     /// Where a region stands among those of its graph: that with the number 0 was made first.
     [[nodiscard]] std::size_t number_of(const graph& region) const;
 
@@ -11105,9 +11332,10 @@ private:
     struct names_of_graph {
         const graph* owner;
         std::size_t number;
-        std::pmr::vector<std::pmr::vector<std::pmr::string>> names;  // of each result, by the node's id
+        std::string_view** names;  // of each result, by the node's id; null of one that is no more
     };
 
+    static std::uintptr_t address_of(const graph* g) { return reinterpret_cast<std::uintptr_t>(g); }
     [[nodiscard]] const names_of_graph* find(const graph* g) const;
     // In the order in which they were made; a graph lists the last one first.
     [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g);
@@ -11115,11 +11343,13 @@ private:
     void fill_missing(const graph& g);
     // "aten.conv2d.default" gives "conv2d".
     static std::pmr::string base_of(const op_info& op);
-    std::pmr::string unused(std::string_view base);
+    // Makes `text` the name `as`, if no value has it.
+    bool claim(std::string_view text, std::string_view& as);
+    std::string_view unused(std::string_view base);
 
+    arena memory_{std::pmr::get_default_resource()};
     std::pmr::vector<names_of_graph> graphs_;  // by their owners' addresses
-    std::pmr::unordered_set<std::pmr::string> taken_;
-    std::pmr::unordered_map<std::pmr::string, int> numbers_;  // the last that was tried behind a name
+    name_table<int> taken_;                    // with the last number that was tried behind each
 };
 
 namespace detail {
@@ -11161,49 +11391,53 @@ namespace headrace {
 
 HEADRACE_INLINE printed_names::printed_names(const graph& g) {
     claim_own(g, 0);
-    std::ranges::sort(graphs_, std::less<>(), &names_of_graph::owner);
+    std::sort(graphs_.begin(), graphs_.end(), [](const names_of_graph& a, const names_of_graph& b) {
+        return address_of(a.owner) < address_of(b.owner);
+    });
     fill_missing(g);
 }
 
-HEADRACE_INLINE const std::pmr::string& printed_names::operator[](value v) const {
-    static const std::pmr::string none = "null";
-    const names_of_graph* names = v ? find(v.producer->owner) : nullptr;
-    if (names == nullptr || v.producer->id >= names->names.size()) return none;
-    const auto& results = names->names[v.producer->id];
-    return v.result < results.size() ? results[v.result] : none;
+HEADRACE_INLINE std::string_view printed_names::operator[](value v) const {
+    const names_of_graph* graph = v ? find(v.producer->owner) : nullptr;
+    if (graph == nullptr || v.producer->id >= graph->owner->id_bound()) return "null";
+    const std::string_view* results = graph->names[v.producer->id];
+    return results != nullptr && v.result < v.producer->result_count ? results[v.result] : "null";
 }
 
 HEADRACE_INLINE std::size_t printed_names::number_of(const graph& region) const {
     const names_of_graph* names = find(&region);
     if (names != nullptr) return names->number;
-    // Of a graph that is not listed here. Who was made first comes last.
-    const auto all = region.parent()->regions();
-    const auto at = std::find_if(all.begin(), all.end(), [&](const graph& g) { return &g == &region; });
-    return static_cast<std::size_t>(std::distance(at, all.end())) - 1;
+    // Of a graph that is not listed here.
+    std::size_t number = 0;
+    for (const graph* other : regions_of(*region.parent())) {
+        if (other == &region) break;
+        ++number;
+    }
+    return number;
 }
 
 HEADRACE_INLINE const printed_names::names_of_graph* printed_names::find(const graph* g) const {
-    const auto at = std::ranges::lower_bound(graphs_, g, std::less<>(), &names_of_graph::owner);
+    const auto at = std::lower_bound(
+        graphs_.begin(), graphs_.end(), g,
+        [](const names_of_graph& a, const graph* b) { return address_of(a.owner) < address_of(b); });
     return at != graphs_.end() && at->owner == g ? &*at : nullptr;
 }
 
 HEADRACE_INLINE std::pmr::vector<const graph*> printed_names::regions_of(const graph& g) {
     std::pmr::vector<const graph*> regions;
     for (const graph& region : g.regions()) regions.push_back(&region);
-    std::ranges::reverse(regions);
+    std::reverse(regions.begin(), regions.end());
     return regions;
 }
 
 HEADRACE_INLINE void printed_names::claim_own(const graph& g, std::size_t number) {
-    graphs_.push_back({&g, number, std::pmr::vector<std::pmr::vector<std::pmr::string>>(g.id_bound())});
-    auto& names = graphs_.back().names;
+    std::string_view** names = make_array<std::string_view*>(memory_, g.id_bound());
+    graphs_.push_back({&g, number, names});
     for (const node& n : g.nodes()) {
-        names[n.id].resize(n.result_count);
+        names[n.id] = make_array<std::string_view>(memory_, n.result_count);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const std::string_view own = n.results[i].name;
-            if (own.empty()) continue;
-            const auto [shown, is_new] = taken_.insert(printable(own));
-            if (is_new) names[n.id][i] = *shown;
+            if (!own.empty()) claim(printable(own), names[n.id][i]);
         }
     }
     std::size_t next = 0;
@@ -11211,10 +11445,10 @@ HEADRACE_INLINE void printed_names::claim_own(const graph& g, std::size_t number
 }
 
 HEADRACE_INLINE void printed_names::fill_missing(const graph& g) {
-    auto& names = const_cast<names_of_graph*>(find(&g))->names;
+    std::string_view* const* names = find(&g)->names;
     for (const node& n : g.nodes()) {
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            std::pmr::string& name = names[n.id][i];
+            std::string_view& name = names[n.id][i];
             const std::string_view own = n.results[i].name;
             if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
         }
@@ -11229,16 +11463,30 @@ HEADRACE_INLINE std::pmr::string printed_names::base_of(const op_info& op) {
     return base;
 }
 
-HEADRACE_INLINE std::pmr::string printed_names::unused(std::string_view base) {
-    std::pmr::string name(base);
-    int& number = numbers_[name];
-    while (!taken_.insert(name).second) name = std::pmr::string(base) + "_" + number_text(++number);
+HEADRACE_INLINE bool printed_names::claim(std::string_view text, std::string_view& as) {
+    if (taken_.find(text) != nullptr) return false;
+    as = {copy_array(memory_, text.data(), text.size()), text.size()};
+    taken_.try_emplace(as);
+    return true;
+}
+
+HEADRACE_INLINE std::string_view printed_names::unused(std::string_view base) {
+    std::string_view name;
+    if (claim(base, name)) return name;
+    std::pmr::string numbered;
+    do {
+        numbered = base;
+        (numbered += '_') += number_text(++*taken_.find(base));
+    } while (!claim(numbered, name));
     return name;
 }
 
 namespace detail {
 
-HEADRACE_INLINE std::pmr::string listed_names::operator()(value v) const { return "%" + (*names_)[v]; }
+HEADRACE_INLINE std::pmr::string listed_names::operator()(value v) const {
+    std::pmr::string name(1, '%');
+    return name += (*names_)[v];
+}
 
 HEADRACE_INLINE std::pmr::string listed_names::operator()(const graph* region) const {
     if (region->parent() == nullptr) return "none";
@@ -11283,7 +11531,7 @@ HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_na
         for (const value v : args_of<builtin::output>(n).values) {
             out += i == 0 ? " " : ", ";
             const bool named = exported != nullptr && i < exported->names.size();
-            const std::pmr::string given = named ? printable(exported->names[i]) : names[v];
+            const std::pmr::string given = named ? printable(exported->names[i]) : std::pmr::string(names[v]);
             if (given != names[v]) (out += given) += '=';
             out += name(v);
             ++i;
@@ -11380,21 +11628,24 @@ struct float_format {
     }
 }
 
+// <cmath> takes a twentieth of the time that all of headrace.hpp does.
+
 /// The nearest number of that format, ties to even.
 [[nodiscard]] inline std::uint32_t encode_float(double number, float_format f) {
-    const std::uint32_t sign = std::signbit(number) ? 1U << (f.exponent_bits + f.mantissa_bits) : 0U;
+    const std::uint32_t sign = __builtin_signbit(number) ? 1U << (f.exponent_bits + f.mantissa_bits) : 0U;
     const std::uint32_t infinity = ((1U << f.exponent_bits) - 1) << f.mantissa_bits;
     const std::uint32_t largest = f.infinities ? infinity : (infinity | ((1U << f.mantissa_bits) - 1)) - 1;
-    if (std::isnan(number)) return f.infinities ? infinity | (1U << (f.mantissa_bits - 1)) : largest + 1;
-    if (std::isinf(number)) return sign | largest;
+    if (__builtin_isnan(number)) return f.infinities ? infinity | (1U << (f.mantissa_bits - 1)) : largest + 1;
+    if (__builtin_isinf(number)) return sign | largest;
     if (number == 0) return sign;
     const int bias = (1 << (f.exponent_bits - 1)) - 1;
     int exponent = 0;
-    std::frexp(number, &exponent);
+    __builtin_frexp(number, &exponent);
     exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
     // Adding the mantissa with its hidden bit carries into the exponent, which is why that is one too small
     // here.
-    const double mantissa = std::nearbyint(std::ldexp(std::fabs(number), f.mantissa_bits - exponent));
+    const double mantissa =
+        __builtin_nearbyint(__builtin_ldexp(__builtin_fabs(number), f.mantissa_bits - exponent));
     const auto bits = static_cast<std::uint64_t>(mantissa) +
                       (static_cast<std::uint64_t>(exponent + bias - 1) << f.mantissa_bits);
     return sign | (bits > largest ? largest : static_cast<std::uint32_t>(bits));
@@ -11411,266 +11662,9 @@ struct float_format {
         return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
                              : sign * std::numeric_limits<double>::infinity();
     }
-    if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias - f.mantissa_bits);
-    return sign * std::ldexp(fraction + (1U << f.mantissa_bits),
-                             static_cast<int>(exponent) - bias - f.mantissa_bits);
-}
-
-}  // namespace headrace
-
-// ---- headrace/infer/dispatch_cache.hpp ----
-
-namespace headrace {
-
-namespace detail {
-
-/// The key of an inference as words: two nodes of which a rule sees the same have the same words.
-class dispatch_key {
-public:
-    /// False if there is no key: the node holds a graph or a constant, or an operand has no `val`.
-    bool assign(const node& n);
-    [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
-    [[nodiscard]] std::uint64_t hash() const;
-
-private:
-    void put(std::uint64_t word) { words_.push_back(word); }
-    void put(std::int64_t i) { put(static_cast<std::uint64_t>(i)); }
-    void put(bool b) { put(std::uint64_t{b}); }
-    void put(double d) { put(std::bit_cast<std::uint64_t>(d)); }
-    template <class T>
-        requires std::is_enum_v<T>
-    void put(T e) {
-        put(static_cast<std::uint64_t>(e));
-    }
-    void put(const scalar& s) {
-        put(static_cast<std::uint64_t>(s.kind()));
-        s.is_floating() ? put(s.to_double()) : put(s.to_int());
-    }
-    void put(std::string_view text) {
-        put(std::uint64_t{text.size()});
-        for (; !text.empty(); text.remove_prefix(std::min(text.size(), sizeof(std::uint64_t)))) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, text.data(), std::min(text.size(), sizeof word));
-            put(word);
-        }
-    }
-    void put(const value& v) {
-        const tensor_meta* meta = v ? meta_of(v) : nullptr;
-        if (meta == nullptr) {
-            sound_ = false;
-            return;
-        }
-        put(static_cast<std::uint64_t>(meta->dtype) | std::uint64_t{meta->shape.size()} << 8U |
-            std::uint64_t{meta->dim_order.size()} << 32U);
-        words_.insert(words_.end(), meta->shape.begin(), meta->shape.end());
-        words_.insert(words_.end(), meta->dim_order.begin(), meta->dim_order.end());
-    }
-    void put(graph* const&) { sound_ = false; }
-    void put(const custom_member& m) {
-        m.type->print(
-            m.at, {this, [](void* to, std::string_view text) { static_cast<dispatch_key*>(to)->put(text); }});
-    }
-    void put(const tensor_data&) { sound_ = false; }
-    void put(const int_list& items) { put_all(items); }
-    template <class T>
-    void put(const list<T>& items) {
-        put_all(items);
-    }
-    template <class T>
-    void put(const std::optional<T>& o) {
-        put(o.has_value());
-        if (o) put(*o);
-    }
-    template <class Items>
-    void put_all(const Items& items) {
-        put(std::uint64_t{items.size()});
-        for (const auto& item : items) put(item);
-    }
-
-    std::pmr::vector<std::uint64_t> words_;
-    bool sound_ = true;
-};
-
-}  // namespace detail
-
-/// Remembers inferences of the ops of some dialects; those of others go past it. A rule sees arguments and
-/// the metadata of its operands alone, and that is the key. Errors are not remembered.
-///
-///     dispatch_cache cache({&info_of_dialect<aten::dialect>});
-///     {
-///         const auto more = cache.extend<quantized_decomposed::dialect, tosa::dialect>();
-///         …  // those are remembered, too
-///     }
-///     cache.infer(n, out, &rules);
-///
-/// It is for rules that cost more than a look-up, as those of an interpreter written in Python do. Headrace's
-/// own are faster than a look-up (tests/bench/lowering_time.cpp measures both), so nothing here uses one
-/// unless pass_context::use_cache asks for it.
-class dispatch_cache {
-public:
-    using rules = result<void> (*)(const node& n, inference& out);
-
-    explicit dispatch_cache(std::initializer_list<const dialect_info*> dialects = {}) : dialects_(dialects) {}
-    dispatch_cache(const dispatch_cache&) = delete;
-    dispatch_cache& operator=(const dispatch_cache&) = delete;
-
-    /// Adds dialects for as long as it lives. Scopes may end in any order; what was remembered is found again
-    /// by the next that adds its dialect.
-    class [[nodiscard]] scope {
-    public:
-        scope(dispatch_cache& cache, std::initializer_list<const dialect_info*> dialects);
-        scope(scope&& other) noexcept
-            : cache_(std::exchange(other.cache_, nullptr)), dialects_(std::move(other.dialects_)) {}
-        scope& operator=(scope&&) = delete;
-        ~scope();
-
-    private:
-        dispatch_cache* cache_;
-        std::pmr::vector<const dialect_info*> dialects_;
-    };
-    template <class... Dialects>
-    scope extend() {
-        return scope(*this, {&info_of_dialect<Dialects>...});
-    }
-
-    /// What the rules give for that node, from the cache if it is known.
-    [[nodiscard]] result<void> infer(const node& n, inference& out, rules rule);
-
-    [[nodiscard]] std::size_t hits() const { return hits_; }
-    [[nodiscard]] std::size_t misses() const { return misses_; }
-    /// Nodes of other dialects, and those without a key: regions and constants.
-    [[nodiscard]] std::size_t bypassed() const { return bypassed_; }
-    [[nodiscard]] std::size_t size() const { return size_; }
-    void reset_counts() { hits_ = misses_ = bypassed_ = 0; }
-
-private:
-    struct entry {
-        std::uint64_t hash = 0;
-        std::span<const std::uint64_t> key;  // empty: a free slot
-        std::span<const tensor_meta> results;
-    };
-
-    [[nodiscard]] const entry* find(std::uint64_t hash) const;
-    void insert(std::uint64_t hash, std::span<const tensor_meta> results);
-    void grow();
-    // There is a power of two of them.
-    [[nodiscard]] std::size_t first_slot(std::uint64_t hash) const {
-        return static_cast<std::size_t>(hash) & (slots_.size() - 1);
-    }
-    void place(const entry& e);
-    template <class T>
-    std::span<T> own(std::span<const T> items) {
-        if (items.empty()) return {};
-        T* copy = static_cast<T*>(
-            static_cast<std::pmr::memory_resource&>(arena_).allocate(items.size_bytes(), alignof(T)));
-        std::uninitialized_copy(items.begin(), items.end(), copy);
-        return {copy, items.size()};
-    }
-
-    std::pmr::vector<const dialect_info*> dialects_;
-    headrace::arena arena_{std::pmr::get_default_resource()};
-    std::pmr::vector<entry> slots_;
-    detail::dispatch_key key_;
-    std::size_t size_ = 0;
-    std::size_t hits_ = 0;
-    std::size_t misses_ = 0;
-    std::size_t bypassed_ = 0;
-};
-
-}  // namespace headrace
-
-// ---- headrace/infer/dispatch_cache_definition.hpp ----
-
-namespace headrace {
-
-namespace detail {
-
-HEADRACE_INLINE bool dispatch_key::assign(const node& n) {
-    words_.clear();
-    sound_ = true;
-    put(std::uint64_t{reinterpret_cast<std::uintptr_t>(n.op)});
-    for (const field_info& f : *n.op)
-        visit_field(f, n.arguments, [this](const auto& member) { put(member); });
-    return sound_;
-}
-
-HEADRACE_INLINE std::uint64_t dispatch_key::hash() const {
-    std::uint64_t state = words_.size();
-    for (const std::uint64_t word : words_) {
-        state = (state ^ word) * 0x9e3779b97f4a7c15U;
-        state ^= state >> 29;
-    }
-    return state;
-}
-
-}  // namespace detail
-
-HEADRACE_INLINE dispatch_cache::scope::scope(dispatch_cache& cache,
-                                             std::initializer_list<const dialect_info*> dialects)
-    : cache_(&cache), dialects_(dialects) {
-    cache.dialects_.insert(cache.dialects_.end(), dialects.begin(), dialects.end());
-}
-
-HEADRACE_INLINE dispatch_cache::scope::~scope() {
-    if (cache_ == nullptr) return;
-    for (const dialect_info* d : dialects_) {
-        const auto last = std::find(cache_->dialects_.rbegin(), cache_->dialects_.rend(), d);
-        cache_->dialects_.erase(std::next(last).base());
-    }
-}
-
-HEADRACE_INLINE result<void> dispatch_cache::infer(const node& n, inference& out, rules rule) {
-    if (std::find(dialects_.begin(), dialects_.end(), n.op->dialect) == dialects_.end() || !key_.assign(n)) {
-        ++bypassed_;
-        return rule(n, out);
-    }
-    const std::uint64_t hash = key_.hash();
-    if (const entry* known = find(hash)) {
-        ++hits_;
-        for (const tensor_meta& meta : known->results) out.add(meta);
-        return boost::outcome_v2::success();
-    }
-    ++misses_;
-    const std::size_t before = out.results().size();
-    result<void> done = rule(n, out);
-    if (done) insert(hash, out.results().subspan(before));
-    return done;
-}
-
-HEADRACE_INLINE const dispatch_cache::entry* dispatch_cache::find(std::uint64_t hash) const {
-    if (slots_.empty()) return nullptr;
-    for (std::size_t at = first_slot(hash); !slots_[at].key.empty(); at = (at + 1) & (slots_.size() - 1)) {
-        const entry& e = slots_[at];
-        if (e.hash == hash && std::ranges::equal(e.key, key_.words())) return &e;
-    }
-    return nullptr;
-}
-
-HEADRACE_INLINE void dispatch_cache::insert(std::uint64_t hash, std::span<const tensor_meta> results) {
-    if (2 * (size_ + 1) > slots_.size()) grow();
-    const std::span<tensor_meta> kept = own(results);
-    for (tensor_meta& meta : kept) {
-        if (meta.shape.is_view())
-            meta.shape =
-                int_list(std::span<const std::int64_t>(own(std::span(meta.shape.data(), meta.shape.size()))));
-        meta.dim_order = {};
-    }
-    place({hash, own(key_.words()), kept});
-    ++size_;
-}
-
-HEADRACE_INLINE void dispatch_cache::grow() {
-    std::pmr::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
-    old.swap(slots_);
-    for (const entry& e : old) {
-        if (!e.key.empty()) place(e);
-    }
-}
-
-HEADRACE_INLINE void dispatch_cache::place(const entry& e) {
-    std::size_t at = first_slot(e.hash);
-    while (!slots_[at].key.empty()) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = e;
+    if (exponent == 0) return sign * __builtin_ldexp(fraction, 1 - bias - f.mantissa_bits);
+    return sign * __builtin_ldexp(fraction + (1U << f.mantissa_bits),
+                                  static_cast<int>(exponent) - bias - f.mantissa_bits);
 }
 
 }  // namespace headrace
@@ -11712,9 +11706,9 @@ public:
     [[nodiscard]] bool forces_passes() const { return forces_passes_; }
     void force_passes(bool on) { forces_passes_ = on; }
 
-    /// Inferences are looked up there first, from now on; null for none, as is best with rules that are
-    /// faster than a look-up.
-    void use_cache(dispatch_cache* cache) { cache_ = cache; }
+    /// Inferences are looked up there first, from now on, as in a headrace::dispatch_cache; null for none, as
+    /// is best with rules that are faster than a look-up.
+    void use_cache(inference_cache* cache) { cache_ = cache; }
 
     /// Calls `f(observer, node)` for each node that a pass emits, even if the pass erases it again.
     void observe_emissions(void (*f)(void* observer, const node& n), void* observer) {
@@ -11735,7 +11729,7 @@ private:
     void grow();
 
     node_inference infer_;
-    dispatch_cache* cache_ = nullptr;
+    inference_cache* cache_ = nullptr;
     bool copies_fast_ = true;
     bool forces_passes_ = false;
     void (*on_emission_)(void*, const node&) = nullptr;
@@ -14080,7 +14074,7 @@ inline result<void> check_replacements(const node& n, const value_list& with, bo
             return invalid("the pass changed the shape of result " + number_text(i));
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// Erases those of the nodes between `before`, or the first, and `n` that nothing uses: what a handler made
@@ -14129,7 +14123,7 @@ protected:
         }  // else it failed: that is reported, and the node stays
         erase_unused_between(g, before, n, outcome == outcome_kind::replaced);
         if (outcome == outcome_kind::replaced) erase_replaced(g, n, with);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// `from` is no longer what its users were made for.
@@ -14210,9 +14204,9 @@ private:
             if (i + distance < found.size()) prefetch(*found[i + distance].target);
             const found_node& f = found[i];
             if (f.target->owner == nullptr) continue;  // it died with a node that was rewritten before
-            BOOST_OUTCOME_TRY(rewrite(*f.target, *f.by));
+            HEADRACE_TRY(rewrite(*f.target, *f.by));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // Each graph before its regions, whose signatures its handlers may change.
@@ -14223,42 +14217,33 @@ private:
                 if (h.op == n->op) found.push_back({n, &h});
             }
         }
-        BOOST_OUTCOME_TRY(rewrite_all(found));
+        HEADRACE_TRY(rewrite_all(found));
         for (graph* region : live_regions(g)) {
-            BOOST_OUTCOME_TRY(run_in_order(*region));
+            HEADRACE_TRY(run_in_order(*region));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 };
 
 /// The handlers of a pass by op: a look-up instead of a search for each node of a graph.
 class handler_index {
 public:
-    explicit handler_index(std::span<const handler> handlers) {
-        for (const handler& h : handlers) slot_of(*h.op) = &h;
+    explicit handler_index(std::span<const handler> handlers)
+        : slots_(std::bit_ceil(2 * handlers.size() + 1)) {
+        for (const handler& h : handlers) slots_[place_of(*h.op)] = &h;
     }
-    [[nodiscard]] const handler* find(const op_info& op) const {
-        for (const table& t : tables_) {
-            if (t.dialect == op.dialect) return t.by_index[op.index];
-        }
-        return nullptr;
-    }
+    [[nodiscard]] const handler* find(const op_info& op) const { return slots_[place_of(op)]; }
 
 private:
-    struct table {
-        const dialect_info* dialect;
-        std::pmr::vector<const handler*> by_index;
-    };
-
-    const handler*& slot_of(const op_info& op) {
-        for (table& t : tables_) {
-            if (t.dialect == op.dialect) return t.by_index[op.index];
-        }
-        tables_.push_back({op.dialect, std::pmr::vector<const handler*>(op.dialect->op_count)});
-        return tables_.back().by_index[op.index];
+    // Where the op's handler is, or would be.
+    [[nodiscard]] std::size_t place_of(const op_info& op) const {
+        const std::size_t last = slots_.size() - 1;
+        std::size_t at = reinterpret_cast<std::uintptr_t>(&op) / sizeof(op_info) & last;
+        while (slots_[at] != nullptr && slots_[at]->op != &op) at = (at + 1) & last;
+        return at;
     }
 
-    std::pmr::vector<table> tables_;
+    std::pmr::vector<const handler*> slots_;  // a power of two of them, at most half in use
 };
 
 /// Visits every node, in execution order. The new graph is made of the old one's nodes, since both would lie
@@ -14281,7 +14266,7 @@ public:
             std::pmr::vector<node*> inputs;
             for (node& n : g.inputs()) inputs.push_back(&n);
             for (node* n : inputs) {
-                BOOST_OUTCOME_TRY(visit(*n));
+                HEADRACE_TRY(visit(*n));
             }
         }
         const bool has_regions = !g.regions().empty();
@@ -14291,15 +14276,15 @@ public:
             if (!visits_regions && is_copied(*n)) {
                 ++counts_.copied;
             } else if (!inputs_first || !is<builtin::placeholder>(*n)) {
-                BOOST_OUTCOME_TRY(visit(*n));
+                HEADRACE_TRY(visit(*n));
             }
             n = next;
         }
-        if (!has_regions || visits_regions) return boost::outcome_v2::success();
+        if (!has_regions || visits_regions) return {};
         for (graph* region : live_regions(g)) {
-            BOOST_OUTCOME_TRY(retrace(*region));
+            HEADRACE_TRY(retrace(*region));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
 private:
@@ -14316,27 +14301,26 @@ private:
     }
 
     result<void> visit(node& n) {
-        bool stale = std::find(stale_.begin(), stale_.end(), &n) != stale_.end();
-        if (stale) stale_.erase(std::remove(stale_.begin(), stale_.end(), &n), stale_.end());
+        bool stale = std::erase(stale_, &n) != 0;
         if (pass_.submodule != nullptr) {
-            BOOST_OUTCOME_TRY(visit_regions(n, stale));
+            HEADRACE_TRY(visit_regions(n, stale));
         }
         const bool builtin_op = is_of_dialect<builtin::dialect>(n);
         const bool missing = !has_val(n);
         const bool inferred = missing || (!builtin_op && (stale || !context_.copies_fast()));
         if (inferred) {
-            BOOST_OUTCOME_TRY(infer(n, missing || stale));
+            HEADRACE_TRY(infer(n, missing || stale));
         }
         const handler* h = handlers_.find(*n.op);
         if (h == nullptr && !builtin_op) h = pass_.fallback;
         if (h != nullptr) return rewrite(n, *h);
         ++(inferred ? counts_.inferred : counts_.copied);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// `stale` becomes true if a region now gives something else.
     result<void> visit_regions(node& n, bool& stale) {
-        result<void> status = boost::outcome_v2::success();
+        result<void> status;
         for_each_region(n, [&](const field_info&, graph* region) {
             if (!status || region == nullptr) return;
             const std::pmr::vector<tensor_meta> before = output_metas(*region);
@@ -14368,7 +14352,7 @@ private:
             if (pass_.changes_metadata && was && !(*was == is_now)) mark_users(n.result(i));
             if (!was || !(*was == is_now)) n.owner->set_meta(n.result(i), is_now);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     graph& graph_;
@@ -14854,7 +14838,7 @@ struct pipeline_steps {
             if (steps[i].run == nullptr) continue;
             record.status = decide(steps[i], g, context, options);
             if (record.status != pass_status::ran) continue;
-            BOOST_OUTCOME_TRYV(run_pass(steps[i], g, context, options, record));
+            HEADRACE_TRY(run_pass(steps[i], g, context, options, record));
         }
         return statistics;
     }
@@ -14863,10 +14847,10 @@ private:
     static result<void> run_pass(const pipeline_step& step, graph& g, pass_context& context,
                                  const run_options& options, pass_record& record) {
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
-        BOOST_OUTCOME_TRY(counts, step.run(g, context, options.driver));
+        HEADRACE_TRY(counts, step.run(g, context, options.driver));
         record.nodes = counts;
         if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
-        if (options.after_pass == nullptr) return boost::outcome_v2::success();
+        if (options.after_pass == nullptr) return {};
         return options.after_pass(options.observer, record, g);
     }
 };

@@ -10691,8 +10691,8 @@ namespace headrace::build {
 
 /// The axes in order, two of them exchanged.
 [[nodiscard]] inline result<shape_builder> swapped_axes(std::int64_t a, std::int64_t b, std::size_t rank) {
-    BOOST_OUTCOME_TRY(first, axis_of(a, rank));
-    BOOST_OUTCOME_TRY(second, axis_of(b, rank));
+    HEADRACE_TRY(first, axis_of(a, rank));
+    HEADRACE_TRY(second, axis_of(b, rank));
     shape_builder order = axes_in_order(rank);
     std::swap(order[first], order[second]);
     return order;
@@ -12065,7 +12065,7 @@ struct inline_regions : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        result<void> done = boost::outcome_v2::success();
+        result<void> done;
         // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
         // and inlining erases the originals of these.
         for_each_graph(g, [&](graph& sub) {
@@ -12105,7 +12105,7 @@ private:
         }
         erase_dead(*call.owner, call);
         erase_nodes(inner);
-        return boost::outcome_v2::success();
+        return {};
     }
 };
 HEADRACE_COMPILED_PASS(inline_regions);

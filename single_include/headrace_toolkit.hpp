@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -82,81 +83,6 @@ namespace headrace {
     return false;
 #endif
 }
-
-}  // namespace headrace
-
-// ---- headrace/base/name_table.hpp ----
-
-namespace headrace {
-
-/// A table from names, which it does not own, to values, which lie side by side in the order in which they
-/// were added. In a large table, a look-up fetches three lines from memory: a slot, an entry and its name's
-/// text; std::unordered_map's fetches six. Boost has such tables, but not in 1.74.
-template <class T>
-class name_table {
-public:
-    explicit name_table(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-        : entries_(memory), slots_(memory) {}
-
-    [[nodiscard]] std::size_t size() const { return entries_.size(); }
-    void reserve(std::size_t count) {
-        entries_.reserve(count);
-        if (2 * count > slots_.size()) make_slots(2 * count);
-    }
-
-    /// The value of that name, or null. It stays in its place until another one is added.
-    [[nodiscard]] T* find(std::string_view name) {
-        if (slots_.empty()) return nullptr;
-        const slot& s = slots_[place_of(name, hash_of(name))];
-        return s.number == none ? nullptr : &entries_[s.number].value;
-    }
-    [[nodiscard]] const T* find(std::string_view name) const {
-        return const_cast<name_table&>(*this).find(name);
-    }
-    /// The value of that name, and whether it was added now.
-    std::pair<T*, bool> try_emplace(std::string_view name, T value = {}) {
-        if (2 * (entries_.size() + 1) > slots_.size()) make_slots(4 * (entries_.size() + 1));
-        const std::uint32_t hash = hash_of(name);
-        slot& s = slots_[place_of(name, hash)];
-        if (s.number != none) return {&entries_[s.number].value, false};
-        s = {hash, static_cast<std::uint32_t>(entries_.size())};
-        return {&entries_.emplace_back(entry{name, std::move(value)}).value, true};
-    }
-
-private:
-    static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
-    struct entry {
-        std::string_view name;
-        T value;
-    };
-    struct slot {
-        std::uint32_t hash = 0;
-        std::uint32_t number = none;
-    };
-
-    static std::uint32_t hash_of(std::string_view name) {
-        return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
-    }
-    // Where the slot of that name is, or would be.
-    [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t hash) const {
-        std::size_t at = hash & (slots_.size() - 1);
-        while (slots_[at].number != none &&
-               (slots_[at].hash != hash || entries_[slots_[at].number].name != name)) {
-            at = (at + 1) & (slots_.size() - 1);
-        }
-        return at;
-    }
-    void make_slots(std::size_t least) {
-        slots_.assign(std::bit_ceil(least), slot());
-        for (std::uint32_t i = 0; i != entries_.size(); ++i) {
-            const std::uint32_t hash = hash_of(entries_[i].name);
-            slots_[place_of(entries_[i].name, hash)] = {hash, i};
-        }
-    }
-
-    std::pmr::vector<entry> entries_;
-    std::pmr::vector<slot> slots_;  // a power of two of them, at most half in use
-};
 
 }  // namespace headrace
 
@@ -748,7 +674,7 @@ struct kernel {
     using args = headrace::args<Op>;
     static constexpr std::string_view name = Name.view();
     static constexpr std::uint64_t name_hash = hash_of(Name.view());
-    static constexpr const auto& field_names = Op::field_names;
+    static constexpr std::string_view field_list = Op::field_list;
     static constexpr int results = Op::results;
     static constexpr std::uint64_t trait_bits = static_cast<std::uint64_t>(trait::variant | trait::synonym);
     static constexpr std::string_view out_name{};
@@ -864,8 +790,8 @@ using kernels = ops<
     kernel<aten::any_dims, "aten::any.dims_out">, kernel<aten::prod, "aten::prod.out">,
     kernel<aten::argmax, "aten::argmax.out", kernel_types::numbers>,
     kernel<aten::argmin, "aten::argmin.out", kernel_types::numbers>, kernel<aten::cumsum, "aten::cumsum.out">,
-    kernel<aten::topk, "aten::topk.values", kernel_types::numbers>,
-    kernel<aten::max, "aten::max.unary_out">, kernel<aten::max_dim, "aten::max.dim_max">,
+    kernel<aten::topk, "aten::topk.values", kernel_types::numbers>, kernel<aten::max, "aten::max.unary_out">,
+    kernel<aten::max_dim, "aten::max.dim_max">,
     kernel<aten::mean, "aten::mean.dtype_out", kernel_types::floats>,
     kernel<aten::mean_dim, "aten::mean.out", kernel_types::floats>, kernel<aten::min, "aten::min.unary_out">,
     kernel<aten::min_dim, "aten::min.dim_min">, kernel<aten::prod_dim_int, "aten::prod.int_out">,
@@ -1433,11 +1359,11 @@ HEADRACE_INLINE result<std::pmr::vector<node*>> topological_order(const graph& g
 
 HEADRACE_INLINE result<void> restore_order(graph& g) {
     const node* const out = g.output();
-    if (is_ordered(g) && (out == nullptr || out == g.last())) return boost::outcome_v2::success();
+    if (is_ordered(g) && (out == nullptr || out == g.last())) return {};
     const auto order = topological_order(g);
     if (!order) return order.error();
     for (node* n : order.value()) g.move_before(*n, nullptr);
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace
@@ -1566,6 +1492,257 @@ namespace headrace {
 
 #endif
 
+// ---- headrace/infer/dispatch_cache.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// The key of an inference as words: two nodes of which a rule sees the same have the same words.
+class dispatch_key {
+public:
+    /// False if there is no key: the node holds a graph or a constant, or an operand has no `val`.
+    bool assign(const node& n);
+    [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
+    [[nodiscard]] std::uint64_t hash() const;
+
+private:
+    void put(std::uint64_t word) { words_.push_back(word); }
+    void put(std::int64_t i) { put(static_cast<std::uint64_t>(i)); }
+    void put(bool b) { put(std::uint64_t{b}); }
+    void put(double d) { put(std::bit_cast<std::uint64_t>(d)); }
+    template <class T>
+        requires std::is_enum_v<T>
+    void put(T e) {
+        put(static_cast<std::uint64_t>(e));
+    }
+    void put(const scalar& s) {
+        put(static_cast<std::uint64_t>(s.kind()));
+        s.is_floating() ? put(s.to_double()) : put(s.to_int());
+    }
+    void put(std::string_view text) {
+        put(std::uint64_t{text.size()});
+        for (; !text.empty(); text.remove_prefix(std::min(text.size(), sizeof(std::uint64_t)))) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, text.data(), std::min(text.size(), sizeof word));
+            put(word);
+        }
+    }
+    void put(const value& v) {
+        const tensor_meta* meta = v ? meta_of(v) : nullptr;
+        if (meta == nullptr) {
+            sound_ = false;
+            return;
+        }
+        put(static_cast<std::uint64_t>(meta->dtype) | std::uint64_t{meta->shape.size()} << 8U |
+            std::uint64_t{meta->dim_order.size()} << 32U);
+        words_.insert(words_.end(), meta->shape.begin(), meta->shape.end());
+        words_.insert(words_.end(), meta->dim_order.begin(), meta->dim_order.end());
+    }
+    void put(graph* const&) { sound_ = false; }
+    void put(const custom_member& m) {
+        m.type->print(
+            m.at, {this, [](void* to, std::string_view text) { static_cast<dispatch_key*>(to)->put(text); }});
+    }
+    void put(const tensor_data&) { sound_ = false; }
+    void put(const int_list& items) { put_all(items); }
+    template <class T>
+    void put(const list<T>& items) {
+        put_all(items);
+    }
+    template <class T>
+    void put(const std::optional<T>& o) {
+        put(o.has_value());
+        if (o) put(*o);
+    }
+    template <class Items>
+    void put_all(const Items& items) {
+        put(std::uint64_t{items.size()});
+        for (const auto& item : items) put(item);
+    }
+
+    std::pmr::vector<std::uint64_t> words_;
+    bool sound_ = true;
+};
+
+}  // namespace detail
+
+/// Remembers inferences of the ops of some dialects; those of others go past it. A rule sees arguments and
+/// the metadata of its operands alone, and that is the key. Errors are not remembered.
+///
+///     dispatch_cache cache({&info_of_dialect<aten::dialect>});
+///     {
+///         const auto more = cache.extend<quantized_decomposed::dialect, tosa::dialect>();
+///         …  // those are remembered, too
+///     }
+///     cache.infer(n, out, &rules);
+///
+/// It is for rules that cost more than a look-up, as those of an interpreter written in Python do. Headrace's
+/// own are faster than a look-up (tests/bench/lowering_time.cpp measures both), so nothing here uses one
+/// unless pass_context::use_cache asks for it.
+class dispatch_cache final : public inference_cache {
+public:
+    explicit dispatch_cache(std::initializer_list<const dialect_info*> dialects = {}) : dialects_(dialects) {}
+    dispatch_cache(const dispatch_cache&) = delete;
+    dispatch_cache& operator=(const dispatch_cache&) = delete;
+
+    /// Adds dialects for as long as it lives. Scopes may end in any order; what was remembered is found again
+    /// by the next that adds its dialect.
+    class [[nodiscard]] scope {
+    public:
+        scope(dispatch_cache& cache, std::initializer_list<const dialect_info*> dialects);
+        scope(scope&& other) noexcept
+            : cache_(std::exchange(other.cache_, nullptr)), dialects_(std::move(other.dialects_)) {}
+        scope& operator=(scope&&) = delete;
+        ~scope();
+
+    private:
+        dispatch_cache* cache_;
+        std::pmr::vector<const dialect_info*> dialects_;
+    };
+    template <class... Dialects>
+    scope extend() {
+        return scope(*this, {&info_of_dialect<Dialects>...});
+    }
+
+    /// What the rules give for that node, from the cache if it is known.
+    [[nodiscard]] result<void> infer(const node& n, inference& out, rules rule) override;
+
+    [[nodiscard]] std::size_t hits() const { return hits_; }
+    [[nodiscard]] std::size_t misses() const { return misses_; }
+    /// Nodes of other dialects, and those without a key: regions and constants.
+    [[nodiscard]] std::size_t bypassed() const { return bypassed_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    void reset_counts() { hits_ = misses_ = bypassed_ = 0; }
+
+private:
+    struct entry {
+        std::uint64_t hash = 0;
+        std::span<const std::uint64_t> key;  // empty: a free slot
+        std::span<const tensor_meta> results;
+    };
+
+    [[nodiscard]] const entry* find(std::uint64_t hash) const;
+    void insert(std::uint64_t hash, std::span<const tensor_meta> results);
+    void grow();
+    // There is a power of two of them.
+    [[nodiscard]] std::size_t first_slot(std::uint64_t hash) const {
+        return static_cast<std::size_t>(hash) & (slots_.size() - 1);
+    }
+    void place(const entry& e);
+    template <class T>
+    std::span<T> own(std::span<const T> items) {
+        return {copy_array(arena_, items.data(), items.size()), items.size()};
+    }
+
+    std::pmr::vector<const dialect_info*> dialects_;
+    headrace::arena arena_{std::pmr::get_default_resource()};
+    std::pmr::vector<entry> slots_;
+    detail::dispatch_key key_;
+    std::size_t size_ = 0;
+    std::size_t hits_ = 0;
+    std::size_t misses_ = 0;
+    std::size_t bypassed_ = 0;
+};
+
+}  // namespace headrace
+
+// ---- headrace/infer/dispatch_cache_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+HEADRACE_INLINE bool dispatch_key::assign(const node& n) {
+    words_.clear();
+    sound_ = true;
+    put(std::uint64_t{reinterpret_cast<std::uintptr_t>(n.op)});
+    for (const field_info& f : *n.op)
+        visit_field(f, n.arguments, [this](const auto& member) { put(member); });
+    return sound_;
+}
+
+HEADRACE_INLINE std::uint64_t dispatch_key::hash() const {
+    std::uint64_t state = words_.size();
+    for (const std::uint64_t word : words_) {
+        state = (state ^ word) * 0x9e3779b97f4a7c15U;
+        state ^= state >> 29;
+    }
+    return state;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE dispatch_cache::scope::scope(dispatch_cache& cache,
+                                             std::initializer_list<const dialect_info*> dialects)
+    : cache_(&cache), dialects_(dialects) {
+    cache.dialects_.insert(cache.dialects_.end(), dialects.begin(), dialects.end());
+}
+
+HEADRACE_INLINE dispatch_cache::scope::~scope() {
+    if (cache_ == nullptr) return;
+    for (const dialect_info* d : dialects_) {
+        const auto last = std::find(cache_->dialects_.rbegin(), cache_->dialects_.rend(), d);
+        cache_->dialects_.erase(std::next(last).base());
+    }
+}
+
+HEADRACE_INLINE result<void> dispatch_cache::infer(const node& n, inference& out, rules rule) {
+    if (std::find(dialects_.begin(), dialects_.end(), n.op->dialect) == dialects_.end() || !key_.assign(n)) {
+        ++bypassed_;
+        return rule(n, out);
+    }
+    const std::uint64_t hash = key_.hash();
+    if (const entry* known = find(hash)) {
+        ++hits_;
+        for (const tensor_meta& meta : known->results) out.add(meta);
+        return {};
+    }
+    ++misses_;
+    const std::size_t before = out.results().size();
+    result<void> done = rule(n, out);
+    if (done) insert(hash, out.results().subspan(before));
+    return done;
+}
+
+HEADRACE_INLINE const dispatch_cache::entry* dispatch_cache::find(std::uint64_t hash) const {
+    if (slots_.empty()) return nullptr;
+    for (std::size_t at = first_slot(hash); !slots_[at].key.empty(); at = (at + 1) & (slots_.size() - 1)) {
+        const entry& e = slots_[at];
+        if (e.hash == hash && std::ranges::equal(e.key, key_.words())) return &e;
+    }
+    return nullptr;
+}
+
+HEADRACE_INLINE void dispatch_cache::insert(std::uint64_t hash, std::span<const tensor_meta> results) {
+    if (2 * (size_ + 1) > slots_.size()) grow();
+    const std::span<tensor_meta> kept = own(results);
+    for (tensor_meta& meta : kept) {
+        if (meta.shape.is_view())
+            meta.shape =
+                int_list(std::span<const std::int64_t>(own(std::span(meta.shape.data(), meta.shape.size()))));
+        meta.dim_order = {};
+    }
+    place({hash, own(key_.words()), kept});
+    ++size_;
+}
+
+HEADRACE_INLINE void dispatch_cache::grow() {
+    std::pmr::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
+    old.swap(slots_);
+    for (const entry& e : old) {
+        if (!e.key.empty()) place(e);
+    }
+}
+
+HEADRACE_INLINE void dispatch_cache::place(const entry& e) {
+    std::size_t at = first_slot(e.hash);
+    while (!slots_[at].key.empty()) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = e;
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/verify.hpp ----
 
 namespace headrace {
@@ -1621,7 +1798,7 @@ struct verifiers_of<ops<Ops...>> {
 /// Asks the verifier of a node's op, if the op is of these dialects and has one.
 template <class... Dialects>
 [[nodiscard]] result<void> verify_by_op(const graph&, const node& n) {
-    result<void> sound = boost::outcome_v2::success();
+    result<void> sound;
     const auto look_in = [&]<class D>() {
         if (n.op->dialect != &info_of_dialect<D>) return;
         const auto ask = detail::verifiers_of<typename D::all_ops>::value[n.op->index];
@@ -1654,19 +1831,19 @@ public:
     verifier(const graph& g, const verify_options& options) : graph_(&g), options_(&options) {}
 
     result<void> run() {
-        BOOST_OUTCOME_TRY(check_links());
-        BOOST_OUTCOME_TRY(check_census());
-        BOOST_OUTCOME_TRY(check_output());
-        BOOST_OUTCOME_TRY(check_edges());
-        BOOST_OUTCOME_TRY(check_names());
+        HEADRACE_TRY(check_links());
+        HEADRACE_TRY(check_census());
+        HEADRACE_TRY(check_output());
+        HEADRACE_TRY(check_edges());
+        HEADRACE_TRY(check_names());
         for (const node& n : graph_->nodes()) {
-            BOOST_OUTCOME_TRY(check_metadata(n));
+            HEADRACE_TRY(check_metadata(n));
             if (options_->check_node != nullptr) {
-                BOOST_OUTCOME_TRY(options_->check_node(*graph_, n));
+                HEADRACE_TRY(options_->check_node(*graph_, n));
             }
-            BOOST_OUTCOME_TRY(check_regions(n));
+            HEADRACE_TRY(check_regions(n));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
 private:
@@ -1698,7 +1875,7 @@ private:
             return invalid("the graph lists " + counted_text(count, "node") + " but has " +
                            number_text(graph_->size()));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> check_census() const {
@@ -1721,7 +1898,7 @@ private:
             if (!agrees) disagree(*op, listed, expected);
         }
         if (failure) return *failure;
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> check_output() const {
@@ -1730,7 +1907,7 @@ private:
             return invalid("the graph has " + number_text(outputs) + " output nodes instead of one");
         }
         if (graph_->output() != graph_->last()) return broken(*graph_->last(), "comes after the output node");
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> check_operands(const node& n) const {
@@ -1756,7 +1933,7 @@ private:
             }
             ++i;
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // Every operand is among the uses of its producer, and nothing else is.
@@ -1766,8 +1943,8 @@ private:
         const edge* too_early = nullptr;
         std::pmr::vector<bool> seen(graph_->id_bound());
         for (const node& n : graph_->nodes()) {
-            BOOST_OUTCOME_TRY(check_operands(n));
-            BOOST_OUTCOME_TRY(check_uses(n, used));
+            HEADRACE_TRY(check_operands(n));
+            HEADRACE_TRY(check_uses(n, used));
             operands += n.operand_count;
             for (const edge& e : n.operand_edges()) {
                 if (too_early == nullptr && !seen[e.source->id]) too_early = &e;
@@ -1778,7 +1955,7 @@ private:
             return invalid("the graph has " + counted_text(operands, "operand") + " but lists " +
                            counted_text(used, "use"));
         }
-        if (too_early == nullptr) return boost::outcome_v2::success();
+        if (too_early == nullptr) return {};
         // A cycle is worth a better message than the order that it makes impossible.
         if (auto order = topological_order(*graph_); !order) return order.error();
         return broken(*too_early->target, "comes before its operand " + node_label(*too_early->source));
@@ -1790,7 +1967,7 @@ private:
             if (e.source != &n || e.target->id >= present_.size() || !present_[e.target->id])
                 return broken(n, "is listed as used by " + node_label(*e.target) + ", which does not use it");
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // Inputs and outputs are told apart by name. One value may be given out twice, and under one name then.
@@ -1818,7 +1995,7 @@ private:
                 return broken(*v.producer, "another output has the same name, " + std::pmr::string(name));
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> check_metadata(const node& n) const {
@@ -1834,12 +2011,12 @@ private:
         }
         // What an input or a constant is, the program says: no rule can.
         if (options_->rule_of == nullptr || is_of_dialect<builtin::dialect>(n)) {
-            return boost::outcome_v2::success();
+            return {};
         }
         const inference_rule rule = options_->rule_of(*n.op);
-        if (rule == nullptr) return boost::outcome_v2::success();
+        if (rule == nullptr) return {};
         for (const edge& e : n.operand_edges()) {
-            if (meta_of(*e.slot) == nullptr) return boost::outcome_v2::success();
+            if (meta_of(*e.slot) == nullptr) return {};
         }
         std::pmr::monotonic_buffer_resource arena;
         inference inferred(&arena);
@@ -1858,11 +2035,11 @@ private:
                                      ", inference gives " + meta_text(expected));
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> check_regions(const node& n) const {
-        result<void> sound = boost::outcome_v2::success();
+        result<void> sound;
         for_each_region(n, [&](const field_info& f, const graph* region) {
             if (!sound) return;
             if (region == nullptr || region->parent() != graph_) {
@@ -1920,12 +2097,12 @@ inline constexpr image_axes image_axes_of =
 
 inline result<void> infer_windowed_image(inference& out, const tensor_meta& input, image_axes axes,
                                          std::int64_t channels, const window_lists& lists, bool ceil_mode) {
-    BOOST_OUTCOME_TRY(windows, windows_of(lists, 2));
+    HEADRACE_TRY(windows, windows_of(lists, 2));
     shape_builder shape(input.shape);
     shape[axes.channels] = channels;
     for (std::size_t i = 0; i != 2; ++i) {
         std::int64_t& size = shape[axes.height + i];
-        BOOST_OUTCOME_TRY(positions, window_positions(size, windows[i], ceil_mode));
+        HEADRACE_TRY(positions, window_positions(size, windows[i], ceil_mode));
         size = positions;
     }
     return add_result(out, input.dtype, shape);
@@ -1944,7 +2121,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<cortex_m::broadcasting_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, broadcast(self.shape, inference::of(a.other).shape));
+    HEADRACE_TRY(shape, broadcast(self.shape, inference::of(a.other).shape));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<cortex_m::same_as_input_ops> Op>
@@ -1956,8 +2133,8 @@ template <one_of<ops<cortex_m::quantized_batch_matmul>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& lhs = inference::of(a.lhs);
     const tensor_meta& rhs = inference::of(a.rhs_transposed);
-    BOOST_OUTCOME_TRY(require_rank("lhs", lhs.shape, 3));
-    BOOST_OUTCOME_TRY(require_rank("rhs_transposed", rhs.shape, 3));
+    HEADRACE_TRY(require_rank("lhs", lhs.shape, 3));
+    HEADRACE_TRY(require_rank("rhs_transposed", rhs.shape, 3));
     if (lhs.shape[0] != rhs.shape[0] || lhs.shape[2] != rhs.shape[2]) {
         return invalid("cannot multiply " + shape_text(lhs.shape) + " by transposed " +
                        shape_text(rhs.shape));
@@ -1968,8 +2145,8 @@ template <one_of<ops<cortex_m::quantized_linear>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const tensor_meta& weights = inference::of(a.weights);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, shape_builder::capacity));
-    BOOST_OUTCOME_TRY(require_rank("weights", weights.shape, 2));
+    HEADRACE_TRY(require_rank("input", input.shape, 1, shape_builder::capacity));
+    HEADRACE_TRY(require_rank("weights", weights.shape, 2));
     shape_builder shape(input.shape);
     shape.back() = weights.shape[0];
     return add_result(out, input.dtype, shape);
@@ -1980,8 +2157,8 @@ template <one_of<cortex_m::conv2d_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const sizes weight(inference::of(a.weight).shape);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight, 4));
+    HEADRACE_TRY(require_rank("input", input.shape, 4));
+    HEADRACE_TRY(require_rank("weight", weight, 4));
     return detail::infer_windowed_image(out, input, detail::image_axes_of<Op>, weight[0],
                                         {weight.subspan(1, 2), a.stride, a.padding, a.dilation}, false);
 }
@@ -1990,8 +2167,8 @@ template <one_of<cortex_m::depthwise_conv2d_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const sizes weight(inference::of(a.weight).shape);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight, 4));
+    HEADRACE_TRY(require_rank("input", input.shape, 4));
+    HEADRACE_TRY(require_rank("weight", weight, 4));
     return detail::infer_windowed_image(out, input, detail::image_axes_of<Op>, weight[3],
                                         {weight.subspan(1, 2), a.stride, a.padding, a.dilation}, false);
 }
@@ -2001,15 +2178,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr detail::image_axes axes = detail::image_axes_of<Op>;
     const tensor_meta& input = inference::of(a.input);
     const sizes weight(inference::of(a.weight).shape);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight, 4));
-    BOOST_OUTCOME_TRY(windows, windows_of({weight.subspan(1, 2), a.stride, a.padding, a.dilation}, 2));
-    BOOST_OUTCOME_TRY(extra, list_for("output_padding", a.output_padding, 2));
+    HEADRACE_TRY(require_rank("input", input.shape, 4));
+    HEADRACE_TRY(require_rank("weight", weight, 4));
+    HEADRACE_TRY(windows, windows_of({weight.subspan(1, 2), a.stride, a.padding, a.dilation}, 2));
+    HEADRACE_TRY(extra, list_for("output_padding", a.output_padding, 2));
     shape_builder shape(input.shape);
     shape[axes.channels] = weight[0];
     for (std::size_t i = 0; i != 2; ++i) {
         std::int64_t& size = shape[axes.height + i];
-        BOOST_OUTCOME_TRY(grown, transposed_window_size(size, windows[i], extra[i]));
+        HEADRACE_TRY(grown, transposed_window_size(size, windows[i], extra[i]));
         size = grown;
     }
     return add_result(out, input.dtype, shape);
@@ -2019,7 +2196,7 @@ template <one_of<cortex_m::avg_pool2d_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr detail::image_axes axes = detail::image_axes_of<Op>;
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4));
+    HEADRACE_TRY(require_rank("input", input.shape, 4));
     return detail::infer_windowed_image(out, input, axes, input.shape[axes.channels],
                                         {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode);
 }
@@ -2027,7 +2204,7 @@ template <one_of<cortex_m::max_pool2d_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr detail::image_axes axes = detail::image_axes_of<Op>;
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4));
+    HEADRACE_TRY(require_rank("input", input.shape, 4));
     return detail::infer_windowed_image(out, input, axes, input.shape[axes.channels],
                                         {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode);
 }
@@ -2049,7 +2226,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<cortex_m::transpose>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(order, permutation_of(a.perm, input.rank()));
+    HEADRACE_TRY(order, permutation_of(a.perm, input.rank()));
     shape_builder shape;
     for (const std::int64_t axis : order) shape.push_back(input.shape[static_cast<std::size_t>(axis)]);
     return add_result(out, input.dtype, shape);
@@ -2542,7 +2719,7 @@ namespace detail {
     const auto signature = [&] { return signature_text(tosa_signature(facts).types()); };
     switch (fault.limit) {
         case type_limit::none:
-            return boost::outcome_v2::success();
+            return {};
         case type_limit::control_flow:
             return unsupported(message_prefix(n) + "control flow needs the target to have cf");
         case type_limit::types:
@@ -2554,13 +2731,13 @@ namespace detail {
         case type_limit::computed_operand:
             return unsupported(message_prefix(n) + std::pmr::string(fault.operand) + " must be a constant");
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// Refuses what is above level 8K's limits.
 [[nodiscard]] inline result<void> verify_tosa_level(const node& n, const op_facts& facts) {
     const level_fault fault = level_fault_of(facts);
-    if (!fault) return boost::outcome_v2::success();
+    if (!fault) return {};
     if (fault.limit == level_limit::empty_tensor) {
         return unsupported(message_prefix(n) + "TOSA has no empty tensors, such as " +
                            shape_text(fault.tensor->shape));
@@ -2571,7 +2748,7 @@ namespace detail {
 
 [[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {
     const inference_rule rule = find_rule<tosa::dialect>(*n.op);
-    if (rule == nullptr) return boost::outcome_v2::success();
+    if (rule == nullptr) return {};
     std::array<std::byte, 1024> room;
     std::pmr::monotonic_buffer_resource arena(room.data(), room.size());
     inference out(&arena);
@@ -2590,12 +2767,12 @@ namespace detail {
                        ' ' + shape_text(given.shape) + ", but it gives " +
                        std::pmr::string(name_of(wanted.dtype)) + ' ' + shape_text(wanted.shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 [[nodiscard]] inline result<void> verify_u55(const node& n, const op_facts& facts) {
     const std::pmr::string fault = u55::restriction(facts);
-    if (fault.empty()) return boost::outcome_v2::success();
+    if (fault.empty()) return {};
     return unsupported(message_prefix(n) + fault + "; drop u55 from the target");
 }
 
@@ -2609,7 +2786,7 @@ namespace detail {
 /// Fails with `unsupported` where another target or a smaller model would do, and with `invalid` where the
 /// graph is wrong.
 [[nodiscard]] inline result<void> verify_tosa(const node& n, const target_spec& target) {
-    if (is<builtin::output>(n)) return boost::outcome_v2::success();
+    if (is<builtin::output>(n)) return {};
     for (std::size_t i = 0; i != n.operand_count; ++i) {
         if (meta_of(n.operand(i)) == nullptr)
             return invalid(message_prefix(n) + "an operand has no metadata");
@@ -2617,11 +2794,11 @@ namespace detail {
     for (const result_slot& r : std::span(n.results, n.result_count)) {
         if (!r.meta) return invalid(message_prefix(n) + "a result has no metadata");
     }
-    if (is<builtin::placeholder>(n)) return boost::outcome_v2::success();
+    if (is<builtin::placeholder>(n)) return {};
     if (is<builtin::constant>(n)) {
         const dtype type = n.results[0].meta->dtype;
         const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
-        if (row != nullptr && row->allowed_on(target)) return boost::outcome_v2::success();
+        if (row != nullptr && row->allowed_on(target)) return {};
         std::pmr::string needed = row == nullptr ? " does not exist in TOSA 1.0"
                                                  : " needs the target to have " +
                                                        detail::features_text(row->profiles, row->extensions);
@@ -2630,11 +2807,11 @@ namespace detail {
     if (!is_of_dialect<tosa::dialect>(n)) {
         return unsupported(message_prefix(n) + "is not an operator of TOSA");
     }
-    BOOST_OUTCOME_TRY(detail::verify_tosa_shapes(n));
+    HEADRACE_TRY(detail::verify_tosa_shapes(n));
     op_facts facts = detail::quick_facts_of(n);
-    BOOST_OUTCOME_TRY(detail::verify_tosa_types(n, facts, target));
-    BOOST_OUTCOME_TRY(detail::verify_tosa_level(n, facts));
-    if (!target.has(target_feature::u55)) return boost::outcome_v2::success();
+    HEADRACE_TRY(detail::verify_tosa_types(n, facts, target));
+    HEADRACE_TRY(detail::verify_tosa_level(n, facts));
+    if (!target.has(target_feature::u55)) return {};
     detail::add_slow_facts(n, facts);
     return detail::verify_u55(n, facts);
 }
@@ -2642,16 +2819,16 @@ namespace detail {
 /// The first failure among all nodes of a graph and of its control-flow regions.
 [[nodiscard]] inline result<void> verify_tosa(const graph& g, const target_spec& target) {
     for (const node& n : g.nodes()) {
-        BOOST_OUTCOME_TRY(verify_tosa(n, target));
+        HEADRACE_TRY(verify_tosa(n, target));
         for (const field_info& f : *n.op) {
             if (f.kind != field_kind::region) continue;
             const std::byte* at = static_cast<const std::byte*>(n.arguments) + f.offset;
             if (const graph* region = *reinterpret_cast<graph* const*>(at)) {
-                BOOST_OUTCOME_TRY(verify_tosa(*region, target));
+                HEADRACE_TRY(verify_tosa(*region, target));
             }
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace
@@ -2870,7 +3047,7 @@ private:
 
     node* copy_ = nullptr;
     detail::retracing_run* run_;
-    result<void> status_ = boost::outcome_v2::success();
+    result<void> status_;
     bool has_output_ = false;
 };
 
@@ -3152,7 +3329,7 @@ private:
                                          .submodule = &hooks::call_submodule};
         return detail::run_checked(static_cast<const Derived&>(*this), g, [&]() -> result<node_counts> {
             if constexpr (detail::hooks_call<Derived>) {
-                BOOST_OUTCOME_TRY(static_cast<Derived*>(this)->call(g, context));
+                HEADRACE_TRY(static_cast<Derived*>(this)->call(g, context));
             }
             return detail::run_retracing(erased, g, context);
         });
@@ -3290,7 +3467,7 @@ private:
 
     template <class... Ps, std::size_t... I>
     result<fused_statistics> run_all(pass_list<Ps...>, std::index_sequence<I...>) {
-        result<void> status = boost::outcome_v2::success();
+        result<void> status;
         static_cast<void>((((status = step<I, Ps>()), status.has_value()) && ...));
         if (status) status = flush();
         if (!status) return std::move(status).error();
@@ -3304,21 +3481,21 @@ private:
         if constexpr (Pipeline::can_fire(I)) {
             // Whether it has work is known when those it interacts with have run.
             if (effects_of<P>::always_runs || decides_itself<P> || meets_pending<I>()) {
-                BOOST_OUTCOME_TRY(flush());
+                HEADRACE_TRY(flush());
             }
             constexpr pipeline_steps all = Pipeline::steps();
             record.status = all.decide(all.steps[I], g_, context_, options_);
-            if (record.status != pass_status::ran) return boost::outcome_v2::success();
+            if (record.status != pass_status::ran) return {};
             if constexpr (shares_sweeps<P>) {
                 join<I, P>();
             } else {
-                BOOST_OUTCOME_TRY(flush());
-                BOOST_OUTCOME_TRY(counts, pass_code<P>::run(P{}, g_, context_, driver_kind::retracing));
+                HEADRACE_TRY(flush());
+                HEADRACE_TRY(counts, pass_code<P>::run(P{}, g_, context_, driver_kind::retracing));
                 record.nodes = counts;
                 if constexpr (!graph_pass<P>) ++done_.sweeps;
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     template <std::size_t I>
     [[nodiscard]] bool meets_pending() const {
@@ -3337,15 +3514,15 @@ private:
 
     // One sweep for all passes that wait.
     result<void> flush() {
-        if (handlers_.empty()) return boost::outcome_v2::success();
+        if (handlers_.empty()) return {};
         // Passes without members need no object of their own.
         const detail::erased_pass all{this, Pipeline::pass_names[first_], handlers_, true};
-        BOOST_OUTCOME_TRY(counts, detail::run_retracing(all, g_, context_));
+        HEADRACE_TRY(counts, detail::run_retracing(all, g_, context_));
         done_.passes[first_].nodes = counts;
         ++done_.sweeps;
         handlers_.clear();
         pending_ = {};
-        return boost::outcome_v2::success();
+        return {};
     }
 
     graph& g_;
@@ -3665,7 +3842,7 @@ public:
         : passes_(passes), constraints_(constraints), placed_(passes.size(), false) {}
 
     [[nodiscard]] result<std::pmr::vector<std::size_t>> solve() {
-        BOOST_OUTCOME_TRY(check_provided());
+        HEADRACE_TRY(check_provided());
         std::pmr::vector<std::size_t> order;
         while (order.size() != passes_.size()) {
             std::size_t next = 0;
@@ -3696,7 +3873,7 @@ private:
                 }
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// A pass that must run before that one and has not been placed yet.
@@ -3818,31 +3995,31 @@ public:
     /// Moves passes as little as their requires_before, requires_after, ensures and the constraints allow. An
     /// error names the pass that is missing, or the cycle.
     [[nodiscard]] result<void> solve_constraints() {
-        if (solved_) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(order, detail::pass_order(passes_, constraints_).solve());
+        if (solved_) return {};
+        HEADRACE_TRY(order, detail::pass_order(passes_, constraints_).solve());
         std::pmr::vector<any_pass> sorted;
         sorted.reserve(order.size());
         for (const std::size_t i : order) sorted.push_back(passes_[i]);
         passes_ = std::move(sorted);
         solved_ = true;
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// Runs the passes. Records, one for each pass and step, name passes of this manager. An error comes from
     /// a pass or a check, whose name and whose predecessor's it has; refused nodes are in the context's
     /// diagnostics.
     [[nodiscard]] result<run_statistics> operator()(graph& g, pass_context& context) {
-        BOOST_OUTCOME_TRY(solve_constraints());
+        HEADRACE_TRY(solve_constraints());
         suppressed_.clear();
         run_statistics statistics;
         statistics.reserve(passes_.size() * options_.steps);
         for (std::size_t step = 0; step != options_.steps; ++step) {
             for (const any_pass& p : passes_) {
-                BOOST_OUTCOME_TRY(run_pass(p, g, context, statistics.emplace_back()));
+                HEADRACE_TRY(run_pass(p, g, context, statistics.emplace_back()));
             }
         }
         if (!options_.run_checks_after_each_pass) {
-            BOOST_OUTCOME_TRY(run_checks(g, passes_.empty() ? "" : passes_.back().name()));
+            HEADRACE_TRY(run_checks(g, passes_.empty() ? "" : passes_.back().name()));
         }
         return statistics;
     }
@@ -3856,16 +4033,16 @@ private:
         record.name = p.name();
         const bool forced = !options.skip || context.forces_passes();
         record.status = forced ? pass_status::ran : p.decide(g);
-        if (record.status != pass_status::ran) return boost::outcome_v2::success();
+        if (record.status != pass_status::ran) return {};
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
         result<node_counts> counts = p.run(g, context, options.driver);
         if (!counts) return located(p, std::move(counts).error());
         record.nodes = counts.value();
         if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
         if (options_.run_checks_after_each_pass) {
-            BOOST_OUTCOME_TRY(run_checks(g, p.name()));
+            HEADRACE_TRY(run_checks(g, p.name()));
         }
-        if (options.after_pass == nullptr) return boost::outcome_v2::success();
+        if (options.after_pass == nullptr) return {};
         return options.after_pass(options.observer, record, g);
     }
 
@@ -3877,7 +4054,7 @@ private:
             if (!options_.suppress_check_failures) return e;
             suppressed_.push_back(std::move(e));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     [[nodiscard]] error located(const any_pass& p, error e) const {
@@ -4759,7 +4936,7 @@ constexpr std::array<std::size_t, sizeof...(Ts) + 1> place_arguments() {
     for (std::size_t i = 0; i != sizeof...(Ts); ++i) {
         if (by_name[i]) {
             places[i] = 0;
-            while (places[i] != Op::field_names.size() && Op::field_names[places[i]] != names[i]) ++places[i];
+            while (places[i] != field_names<Op>.size() && field_names<Op>[places[i]] != names[i]) ++places[i];
         } else {
             places[i] = next++;
         }
@@ -4771,7 +4948,7 @@ constexpr std::array<std::size_t, sizeof...(Ts) + 1> place_arguments() {
 // Are all arguments there that have no default, the operands?
 template <class Op, std::size_t N>
 constexpr bool operands_given(const std::array<std::size_t, N>& places) {
-    for (std::size_t k = 0; k != Op::field_names.size(); ++k) {
+    for (std::size_t k = 0; k != field_names<Op>.size(); ++k) {
         const field_info& f = fields_of<Op>[k];
         if (f.optional || (f.kind != field_kind::tensor && f.kind != field_kind::tensors)) continue;
         bool given = k < places[N - 1];
@@ -4868,7 +5045,7 @@ struct expression_facts<Side, call_expression<Op, M, Ts...>> {
             return unknown_op<Op>{};
         } else {
             constexpr auto places = place_arguments<Op, Ts...>();
-            constexpr std::size_t takes = Op::field_names.size();
+            constexpr std::size_t takes = field_names<Op>.size();
             if constexpr (places[sizeof...(Ts)] > takes || !operands_given<Op>(places)) {
                 return wrong_arity<Op, places[sizeof...(Ts)], takes>{};
             } else {
@@ -5433,7 +5610,7 @@ namespace headrace {
 ///
 ///     graph pattern;  // x -> relu -> output
 ///     const subgraph_matcher matcher(pattern);
-///     BOOST_OUTCOME_TRY(matches, matcher.match(g));
+///     HEADRACE_TRY(matches, matcher.match(g));
 ///     for (const subgraph_match& m : matches) use(m.anchors, m.nodes_map, m.placeholder_nodes);
 class subgraph_matcher {
 public:
@@ -6223,10 +6400,10 @@ private:
     result<void> replace(subgraph_match& m, std::pmr::vector<replaced_pattern>& replaced) {
         follow_changes(m);
         const std::pmr::vector<node*> nodes = m.nodes();
-        if (!all_alive(m, nodes)) return boost::outcome_v2::success();
+        if (!all_alive(m, nodes)) return {};
         // What was replaced before may have closed a path that leaves this match and comes back.
         const execution_span span(nodes);
-        if (!span.convex()) return boost::outcome_v2::success();
+        if (!span.convex()) return {};
         node& last = span.last() != nullptr ? *span.last() : *m.anchors[0];
         node* const behind = last.next;
         const std::pmr::vector<node*> users = span.users_between();
@@ -6238,7 +6415,7 @@ private:
         for (node* n = last.next; n != behind; n = n->next) made.push_back(n);
         if (outcome != outcome_kind::replaced) {
             erase_unused(made);
-            return boost::outcome_v2::success();
+            return {};
         }
         if (std::pmr::string reason = misfit(m, with); !reason.empty())
             return fault(message_prefix(*m.anchors[0]) + reason);
@@ -6254,7 +6431,7 @@ private:
         std::for_each(nodes.rbegin(), nodes.rend(), [&](node* n) { erase_dead(graph_, *n); });
         std::erase_if(made, [](const node* n) { return n->owner == nullptr; });
         replaced.push_back({m.anchors[0], m.nodes_map, std::move(made), {}});
-        return boost::outcome_v2::success();
+        return {};
     }
 
     void put_in_place(const subgraph_match& m, const value_list& with, const std::pmr::vector<node*>& made) {
@@ -6454,8 +6631,8 @@ result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& st
                                                                 std::size_t limit = 0) {
     const auto step = [&](std::size_t i) -> result<std::size_t> {
         const rewrite_rule& r = rules[i];
-        BOOST_OUTCOME_TRY(replaced, replace_pattern_with_filters(g, *r.pattern, r.with, r.filters, context,
-                                                                 {.matching = r.matching, .name = r.name}));
+        HEADRACE_TRY(replaced, replace_pattern_with_filters(g, *r.pattern, r.with, r.filters, context,
+                                                            {.matching = r.matching, .name = r.name}));
         return replaced.size();
     };
     const auto name = [&](std::size_t i) { return std::string_view(rules[i].name); };
@@ -6505,7 +6682,7 @@ inline constexpr bool matches_every_node<call_expression<Op, call_modifiers<C, A
         return false;
     } else {
         constexpr auto places = place_arguments<Op, Ts...>();
-        for (std::size_t k = 0; k != Op::field_names.size(); ++k) {
+        for (std::size_t k = 0; k != field_names<Op>.size(); ++k) {
             const field_info& f = fields_of<Op>[k];
             bool given = AnyLiterals && !holds_tensors(f.kind);
             for (std::size_t i = 0; i != sizeof...(Ts); ++i) given |= places[i] == k;
@@ -7208,7 +7385,7 @@ HEADRACE_INLINE result<memory_plan> make_memory_plan(const graph& g, const plann
     if (alignment == 0 || (alignment & (alignment - 1)) != 0)
         return invalid("the alignment of tensors must be a power of two, not " + number_text(alignment));
     memory_plan plan{.options = options, .lifetimes = liveness(g)};
-    BOOST_OUTCOME_TRY(measured, detail::measure(plan.lifetimes, options));
+    HEADRACE_TRY(measured, detail::measure(plan.lifetimes, options));
     plan.tensors = std::move(measured);
     for (const graph* owner : plan.lifetimes.memories()) {
         const auto memory = static_cast<std::uint32_t>(plan.memories.size());
@@ -7270,7 +7447,7 @@ HEADRACE_INLINE result<void> verify_plan(const graph& g, const memory_plan& plan
         }
         active.push_back(t);
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace
@@ -7436,8 +7613,8 @@ struct plan_memory : pass_base<plan_memory> {
     planning_options options{};
 
     result<std::size_t> call(graph& g, pass_context&) const {
-        BOOST_OUTCOME_TRY(plan, make_memory_plan(g, options));
-        BOOST_OUTCOME_TRYV(verify_plan(g, plan));
+        HEADRACE_TRY(plan, make_memory_plan(g, options));
+        HEADRACE_TRY(verify_plan(g, plan));
         std::size_t placed = 0;
         record(g, plan, placed);
         record_sizes(g, plan);
@@ -8286,7 +8463,7 @@ inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_
                   [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
         calls.push_back(&detail::fuse_partition(g, nodes, backend));
     }
-    BOOST_OUTCOME_TRYV(restore_order(g));
+    HEADRACE_TRY(restore_order(g));
     return calls;
 }
 
@@ -8342,7 +8519,7 @@ public:
         if (known == keys_.end()) {
             const std::size_t buffer = buffer_of(data, alignment);
             keys_.emplace(std::string(key), entry{buffer, std::string(external_tag)});
-            return boost::outcome_v2::success();
+            return {};
         }
         if (!equal(buffers_[known->second.buffer]->bytes, data)) {
             return invalid("named data '" + std::string(key) + "' already exists with different content");
@@ -8351,22 +8528,21 @@ public:
             return invalid("named data '" + std::string(key) + "' already exists with a different tag");
         }
         align(known->second.buffer, alignment);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// Adds all that another store gave.
     [[nodiscard]] result<void> merge(const named_data_store_output& other) {
         for (const auto& [key, buffer] : other.keys) {
-            BOOST_OUTCOME_TRY(
-                add_named_data(key, other.buffers[buffer]->bytes, other.buffers[buffer]->alignment));
+            HEADRACE_TRY(add_named_data(key, other.buffers[buffer]->bytes, other.buffers[buffer]->alignment));
         }
         for (const auto& [tag, keys] : other.external) {
             for (const auto& [key, buffer] : keys) {
-                BOOST_OUTCOME_TRY(
+                HEADRACE_TRY(
                     add_named_data(key, other.buffers[buffer]->bytes, other.buffers[buffer]->alignment, tag));
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// Position of a key's content among the buffers, or their number if there is no such key.
@@ -8684,21 +8860,21 @@ public:
         if (found.value().whole) {
             if (!found.value().partitions.empty())
                 return invalid("method " + method + ": partitions beside the whole program");
-            BOOST_OUTCOME_TRY(check(method, *found.value().whole));
+            HEADRACE_TRY(check(method, *found.value().whole));
         }
         for (const delegated_partition& part : found.value().partitions) {
-            BOOST_OUTCOME_TRY(check(method, part.delegation));
+            HEADRACE_TRY(check(method, part.delegation));
         }
         found_.emplace(method, std::move(found).value());
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<lowered_methods> lower() {
         for (const auto& [method, g] : methods_) {
-            BOOST_OUTCOME_TRY(fuse(method, *g));
+            HEADRACE_TRY(fuse(method, *g));
         }
         for (const std::string& name : used_) {
-            BOOST_OUTCOME_TRY(preprocess(name));
+            HEADRACE_TRY(preprocess(name));
         }
         for (auto& [method, lowered] : lowered_.methods) {
             for (lowered_delegate& d : lowered.delegates) {
@@ -8718,20 +8894,20 @@ private:
                            "' is not registered; these are: " + backends_.names());
         }
         used_.insert(d.backend);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> fuse(const std::string& method, graph& g) {
         lowered_method& lowered = lowered_.methods[method];
         lowered.host = &g;
         const auto found = found_.find(method);
-        if (found == found_.end()) return boost::outcome_v2::success();
+        if (found == found_.end()) return {};
         if (found->second.whole) {
             lowered.is_whole = true;
             lowered.delegates.push_back({.delegation = *found->second.whole, .program = &g});
-            return boost::outcome_v2::success();
+            return {};
         }
-        BOOST_OUTCOME_TRY(calls, fuse_partitions_of(method, g, found->second.partitions));
+        HEADRACE_TRY(calls, fuse_partitions_of(method, g, found->second.partitions));
         for (std::size_t i = 0; i != calls.size(); ++i) {
             auto& a = *static_cast<args<delegate::call_delegate>*>(calls[i]->arguments);
             a.backend = g.own(found->second.partitions[i].delegation.backend);
@@ -8739,7 +8915,7 @@ private:
                                          .program = a.lowered_graph,
                                          .call = calls[i]});
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     // The calls, one for each partition, in the graph that its nodes lie in: the method's, or a region.
     static result<std::vector<node*>> fuse_partitions_of(const std::string& method, graph& g,
@@ -8773,7 +8949,7 @@ private:
                 specs[method].push_back(d.delegation.specs);
             }
         }
-        BOOST_OUTCOME_TRY(results, backends_.preprocess(name, programs, specs));
+        HEADRACE_TRY(results, backends_.preprocess(name, programs, specs));
         for (const auto& [method, graphs] : programs) {
             const auto made = results.find(method);
             if (made == results.end()) {
@@ -8784,9 +8960,9 @@ private:
                                std::to_string(made->second.size()) + " results for " +
                                std::to_string(graphs.size()) + " programs");
             }
-            BOOST_OUTCOME_TRY(take(method, name, made->second));
+            HEADRACE_TRY(take(method, name, made->second));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> take(const std::string& method, const std::string& name,
                       std::vector<preprocess_result>& made) {
@@ -8803,7 +8979,7 @@ private:
                 }
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     const std::map<std::string, graph*, std::less<>>& methods_;
@@ -8843,7 +9019,7 @@ private:
     }
     detail::lowering_to_backends lowering(methods, backends);
     for (const auto& [method, p] : partitioners) {
-        BOOST_OUTCOME_TRY(lowering.find(method, p));
+        HEADRACE_TRY(lowering.find(method, p));
     }
     return lowering.lower();
 }
@@ -8872,7 +9048,7 @@ namespace headrace {
     matcher_options all = options;
     all.remove_overlapping_matches = false;
     for (const graph* pattern : patterns) {
-        BOOST_OUTCOME_TRY(matches, subgraph_matcher(*pattern, all).match(g));
+        HEADRACE_TRY(matches, subgraph_matcher(*pattern, all).match(g));
         for (const subgraph_match& m : matches) {
             for (const node* n : m.nodes()) matched.insert(n);
         }
@@ -8883,7 +9059,7 @@ namespace headrace {
 /// The partitions of the nodes that the support takes or a pattern matches; single nodes are partitions, too.
 [[nodiscard]] inline result<std::vector<node_group>> generate_pattern_op_partitions(
     graph& g, std::span<const graph* const> patterns, std::optional<operator_support> support = {}) {
-    BOOST_OUTCOME_TRY(of_patterns, create_pattern_support(g, patterns));
+    HEADRACE_TRY(of_patterns, create_pattern_support(g, patterns));
     const operator_support both = support ? any_chain(*support, of_patterns) : of_patterns;
     return capability_based_partitioner(g, both, {.allows_single_node_partition = true}).propose_partitions();
 }
@@ -9091,7 +9267,7 @@ public:
             found.partitions = capability_based_partitioner(g, support, options_).propose_partitions();
             const std::size_t known = refused.size();
             for (const node_group& nodes : found.partitions) {
-                BOOST_OUTCOME_TRY(try_partition(g, nodes, refused));
+                HEADRACE_TRY(try_partition(g, nodes, refused));
             }
             if (refused.size() != known) continue;
             explain(g, found, refused);
@@ -9110,7 +9286,7 @@ private:
         result<void> done = trial_(program, context);
         if (!done && context.diagnostics().empty()) {
             for (const node* n : nodes) refused.emplace(n, done.error().message);
-            return boost::outcome_v2::success();
+            return {};
         }
         if (context.diagnostics().empty()) return done;
         std::unordered_map<std::string_view, const node*> by_name;
@@ -9126,7 +9302,7 @@ private:
         if (!found) {
             for (const node* n : nodes) refused.emplace(n, context.diagnostics()[0].reason);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     // A node answers for those in the graphs that it holds.
     static void add_names(const node& n, const node& outer,

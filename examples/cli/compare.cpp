@@ -70,14 +70,14 @@ void print_table(const model_comparison& c, comparison_order by, std::size_t top
 }
 
 result<void> write_file(const std::string& path, const std::string& text) {
-    if (path.empty()) return boost::outcome_v2::success();
+    if (path.empty()) return {};
     return write_atomically(path, std::string_view(text));
 }
 
 /// The quantized program that stands between the two, if one is given.
 result<std::optional<program>> read_between(const std::string& path, const size_choices& choices) {
     if (path.empty()) return std::nullopt;
-    BOOST_OUTCOME_TRY(read, read_model(path, choices));
+    HEADRACE_TRY(read, read_model(path, choices));
     if (!is_quantized_program(*read.graph))
         return unsupported(path + ": is not a quantized program; give the .pt2 that was lowered");
     return std::optional<program>(std::move(read));
@@ -92,37 +92,37 @@ page_book::chapter chapter_of(const std::string& title, const graph& g, std::str
 /// Both graphs, the second one with what it loses.
 result<void> write_comparison_page(const compare_options& options, const graph& reference, const graph& other,
                                    const std::string& layers) {
-    if (options.html.empty()) return boost::outcome_v2::success();
+    if (options.html.empty()) return {};
     return write_book(options.html, {.title = "comparison",
                                      .chapters = {chapter_of(options.reference, reference, {}),
                                                   chapter_of(options.other, other, layers)}});
 }
 
 result<void> compare_files(const compare_options& options) {
-    BOOST_OUTCOME_TRY(by, parse_comparison_order(options.sort));
-    BOOST_OUTCOME_TRY(reference, load_model(options.reference, {}, options.sizes));
-    BOOST_OUTCOME_TRY(other, load_model(options.other, options.method, options.sizes));
-    BOOST_OUTCOME_TRY(between, read_between(options.through, options.sizes));
+    HEADRACE_TRY(by, parse_comparison_order(options.sort));
+    HEADRACE_TRY(reference, load_model(options.reference, {}, options.sizes));
+    HEADRACE_TRY(other, load_model(options.other, options.method, options.sizes));
+    HEADRACE_TRY(between, read_between(options.through, options.sizes));
     if (!options.io.empty()) {
-        BOOST_OUTCOME_TRYV(describe_interface(*other.model.graph, options.io));
+        HEADRACE_TRY(describe_interface(*other.model.graph, options.io));
     }
-    BOOST_OUTCOME_TRY(samples, read_samples(*reference.model.graph, options.samples));
+    HEADRACE_TRY(samples, read_samples(*reference.model.graph, options.samples));
     const comparison_options chosen{.samples = samples,
                                     .through = between ? between->graph.get() : nullptr,
                                     .in_parallel = on_threads(options.jobs)};
     auto compared = compare_models(*reference.model.graph, *other.model.graph, chosen);
-    BOOST_OUTCOME_TRY(reference.check());  // what failed may come from a file that has changed
-    BOOST_OUTCOME_TRY(other.check());
+    HEADRACE_TRY(reference.check());  // what failed may come from a file that has changed
+    HEADRACE_TRY(other.check());
     if (between) {
-        BOOST_OUTCOME_TRY(between->file.check());
+        HEADRACE_TRY(between->file.check());
     }
-    BOOST_OUTCOME_TRY(c, std::move(compared));
-    BOOST_OUTCOME_TRY(write_file(options.json, comparison_json(c, by)));
-    BOOST_OUTCOME_TRY(write_file(options.dot, comparison_dot(c)));
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(c, std::move(compared));
+    HEADRACE_TRY(write_file(options.json, comparison_json(c, by)));
+    HEADRACE_TRY(write_file(options.dot, comparison_dot(c)));
+    HEADRACE_TRY(
         write_comparison_page(options, *reference.model.graph, *other.model.graph, comparison_json(c, by)));
     print_table(c, by, options.top);
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct contract_model {
 
 result<contract_model> read_exported(const contract_options& options) {
     contract_model made;
-    BOOST_OUTCOME_TRY(model, read_model(options.model, options.sizes));
+    HEADRACE_TRY(model, read_model(options.model, options.sizes));
     made.exported = exported_ops_of(*model.graph);
     if (options.io_layout == "nhwc") ask_for_channels_last(*model.graph);
     made.model = std::move(model);
@@ -41,7 +41,7 @@ result<contract_model> lower_for_contract(const contract_options& options,
     contract_model made;
     const auto note_ops = [&](graph& g) -> result<void> {
         made.exported = exported_ops_of(g);
-        return boost::outcome_v2::success();
+        return {};
     };
     lowering_outcome done = try_lowering([&] { return read_model(options.model, options.sizes); },
                                          {.target = target,
@@ -57,18 +57,17 @@ result<contract_model> lower_for_contract(const contract_options& options,
 }
 
 result<int> write_contract(const contract_options& options, const std::optional<target_spec>& target) {
-    BOOST_OUTCOME_TRY(made,
-                      options.exported_only ? read_exported(options) : lower_for_contract(options, target));
+    HEADRACE_TRY(made, options.exported_only ? read_exported(options) : lower_for_contract(options, target));
     if (!made.refusals.empty()) return report_diagnostics(made.refusals, options.model);
     const std::string name = options.name.empty() ? contract_name(options.model) : options.name;
     const std::string file_name = std::filesystem::path(options.model).filename().string();
-    BOOST_OUTCOME_TRY(text, contract_text({.name = name,
-                                           .file_name = file_name,
-                                           .exported = made.exported,
-                                           .model = *made.model.graph,
-                                           .user_outputs = made.model.user_outputs,
-                                           .lowered = made.lowered,
-                                           .flatbuffer_bytes = made.flatbuffer_bytes}));
+    HEADRACE_TRY(text, contract_text({.name = name,
+                                      .file_name = file_name,
+                                      .exported = made.exported,
+                                      .model = *made.model.graph,
+                                      .user_outputs = made.model.user_outputs,
+                                      .lowered = made.lowered,
+                                      .flatbuffer_bytes = made.flatbuffer_bytes}));
     const auto written = write_atomically(options.output, text);
     return written ? status_ok : report_error(written.error());
 }

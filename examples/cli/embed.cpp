@@ -18,7 +18,7 @@ namespace headrace::cli {
 namespace {
 
 result<io_description> read_io(const std::string& path) {
-    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    HEADRACE_TRY(file, open_mapped(path));
     auto io = read_io_description(file.bytes());
     const result<void> sound = io ? check_embeddable(io.value()) : std::move(io).error();
     if (!sound) return sound.error().in("not a description that lower --io writes").in(path);
@@ -26,14 +26,14 @@ result<io_description> read_io(const std::string& path) {
 }
 
 result<int> embed_file(const embed_options& options) {
-    BOOST_OUTCOME_TRY(file, open_mapped(options.file));
+    HEADRACE_TRY(file, open_mapped(options.file));
     std::optional<io_description> io;
     if (!options.io.empty()) {
-        BOOST_OUTCOME_TRY(read, read_io(options.io));
+        HEADRACE_TRY(read, read_io(options.io));
         io = std::move(read);
     }
     const auto made = embed_model(options.name, options.file, file.bytes(), io ? &*io : nullptr);
-    BOOST_OUTCOME_TRY(file.check());
+    HEADRACE_TRY(file.check());
     if (!made) return made.error().in(options.file);
     const auto write = [&](const char* suffix, const std::string& text) {
         const std::filesystem::path path = std::filesystem::path(options.output) / (options.name + suffix);
@@ -41,7 +41,7 @@ result<int> embed_file(const embed_options& options) {
     };
     for (const auto& [suffix, text] :
          {std::pair{"_model.h", made.value().header}, std::pair{"_model.c", made.value().source}}) {
-        BOOST_OUTCOME_TRY(write(suffix, text));
+        HEADRACE_TRY(write(suffix, text));
     }
     return status_ok;
 }

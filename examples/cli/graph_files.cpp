@@ -30,7 +30,7 @@ result<void> write_graph(const std::string& path, const program& p, std::size_t 
     if (path.ends_with(".hr")) return write_graph_text(path, p, {.inline_elements = inlined});
     if (path.ends_with(".pt2")) return write_pt2(path, p);
     if (path.ends_with(".tosa")) {
-        BOOST_OUTCOME_TRY(emitted, emit_tosa(*p.graph));
+        HEADRACE_TRY(emitted, emit_tosa(*p.graph));
         return write_atomically(path, emitted.bytes());
     }
     if (!path.ends_with(".dot")) return write_atomically(path, listing(*p.graph));
@@ -61,14 +61,14 @@ result<void> check_quantizations(const std::vector<io_tensor>& tensors) {
                 "not a quantization to {}",
                 printable(t.name), q.scale, q.zero_point, q.lowest, q.highest, tosa_type_name(t.dtype)));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace
 
 result<void> describe_interface(graph& g, const io_description& io) {
-    BOOST_OUTCOME_TRYV(check_quantizations(io.inputs));
-    BOOST_OUTCOME_TRYV(check_quantizations(io.outputs));
+    HEADRACE_TRY(check_quantizations(io.inputs));
+    HEADRACE_TRY(check_quantizations(io.outputs));
     std::size_t i = 0;
     for (const node& n : g.inputs()) {
         if (i == io.inputs.size()) break;
@@ -79,19 +79,19 @@ result<void> describe_interface(graph& g, const io_description& io) {
                                          printable(n.name()), tosa_type_name(described),
                                          tosa_type_name(actual->dtype)));
     }
-    BOOST_OUTCOME_TRYV(annotate_interface(g, io));
+    HEADRACE_TRY(annotate_interface(g, io));
     if (std::ranges::any_of(io.outputs, &io_tensor::channels_last))
         g.annotate(*g.output(), channels_last_interface{true});
-    return boost::outcome_v2::success();
+    return {};
 }
 
 result<void> describe_interface(graph& g, const std::string& path) {
-    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    HEADRACE_TRY(file, open_mapped(path));
     const auto io = read_io_description(file.bytes());
-    BOOST_OUTCOME_TRY(file.check());
+    HEADRACE_TRY(file.check());
     if (!io) return io.error().in(path);
     const result<void> done = describe_interface(g, io.value());
-    return done ? boost::outcome_v2::success() : result<void>(done.error().in(path));
+    return done ? result<void>() : result<void>(done.error().in(path));
 }
 
 }  // namespace headrace::cli

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/io_description.hpp>
 #include <headrace/io/pt2_program.hpp>
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <functional>
+#include <new>
 #include <set>
 #include <string>
 #include <utility>
@@ -41,9 +43,9 @@ struct watchers {
 
     result<void> see(const graph& g, std::string_view stage) {
         if (pictures.is_wanted()) {
-            BOOST_OUTCOME_TRY(pictures.draw(g, stage));
+            HEADRACE_TRY(pictures.draw(g, stage));
         }
-        return texts.is_wanted() ? texts.write(g, stage) : boost::outcome_v2::success();
+        return texts.is_wanted() ? texts.write(g, stage) : result<void>();
     }
 };
 
@@ -69,11 +71,12 @@ result<void> write_lower_reproducer(const lower_options& options, const std::opt
                                     const std::vector<std::string>& names, std::size_t ran) {
     pass_progress progress(names);
     bool written = false;
-    result<void> done = boost::outcome_v2::success();
+    result<void> done;
     const auto keep = [&](const graph& g) -> result<void> {
-        if (progress.count() != ran || std::exchange(written, true)) return done;
-        done = write_reproducer(options.reproducer, g, {progress.left(), options.verify, options.inputs});
-        return done;
+        if (progress.count() == ran && !std::exchange(written, true))
+            done = write_reproducer(options.reproducer, g, {progress.left(), options.verify, options.inputs});
+        if (!done) return done.error();
+        return {};
     };
     lowering_observer observer;
     observer.before_passes = [&](graph& g) { return keep(g); };
@@ -115,7 +118,7 @@ lowering_observer observer_of(const lower_options& options, watchers& to, const 
         if (show) show(pass.name);
         if (records) to.history.add(pass, g);
         if (pass.nodes.rewritten != 0) return to.see(g, pass.name);
-        return boost::outcome_v2::success();
+        return {};
     };
     observer.before_passes = [&to, records](graph& g) -> result<void> {
         to.ran.clear();
@@ -128,7 +131,7 @@ lowering_observer observer_of(const lower_options& options, watchers& to, const 
 // A model that is refused has a page as well: it shows the nodes that are.
 result<void> write_report_page(const lower_options& options, const lowering_outcome& done,
                                const graph_history& history, std::string_view per_layer) {
-    if (!is_page_path(options.report)) return boost::outcome_v2::success();
+    if (!is_page_path(options.report)) return {};
     return write_page(options.report,
                       {.title = options.model,
                        .last = done.model.graph.get(),
@@ -141,7 +144,7 @@ result<void> write_report_page(const lower_options& options, const lowering_outc
 
 byte_source flatbuffer_of(const lowering_outcome& done) {
     return [&done](const byte_sink& sink) -> result<void> {
-        if (!done.stream->write_to(sink)) return boost::outcome_v2::success();  // the sink knows why
+        if (!done.stream->write_to(sink)) return {};  // the sink knows why
         return done.model.file.check();
     };
 }
@@ -166,10 +169,10 @@ result<void> write_files(const lower_options& options, const lowering_outcome& d
         std::filesystem::create_directories(std::filesystem::path(options.output).parent_path(), ignored);
     }
     if (!options.io.empty()) {
-        BOOST_OUTCOME_TRY(write_atomically(options.io, io_json(describe_io(*done.model.graph)) + '\n'));
+        HEADRACE_TRY(write_atomically(options.io, io_json(describe_io(*done.model.graph)) + '\n'));
     }
     if (!options.report.empty() && !is_page_path(options.report)) {
-        BOOST_OUTCOME_TRY(write_atomically(options.report, report_json(done.report) + '\n'));
+        HEADRACE_TRY(write_atomically(options.report, report_json(done.report) + '\n'));
     }
     return write_atomically(options.output, flatbuffer_of(done));
 }

@@ -38,7 +38,7 @@ void print_passes() {
 
 /// The model with the target that its passes lower to.
 result<program> read_for_passes(const opt_options& options, const std::optional<target_spec>& target) {
-    BOOST_OUTCOME_TRY(model, read_model(options.model, options.sizes));
+    HEADRACE_TRY(model, read_model(options.model, options.sizes));
     graph& g = *model.graph;
     if (target || g.target() == target_spec{}) g.set_target(target ? *target : widest_default_target(g));
     return std::move(model);
@@ -58,7 +58,7 @@ result<run_statistics> run_watched(const opt_options& options, std::pmr::vector<
 /// Runs the passes that have not failed once more, and writes what they leave.
 result<void> reproduce(const opt_options& options, const std::pmr::vector<any_pass>& passes,
                        const std::optional<target_spec>& target, const pass_watcher& failed) {
-    BOOST_OUTCOME_TRY(model, read_for_passes(options, target));
+    HEADRACE_TRY(model, read_for_passes(options, target));
     pass_watcher again(names_of(passes), failed.progress.count());
     pass_context context(&infer_node);
     if (again.stop_after != 0) static_cast<void>(run_watched(options, passes, *model.graph, context, again));
@@ -68,29 +68,29 @@ result<void> reproduce(const opt_options& options, const std::pmr::vector<any_pa
 
 result<int> run_passes(const opt_options& options, const std::pmr::vector<any_pass>& passes,
                        const std::optional<target_spec>& target) {
-    BOOST_OUTCOME_TRY(model, read_for_passes(options, target));
+    HEADRACE_TRY(model, read_for_passes(options, target));
     graph& g = *model.graph;
     const std::size_t nodes_before = g.size();
     const std::size_t pass_count = passes.size();
     pass_watcher watcher(names_of(passes));
     if (options.verify) {
-        BOOST_OUTCOME_TRY(inputs, model_inputs(g, options.inputs));
+        HEADRACE_TRY(inputs, model_inputs(g, options.inputs));
         watcher.executed.emplace(std::move(inputs));
-        BOOST_OUTCOME_TRYV(watcher.executed->begin(g));
+        HEADRACE_TRY(watcher.executed->begin(g));
     }
     pass_context context(&infer_node);
     if (const auto done = run_watched(options, passes, g, context, watcher); !done) {
         return with_reproducer(done.error(), options.reproducer,
                                [&] { return reproduce(options, passes, target, watcher); });
     }
-    BOOST_OUTCOME_TRY(model.file.check());
+    HEADRACE_TRY(model.file.check());
     for (const std::string& line : refusal_lines(context.diagnostics()))
         fmt::print(stderr, "{}", error_text(line));
     if (!context.diagnostics().empty()) return status_unsupported;
     if (options.output.empty()) {
         fmt::print("{}", listing(g));
     } else {
-        BOOST_OUTCOME_TRY(write_graph(options.output, model, options.inlined));
+        HEADRACE_TRY(write_graph(options.output, model, options.inlined));
         say(fmt::format("{} -> {}: {} became {} in {}", options.model, options.output,
                         counted(nodes_before, "node"), g.size(),
                         pass_count == 1 ? "1 pass" : fmt::format("{} passes", pass_count)));

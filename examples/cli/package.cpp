@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -36,31 +37,31 @@ result<int> write_package(const lower_options& options, const std::optional<targ
                           const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
-        BOOST_OUTCOME_TRY(model, read_model(path, options.sizes));
-        BOOST_OUTCOME_TRY(refuse_mutations(model));
+        HEADRACE_TRY(model, read_model(path, options.sizes));
+        HEADRACE_TRY(refuse_mutations(model));
         programs.emplace(name, std::move(model));
     }
     page_collector pages;
-    BOOST_OUTCOME_TRY(package, lower_to_package(std::move(programs),
-                                                {.target = target,
-                                                 .partition = options.partition,
-                                                 .plan_memory = options.plan_memory,
-                                                 .observer = pages.observer(is_page_path(options.report))}));
-    BOOST_OUTCOME_TRY(write_method_pages(options, models, package.methods, std::move(pages)));
+    HEADRACE_TRY(package, lower_to_package(std::move(programs),
+                                           {.target = target,
+                                            .partition = options.partition,
+                                            .plan_memory = options.plan_memory,
+                                            .observer = pages.observer(is_page_path(options.report))}));
+    HEADRACE_TRY(write_method_pages(options, models, package.methods, std::move(pages)));
     if (!package.refusals.empty()) return report_diagnostics(package.refusals, names_of(models));
     if (!options.report.empty() && !is_page_path(options.report)) {
         const auto written = write_atomically(options.report, package_report_json(package, models) + '\n');
         if (!written) return written.error();
     }
-    BOOST_OUTCOME_TRY(package.files.write(options.output));
+    HEADRACE_TRY(package.files.write(options.output));
     say(fmt::format("{} -> {}: {}", names_of(models), options.output, counted(models.size(), "method")));
     if (options.partition) print_reports(package.methods, options.output);
     return status_ok;
 }
 
 result<void> unpack_delegate(const unpack_options& options) {
-    BOOST_OUTCOME_TRY(opened, package::open(options.package));
-    BOOST_OUTCOME_TRY(method, opened.method(options.method));
+    HEADRACE_TRY(opened, package::open(options.package));
+    HEADRACE_TRY(method, opened.method(options.method));
     std::size_t number = 0;
     if (method->delegate) {
         if (options.delegate > 0) return invalid("the method has one delegate, number 0");
@@ -74,10 +75,10 @@ result<void> unpack_delegate(const unpack_options& options) {
             return invalid(fmt::format("the method has {} delegates, the first is 0", method->calls.size()));
         number = method->calls[chosen];
     }
-    BOOST_OUTCOME_TRY(flatbuffer, opened.flatbuffer(number));
-    BOOST_OUTCOME_TRYV(read_tosa(flatbuffer));
+    HEADRACE_TRY(flatbuffer, opened.flatbuffer(number));
+    HEADRACE_TRY(read_tosa(flatbuffer));
     if (auto written = write_atomically(options.output, flatbuffer); !written) return written.error();
-    return boost::outcome_v2::success();
+    return {};
 }
 
 // `encode, host`, `encode, delegate 0`: as the observer of a lowering meets them.
@@ -102,7 +103,7 @@ std::vector<std::string> titles_of(const file_map& models,
 result<void> write_method_pages(const lower_options& options, const file_map& models,
                                 const std::map<std::string, method_report, std::less<>>& methods,
                                 page_collector&& pages) {
-    if (!is_page_path(options.report)) return boost::outcome_v2::success();
+    if (!is_page_path(options.report)) return {};
     const bool has_hosts = options.partition || is_pte_path(options.output);
     return write_book(options.report,
                       {.title = names_of(models),

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -26,7 +27,7 @@ result<void> check_csv(std::string_view text, const std::string& path) {
         return malformed(path +
                          ": it has no columns 'Op Cycles' and 'Name'; Vela writes them to "
                          "MODEL_per-layer.csv with --verbose-performance");
-    return boost::outcome_v2::success();
+    return {};
 }
 
 std::string_view text_of(std::span<const unsigned char> bytes) {
@@ -38,7 +39,7 @@ result<void> write_parts(const std::string& path, std::span<const unsigned char>
     return write_atomically(path, [&](const byte_sink& sink) -> result<void> {
         if (sink(std::as_bytes(head)) && sink(std::as_bytes(std::span(json))))
             (void)sink(std::as_bytes(tail));
-        return boost::outcome_v2::success();  // the sink knows why
+        return {};  // the sink knows why
     });
 }
 
@@ -49,20 +50,20 @@ result<void> check_page(const std::string& vela_csv) {
         return unwritable(
             "this program was built without the page: install libjs-d3 and node-dagre-layout, "
             "and build it again");
-    if (vela_csv.empty()) return boost::outcome_v2::success();
-    BOOST_OUTCOME_TRY(csv, open_mapped(vela_csv));
+    if (vela_csv.empty()) return {};
+    HEADRACE_TRY(csv, open_mapped(vela_csv));
     return check_csv(csv.text(), vela_csv);
 }
 
 result<void> write_page(const std::string& path, page_source source, const std::string& vela_csv) {
     std::optional<mapped_file> csv;
     if (!vela_csv.empty()) {
-        BOOST_OUTCOME_TRY(opened, open_mapped(vela_csv));
+        HEADRACE_TRY(opened, open_mapped(vela_csv));
         source.vela_csv = csv.emplace(std::move(opened)).text();
     }
     const std::string json = page_json(source);
     if (csv) {
-        BOOST_OUTCOME_TRY(csv->check());
+        HEADRACE_TRY(csv->check());
     }
     return write_parts(path, {page_head_bytes, page_head_size}, json, {page_tail_bytes, page_tail_size});
 }
@@ -80,11 +81,11 @@ lowering_observer page_collector::observer(bool is_wanted) {
     watching.before_passes = [this](graph& g) -> result<void> {
         entries_.push_back(std::make_unique<entry>(entry{.watched = &g}));
         entries_.back()->history.begin(g);
-        return boost::outcome_v2::success();
+        return {};
     };
     watching.after_pass = [this](const pass_record& pass, graph& g) -> result<void> {
         entry_of(g).history.add(pass, g);
-        return boost::outcome_v2::success();
+        return {};
     };
     watching.after_passes = [this](graph& g, std::span<const diagnostic> refusals) {
         return end(g, refusals);
@@ -110,7 +111,7 @@ result<void> page_collector::end(graph& g, std::span<const diagnostic> refusals)
                         .report = is_lowered(g) ? &report : nullptr,
                         .refusals = refusals});
     e.history = {};
-    return boost::outcome_v2::success();
+    return {};
 }
 
 std::vector<page_book::chapter> page_collector::chapters(const std::vector<std::string>& titles) && {

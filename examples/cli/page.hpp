@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/lowering/graph_history.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/page_data.hpp>

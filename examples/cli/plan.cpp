@@ -30,15 +30,15 @@ planning_options options_of(const plan_options& options) {
 
 // Prints the plan of a model or a method, or writes it to `out`.
 result<void> plan_model(const plan_options& options, const std::string& method, json_writer& out) {
-    BOOST_OUTCOME_TRY(loaded, load_model_with_data(options.model, method, options.data, options.sizes));
+    HEADRACE_TRY(loaded, load_model_with_data(options.model, method, options.data, options.sizes));
     const graph& g = *loaded.model.graph;
-    BOOST_OUTCOME_TRY(made, make_memory_plan(g, options_of(options)));
-    BOOST_OUTCOME_TRYV(verify_plan(g, made));
+    HEADRACE_TRY(made, make_memory_plan(g, options_of(options)));
+    HEADRACE_TRY(verify_plan(g, made));
     if (options.verify) {
-        BOOST_OUTCOME_TRY(inputs, model_inputs(g, {}));
-        BOOST_OUTCOME_TRYV(check_planned_execution(g, options_of(options), inputs));
+        HEADRACE_TRY(inputs, model_inputs(g, {}));
+        HEADRACE_TRY(check_planned_execution(g, options_of(options), inputs));
     }
-    BOOST_OUTCOME_TRY(loaded.check());
+    HEADRACE_TRY(loaded.check());
     if (!options.output.empty()) {
         if (!method.empty()) out.key(method);
         write_memory_plan(out, g, made);
@@ -46,15 +46,15 @@ result<void> plan_model(const plan_options& options, const std::string& method, 
         if (!method.empty()) fmt::print("method {}\n", method);
         fmt::print("{}", memory_plan_text(g, made));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 result<void> plan_all(const plan_options& options, json_writer& out) {
     std::vector<std::string> names = pte_methods(options.model);
     if (package::is_package(options.model)) {
-        BOOST_OUTCOME_TRY(opened, package::open(options.model));
+        HEADRACE_TRY(opened, package::open(options.model));
         if (!options.method.empty()) {
-            BOOST_OUTCOME_TRYV(opened.method(options.method));
+            HEADRACE_TRY(opened.method(options.method));
         }
         for (const auto& [name, method] : opened.methods()) names.push_back(name);
     }
@@ -64,11 +64,11 @@ result<void> plan_all(const plan_options& options, json_writer& out) {
     out.begin_object("methods");
     for (const std::string& name : names) {
         if (!options.method.empty() && options.method != name) continue;
-        BOOST_OUTCOME_TRY(plan_model(options, name, out));
+        HEADRACE_TRY(plan_model(options, name, out));
     }
     out.end_object();
     out.end_object();
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -79,7 +80,7 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
                       const file_map& models) {
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
-        BOOST_OUTCOME_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
+        HEADRACE_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
         programs.emplace(name, std::move(model));
     }
     page_collector pages;
@@ -91,8 +92,8 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
         lowering.compile = compile_by_vela(options.vela.empty() ? "vela" : options.vela, options.delegate);
         if (!target) lowering.target = target_of_accelerator(options.delegate);
     }
-    BOOST_OUTCOME_TRY(made, lower_to_pte(std::move(programs), lowering));
-    BOOST_OUTCOME_TRY(write_method_pages(options, models, made.reports, std::move(pages)));
+    HEADRACE_TRY(made, lower_to_pte(std::move(programs), lowering));
+    HEADRACE_TRY(write_method_pages(options, models, made.reports, std::move(pages)));
     if (!made.refusals.empty()) {
         const int status = report_diagnostics(made.refusals, names_of(models));
         if (options.partition)
@@ -106,11 +107,11 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
         if (!written) return written.error();
     }
     const byte_source file = [&](const byte_sink& sink) -> result<void> {
-        if (!made.file.write_to(sink)) return boost::outcome_v2::success();  // the sink knows why
+        if (!made.file.write_to(sink)) return {};  // the sink knows why
         for (const auto& [name, p] : made.methods) {
             if (auto whole = p.file.check(); !whole) return whole;
         }
-        return boost::outcome_v2::success();
+        return {};
     };
     const auto written = write_atomically(options.output, file);
     if (!written) return written.error();
@@ -133,14 +134,14 @@ result<std::uint32_t> chosen_delegate(const pte_fb::Method& method, int number) 
 }
 
 result<std::vector<std::byte>> restore_delegate(const pte_file& file, const unpack_options& options) {
-    BOOST_OUTCOME_TRY(method, file.method(options.method));
-    BOOST_OUTCOME_TRY(number, chosen_delegate(*method, options.delegate));
+    HEADRACE_TRY(method, file.method(options.method));
+    HEADRACE_TRY(number, chosen_delegate(*method, options.delegate));
     const pte_fb::Delegate& d = *method->delegates()->Get(number);
     const std::string_view id = d.id() == nullptr ? std::string_view() : d.id()->string_view();
     if (id != tosa_backend_id)
         return unsupported("the delegate is for the backend '" + printable(id) + "', not for TOSA");
-    BOOST_OUTCOME_TRY(blob, file.delegate(d));
-    BOOST_OUTCOME_TRY(constants, file.named_data(detail::pte::shared_constants_key));
+    HEADRACE_TRY(blob, file.delegate(d));
+    HEADRACE_TRY(constants, file.named_data(detail::pte::shared_constants_key));
     return restore_tosa(blob, constants, largest_restored(file.size()));
 }
 
@@ -164,14 +165,14 @@ int check_pte_method(const std::vector<std::string>& methods, const std::string&
 }
 
 result<void> unpack_pte(const unpack_options& options) {
-    BOOST_OUTCOME_TRY(mapped, open_mapped(options.package));
+    HEADRACE_TRY(mapped, open_mapped(options.package));
     const auto file = pte_file::open(mapped.bytes());
     auto flatbuffer = file ? restore_delegate(file.value(), options) : file.error();
-    BOOST_OUTCOME_TRY(mapped.check());
+    HEADRACE_TRY(mapped.check());
     if (!flatbuffer) return flatbuffer.error().in(options.package);
-    BOOST_OUTCOME_TRYV(read_tosa(flatbuffer.value()));
+    HEADRACE_TRY(read_tosa(flatbuffer.value()));
     if (auto written = write_atomically(options.output, flatbuffer.value()); !written) return written.error();
-    return boost::outcome_v2::success();
+    return {};
 }
 
 int lower_pte(const lower_options& options) {

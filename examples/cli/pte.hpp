@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 
 #include "commands.hpp"
 

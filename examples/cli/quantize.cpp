@@ -21,19 +21,19 @@ result<quantization_options> options_of(const calibration_options& options) {
     quantization_options chosen{.samples = options.samples};
     op_scheme& all = chosen.config.all;
     if (!options.config.empty()) {
-        BOOST_OUTCOME_TRY(file, open_mapped(options.config));
+        HEADRACE_TRY(file, open_mapped(options.config));
         auto config = read_quantization_config(file.bytes());
         if (!config) return config.error().in(options.config);
         chosen.config = std::move(config).value();
     }
     if (!options.activations.empty()) {
-        BOOST_OUTCOME_TRY(set_activations(all, options.activations));
+        HEADRACE_TRY(set_activations(all, options.activations));
     }
     if (!options.weights.empty()) {
-        BOOST_OUTCOME_TRY(set_weights(all, options.weights));
+        HEADRACE_TRY(set_weights(all, options.weights));
     }
     if (!options.observer.empty()) {
-        BOOST_OUTCOME_TRY(set_observer(all, options.observer));
+        HEADRACE_TRY(set_observer(all, options.observer));
     }
     if (options.per_tensor) all.weight.per_channel = false;
     chosen.config.equalize = chosen.config.equalize || options.equalize;
@@ -48,7 +48,7 @@ result<quantization_options> options_of(const calibration_options& options) {
 
 result<model_quantization> quantize_by(program& model, const quantization_options& chosen) {
     auto done = quantize_model(model, chosen);
-    BOOST_OUTCOME_TRY(model.file.check());  // what failed may come from that
+    HEADRACE_TRY(model.file.check());  // what failed may come from that
     if (!done) return done.error();
     for (const std::string& w : done.value().warnings) fmt::print(stderr, "warning: {}\n", printable(w));
     return done;
@@ -65,17 +65,17 @@ void print_search(std::FILE* stream, const quantization_search& search) {
 }
 
 result<void> quantize_to_file(const quantize_options& options) {
-    BOOST_OUTCOME_TRY(chosen, options_of(options.calibration));
-    BOOST_OUTCOME_TRY(model, read_model(options.model, options.sizes));
-    BOOST_OUTCOME_TRY(summary, quantize_by(model, chosen));
-    BOOST_OUTCOME_TRY(write_pt2(options.output, model));
-    BOOST_OUTCOME_TRY(model.file.check());
-    if (is_quiet()) return boost::outcome_v2::success();
+    HEADRACE_TRY(chosen, options_of(options.calibration));
+    HEADRACE_TRY(model, read_model(options.model, options.sizes));
+    HEADRACE_TRY(summary, quantize_by(model, chosen));
+    HEADRACE_TRY(write_pt2(options.output, model));
+    HEADRACE_TRY(model.file.check());
+    if (is_quiet()) return {};
     std::FILE* const stream = report_stream(options.output);
     print_search(stream, summary.search);
     fmt::print(stream, "{} quantized, {} of them constants\n", counted(summary.points, "tensor"),
                summary.constants);
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace
@@ -83,9 +83,9 @@ result<void> quantize_to_file(const quantize_options& options) {
 result<program> read_and_quantize(const std::string& path, const size_choices& choices,
                                   const calibration_options& options) {
     if (options.samples.empty()) return read_model(path, choices);
-    BOOST_OUTCOME_TRY(chosen, options_of(options));
-    BOOST_OUTCOME_TRY(model, read_model(path, choices));
-    BOOST_OUTCOME_TRY(quantize_by(model, chosen));
+    HEADRACE_TRY(chosen, options_of(options));
+    HEADRACE_TRY(model, read_model(path, choices));
+    HEADRACE_TRY(quantize_by(model, chosen));
     return model;
 }
 

@@ -37,9 +37,9 @@ void print_summary(std::size_t i, const tensor& t) {
 
 /// A package knows what the integers of a delegate stand for.
 result<void> describe_by_package(const loaded_model& loaded, const std::string& name) {
-    BOOST_OUTCOME_TRY(method, loaded.source->method(name));
-    if (!method->delegate || method->io.empty()) return boost::outcome_v2::success();
-    BOOST_OUTCOME_TRY(io, read_io_description(std::as_bytes(std::span(method->io))));
+    HEADRACE_TRY(method, loaded.source->method(name));
+    if (!method->delegate || method->io.empty()) return {};
+    HEADRACE_TRY(io, read_io_description(std::as_bytes(std::span(method->io))));
     return describe_interface(*loaded.model.graph, io);
 }
 
@@ -51,14 +51,13 @@ int check_count(const char* what, std::size_t tensors, std::size_t files) {
 }
 
 result<int> run_model(const run_model_options& options) {
-    BOOST_OUTCOME_TRY(loaded,
-                      load_model_with_data(options.model, options.method, options.data, options.sizes));
+    HEADRACE_TRY(loaded, load_model_with_data(options.model, options.method, options.data, options.sizes));
     const program& p = loaded.model;
     graph& g = *p.graph;
     if (!options.io.empty()) {
-        BOOST_OUTCOME_TRYV(describe_interface(g, options.io));
+        HEADRACE_TRY(describe_interface(g, options.io));
     } else if (loaded.source) {
-        BOOST_OUTCOME_TRYV(describe_by_package(loaded, options.method));
+        HEADRACE_TRY(describe_by_package(loaded, options.method));
     }
     const std::size_t output_count = std::min(g.outputs().size(), p.user_outputs);
     for (const int status : {check_count("input", interface_inputs(g).size(), options.inputs.size()),
@@ -66,16 +65,16 @@ result<int> run_model(const run_model_options& options) {
         if (status != status_ok) return status;
     }
     const auto side = options.io.empty() ? interface_side::graph : interface_side::exported;
-    BOOST_OUTCOME_TRY(given, read_inputs(g, options.inputs, side));
-    BOOST_OUTCOME_TRY(outputs, execute(g, given.tensors));
-    BOOST_OUTCOME_TRY(loaded.check());
+    HEADRACE_TRY(given, read_inputs(g, options.inputs, side));
+    HEADRACE_TRY(outputs, execute(g, given.tensors));
+    HEADRACE_TRY(loaded.check());
     if (!options.io.empty() || given.quantized_here) outputs = outputs_of(g, std::move(outputs));
     outputs.resize(output_count);
     for (std::size_t i = 0; i != outputs.size(); ++i) {
         if (options.outputs.empty()) {
             print_summary(i, outputs[i]);
         } else {
-            BOOST_OUTCOME_TRY(write_output(options.outputs[i], outputs[i]));
+            HEADRACE_TRY(write_output(options.outputs[i], outputs[i]));
         }
     }
     return status_ok;

@@ -33,7 +33,7 @@ namespace {
 result<loaded_model> load_to_show(const show_options& options, const std::string& method) {
     size_choices choices = options.sizes;
     choices.examples = true;
-    BOOST_OUTCOME_TRY(loaded, load_model_with_data(options.model, method, options.data, choices));
+    HEADRACE_TRY(loaded, load_model_with_data(options.model, method, options.data, choices));
     for (const dynamic_size& s : loaded.model.sizes) {
         if (s.axes.empty() || !s.value) continue;
         const std::string range =
@@ -91,16 +91,16 @@ int report_shown(const error& e) {
 /// A model, or one method of a package or a .pte file, below its title.
 result<void> add_method(const show_options& options, const std::string& name, const std::string& title,
                         std::string& text) {
-    BOOST_OUTCOME_TRY(loaded, load_to_show(options, name));
+    HEADRACE_TRY(loaded, load_to_show(options, name));
     const graph& g = *loaded.model.graph;
-    BOOST_OUTCOME_TRY(lines, shown(g, options));
+    HEADRACE_TRY(lines, shown(g, options));
     text += title + lines;
     return loaded.check();
 }
 
 // Each method: its delegate, or its host graph, and why nodes are in that.
 result<std::string> package_text(const show_options& options) {
-    BOOST_OUTCOME_TRY(opened, package::open(options.model));
+    HEADRACE_TRY(opened, package::open(options.model));
     std::string text;
     for (const auto& [name, method] : opened.methods()) {
         if (!options.method.empty() && options.method != name) continue;
@@ -114,7 +114,7 @@ result<std::string> package_text(const show_options& options) {
             title +=
                 fmt::format("{}{}host node {} ({}): {}\n", printable(n.source), n.source.empty() ? "" : ": ",
                             printable(n.node), printable(n.op), printable(n.reason, max_printed_message));
-        BOOST_OUTCOME_TRYV(add_method(options, name, title, text));
+        HEADRACE_TRY(add_method(options, name, title, text));
     }
     return text;
 }
@@ -123,7 +123,7 @@ result<std::string> pte_text(const show_options& options, const std::vector<std:
     std::string text;
     for (const std::string& name : methods) {
         if (!options.method.empty() && options.method != name) continue;
-        BOOST_OUTCOME_TRYV(add_method(options, name, fmt::format("method {}:\n", printable(name)), text));
+        HEADRACE_TRY(add_method(options, name, fmt::format("method {}:\n", printable(name)), text));
     }
     return text;
 }
@@ -160,7 +160,7 @@ int write_graph_page(const show_options& options) {
 
 result<std::string> model_text(const show_options& options) {
     std::string text;
-    BOOST_OUTCOME_TRYV(add_method(options, options.method, "", text));
+    HEADRACE_TRY(add_method(options, options.method, "", text));
     return text;
 }
 

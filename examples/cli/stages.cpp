@@ -16,7 +16,7 @@ result<void> picture_folder::draw(const graph& g, std::string_view name) {
     write_dot(file, g);
     file.flush();
     if (!file) return unwritable("cannot write " + path.string() + ": " + std::strerror(errno));
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace::cli

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace::cli {

@@ -129,13 +129,13 @@ result<pte_delegate> compile(const std::string& vela, const std::string& acceler
                              std::span<const std::byte> flatbuffer) {
     const scratch_directory folder;
     if (!folder.is_made()) return no_folder();
-    BOOST_OUTCOME_TRYV(write_atomically(folder.file("model.tosa"), flatbuffer));
-    BOOST_OUTCOME_TRY(said, run_vela(folder, vela, accelerator));
+    HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
+    HEADRACE_TRY(said, run_vela(folder, vela, accelerator));
     // It has status 0 for operators that it leaves to a CPU, which a delegate has not.
     const bool leaves = said.find("CPU operators = ") != std::string::npos &&
                         said.find("CPU operators = 0 ") == std::string::npos;
     if (leaves) return unsupported("Vela leaves operators of the delegate to the CPU");
-    BOOST_OUTCOME_TRY(compiled, open_mapped(folder.file("model_vela.npz")));
+    HEADRACE_TRY(compiled, open_mapped(folder.file("model_vela.npz")));
     auto blob = make_ethos_u_blob(compiled.bytes());
     if (!blob) return blob.error().in("what Vela wrote");
     return pte_delegate{std::string(ethos_u_backend_id), std::move(blob).value()};
@@ -160,11 +160,11 @@ result<vela_estimate> estimate_by_vela(const std::string& vela, const std::strin
                                        const byte_source& flatbuffer) {
     const scratch_directory folder;
     if (!folder.is_made()) return no_folder();
-    BOOST_OUTCOME_TRYV(write_atomically(folder.file("model.tosa"), flatbuffer));
-    BOOST_OUTCOME_TRYV(run_vela(folder, vela, accelerator, {"--verbose-performance"}));
+    HEADRACE_TRY(write_atomically(folder.file("model.tosa"), flatbuffer));
+    HEADRACE_TRY(run_vela(folder, vela, accelerator, {"--verbose-performance"}));
     std::string per_layer = text_of_file(file_with(folder, "_per-layer.csv"));
-    BOOST_OUTCOME_TRY(
-        figures, read_vela_figures(accelerator, per_layer, text_of_file(file_with(folder, "_summary_"))));
+    HEADRACE_TRY(figures,
+                 read_vela_figures(accelerator, per_layer, text_of_file(file_with(folder, "_summary_"))));
     return vela_estimate{std::move(figures), std::move(per_layer)};
 }
 

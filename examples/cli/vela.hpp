@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/vela_figures.hpp>

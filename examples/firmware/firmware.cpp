@@ -52,7 +52,7 @@ result<void> check(std::span<const std::byte> file) {
         return invalid("the operators of the file are not those of the graph");
     if (block.inputs()->Get(0)->string_view() != "x" || block.outputs()->Get(0)->string_view() != "y")
         return invalid("the inputs and outputs of the file are not those of the graph");
-    return boost::outcome_v2::success();
+    return {};
 }
 
 //! [lower]
@@ -61,7 +61,7 @@ result<std::span<const std::byte>> lower_and_emit() {
     g.set_target(target_spec{}.with(target_feature::profile_fp));
     firmware::build(g);
     pass_context context;
-    BOOST_OUTCOME_TRY(firmware::lower::run(g, context));
+    HEADRACE_TRY(firmware::lower::run(g, context));
     if (!context.diagnostics().empty()) return invalid(context.diagnostics().front().reason);
     return emit_tosa(g, file_memory);
 }

@@ -87,7 +87,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 inline result<void> infer_results(add, const args<add>& a, inference& out) {
     if (!(out.of(a.a) == out.of(a.b))) return invalid("the operands differ in type or shape");
     out.add(out.of(a.a));
-    return boost::outcome_v2::success();
+    return {};
 }
 inline result<void> infer_results(affine, const args<affine>& a, inference& out) {
     const tensor_meta& input = out.of(a.input);
@@ -96,11 +96,11 @@ inline result<void> infer_results(affine, const args<affine>& a, inference& out)
     if (out.of(a.scale).shape != channels || out.of(a.shift).shape != channels)
         return invalid("scale and shift must have one element for each channel");
     out.add(input);
-    return boost::outcome_v2::success();
+    return {};
 }
 inline result<void> infer_results(table, const args<table>& a, inference& out) {
     out.add(out.of(a.input));
-    return boost::outcome_v2::success();
+    return {};
 }
 //! [inference]
 
@@ -117,17 +117,17 @@ inline result<void> verify_op(conv2d, const args<conv2d>& a, const node&) {
     if (!all_within(a.stride, max_stride)) return invalid("strides are at most 3");
     const sizes kernel = sizes(meta_of(a.weight)->shape).last(2);
     if (!all_within(kernel, max_kernel)) return invalid("kernels are at most 16 x 16");
-    return boost::outcome_v2::success();
+    return {};
 }
 inline result<void> verify_op(max_pool, const args<max_pool>& a, const node&) {
     if (!all_within(a.stride, max_stride) || !all_within(a.kernel, max_kernel))
         return invalid("strides are at most 3, kernels 16 x 16");
-    return boost::outcome_v2::success();
+    return {};
 }
 inline result<void> verify_op(table, const args<table>& a, const node&) {
     if (std::ranges::find(functions, a.function) == std::end(functions))
         return invalid("the machine has no table of that function");
-    return boost::outcome_v2::success();
+    return {};
 }
 //! [verifiers]
 

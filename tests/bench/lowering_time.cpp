@@ -214,11 +214,11 @@ private:
 
 result<run_statistics> run(graph& g, pass_context& context, const setting& s, std::size_t& sweeps) {
     if (s.fused) {
-        BOOST_OUTCOME_TRY(done, fused_sweeps<lowering>::run(g, context, {.skip = s.skip}));
+        HEADRACE_TRY(done, fused_sweeps<lowering>::run(g, context, {.skip = s.skip}));
         sweeps = done.sweeps;
         return std::move(done.passes);
     }
-    BOOST_OUTCOME_TRY(done, lowering::run(g, context, {.driver = s.driver, .skip = s.skip}));
+    HEADRACE_TRY(done, lowering::run(g, context, {.driver = s.driver, .skip = s.skip}));
     for (std::size_t i = 0; i != done.size(); ++i)
         sweeps += s.driver == driver_kind::retracing && done[i].status == pass_status::ran && is_swept[i];
     return done;

@@ -26,7 +26,7 @@ struct dialect : headrace::dialect_of<"mine", first> {};
 template <class Op>
 headrace::result<void> infer_results(Op, const headrace::args<Op>& a, headrace::inference& out) {
     out.add(headrace::inference::of(a.self));
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace mine

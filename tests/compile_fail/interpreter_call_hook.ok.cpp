@@ -11,7 +11,7 @@ using namespace headrace;
 
 struct remove_noop : export_pass<remove_noop> {
     using targets = ops<toy::identity>;
-    result<void> call(graph&, pass_context&) { return boost::outcome_v2::success(); }
+    result<void> call(graph&, pass_context&) { return {}; }
     value call_operator(const args<toy::identity>& a, const node_metadata&) { return a.self; }
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the reader of TOSA flatbuffers, and what is done with a graph that it gives.
+#include <algorithm>
+
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/lowering/execution.hpp>

@@ -47,7 +47,7 @@ struct dialect : dialect_of<"mine", blend> {};
 template <op_where<dialect> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     out.add(out.of(a.self));
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace mine

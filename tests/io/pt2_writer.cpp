@@ -2,6 +2,7 @@
 // Tests io/pt2_writer.hpp: what is written is read again as the same program.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>

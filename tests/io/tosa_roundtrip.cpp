@@ -8,10 +8,12 @@
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/io/tosa_size.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 

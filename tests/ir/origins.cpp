@@ -2,6 +2,7 @@
 // Tests that a node which stands for several keeps all of their origins.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -87,7 +87,7 @@ TEST_CASE("a program with more weights than a file holds is refused before it is
     lowering_options options;
     options.observer.after_pass = [&](const pass_record&, graph&) -> result<void> {
         ran = true;
-        return boost::outcome_v2::success();
+        return {};
     };
     const auto refused = lower_to_tosa(std::move(p), options);
     REQUIRE_FALSE(refused.has_value());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests of the rewriter: what replaces a match, what it inherits, and how rewrites chain.
 
+#include <memory>
+
 #include <catch2/catch.hpp>
 
 #include <headrace/match/rewriter.hpp>
@@ -48,8 +50,9 @@ std::pmr::string ops_of(const graph& g) {
     const printed_names names(g);
     for (const node& n : g.nodes()) {
         if (is<builtin::placeholder>(n)) continue;
-        text += is<builtin::output>(n) ? "->" : names[const_cast<node&>(n).result()] + "=";
-        for (const edge& e : n.operand_edges()) text += " " + names[*e.slot];
+        if (!is<builtin::output>(n)) text += names[const_cast<node&>(n).result()];
+        text += is<builtin::output>(n) ? "->" : "=";
+        for (const edge& e : n.operand_edges()) (text += ' ') += names[*e.slot];
         text += is<builtin::output>(n) ? "" : "; ";
     }
     return text;

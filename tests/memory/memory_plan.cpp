@@ -2,6 +2,7 @@
 // Tests of memory plans: nothing overlaps, the peak is near its bound, and faulty plans are found.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>

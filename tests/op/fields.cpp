@@ -47,5 +47,5 @@ static_assert(default_args<toy::conv2d>.stride == int_list{1, 1} && !default_arg
 TEST_CASE("an op without arguments has no fields", "[fields]") {
     CHECK(info_of<toy::relu>.field_count == 1);
     CHECK(info_of<toy::relu>.begin()->name == "self");
-    CHECK(make_fields<attributes>(toy::attributes::field_names).size() == 10);
+    CHECK(make_fields<attributes>(field_names<toy::attributes>).size() == 10);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tests of to_backend: several methods, shared data, and misuse, whose errors name the method.
 
+#include <algorithm>
+#include <functional>
+
 #include <catch2/catch.hpp>
 
 #include <headrace/infer/verify.hpp>
@@ -28,7 +31,7 @@ struct counting_backend {
         for (const node& n : program.nodes_of(info_of<builtin::constant>)) {
             const std::span data(args_of<builtin::constant>(n).data.bytes, 8);
             made.data_keys.push_back("c" + std::to_string(hash_of_bytes(data)));
-            BOOST_OUTCOME_TRYV(store.add_named_data(made.data_keys.back(), data));
+            HEADRACE_TRY(store.add_named_data(made.data_keys.back(), data));
         }
         made.processed_bytes.resize(program.size());
         made.data = store.output();

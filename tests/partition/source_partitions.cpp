@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests of partitions by module: the documents' example, as torch.export writes it down.
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include <headrace/partition/source_partitions.hpp>

@@ -126,7 +126,7 @@ struct bend_outputs : export_pass<bend_outputs> {
         const value bent = g.create<aten::relu_inplace>({.self = out.operand(0)}, &out).result();
         const value turned = g.create<aten::neg>({.self = bent}, &out).result();
         g.set_operand(out.operands[0], turned);
-        return boost::outcome_v2::success();
+        return {};
     }
     value call_operator(const args<aten::relu_inplace>& a, const node_metadata& meta) {
         return super().call_operator<aten::relu>({a.self}, meta);
@@ -222,8 +222,7 @@ struct refuse_relu : export_pass<refuse_relu> {
         return super().unsupported("relu is refused");
     }
     result<void> require(const graph& g) const {
-        return g.census().count(info_of<aten::relu>) != 0 ? result<void>(boost::outcome_v2::success())
-                                                          : result<void>(invalid("no relu"));
+        return g.census().count(info_of<aten::relu>) != 0 ? result<void>() : result<void>(invalid("no relu"));
     }
 };
 

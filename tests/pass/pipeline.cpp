@@ -281,7 +281,7 @@ TEST_CASE("a clock and an observer see each pass that ran", "[pipeline]") {
         auto& to = *static_cast<seen*>(observer);
         to.names += r.name;
         if (to.stop) return invalid("stopped");
-        return boost::outcome_v2::success();
+        return {};
     };
     const run_options options{.clock = [] { return now += 5; }, .observer = &s, .after_pass = observe};
     graph g;

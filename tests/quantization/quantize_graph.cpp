@@ -2,7 +2,9 @@
 // Defines tests of quantize_graph and its parts, on small programs.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -112,7 +114,7 @@ struct mystery : op<dialect, "own.mystery", "x"> {
 struct dialect : dialect_of<"own", mystery> {};
 result<void> infer_results(mystery, const args<mystery>& a, inference& out) {
     out.add(out.of(a.x));
-    return boost::outcome_v2::success();
+    return {};
 }
 }  // namespace own
 

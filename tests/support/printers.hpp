@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/op/op_set.hpp>

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::error and headrace::result: errors are values everywhere below io/.
+// Defines headrace::error: errors are values everywhere below io/.
 #ifndef HEADRACE_BASE_ERROR_HPP
 #define HEADRACE_BASE_ERROR_HPP
 
 #include <memory_resource>
 #include <string>
 #include <string_view>
-
-#include <boost/outcome/basic_result.hpp>
-#include <boost/outcome/config.hpp>
-#include <boost/outcome/policy/terminate.hpp>
-#include <boost/outcome/try.hpp>
 
 namespace headrace {
 
@@ -32,9 +27,6 @@ struct error {
         return {kind, (longer += ": ") += message};
     }
 };
-
-template <class T>
-using result = boost::outcome_v2::basic_result<T, error, boost::outcome_v2::policy::terminate>;
 
 [[nodiscard]] inline error unsupported(std::string_view message) {
     return {error_kind::unsupported, std::pmr::string(message)};

@@ -28,7 +28,9 @@ struct fixed_string {
 /// FNV-1a, 64 bits: names are told apart by it at compile time and looked up by it at run time.
 [[nodiscard]] constexpr std::uint64_t hash_of(std::string_view text) {
     std::uint64_t hash = 14695981039346656037U;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    const char* at = text.data();  // a loop over iterators takes the compiler twice the work
+    for (std::size_t left = text.size(); left != 0; --left)
+        hash = (hash ^ static_cast<unsigned char>(*at++)) * 1099511628211U;
     return hash;
 }
 

@@ -4,7 +4,6 @@
 #ifndef HEADRACE_BASE_FLOAT_FORMAT_HPP
 #define HEADRACE_BASE_FLOAT_FORMAT_HPP
 
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -33,21 +32,24 @@ struct float_format {
     }
 }
 
+// <cmath> takes a twentieth of the time that all of headrace.hpp does.
+
 /// The nearest number of that format, ties to even.
 [[nodiscard]] inline std::uint32_t encode_float(double number, float_format f) {
-    const std::uint32_t sign = std::signbit(number) ? 1U << (f.exponent_bits + f.mantissa_bits) : 0U;
+    const std::uint32_t sign = __builtin_signbit(number) ? 1U << (f.exponent_bits + f.mantissa_bits) : 0U;
     const std::uint32_t infinity = ((1U << f.exponent_bits) - 1) << f.mantissa_bits;
     const std::uint32_t largest = f.infinities ? infinity : (infinity | ((1U << f.mantissa_bits) - 1)) - 1;
-    if (std::isnan(number)) return f.infinities ? infinity | (1U << (f.mantissa_bits - 1)) : largest + 1;
-    if (std::isinf(number)) return sign | largest;
+    if (__builtin_isnan(number)) return f.infinities ? infinity | (1U << (f.mantissa_bits - 1)) : largest + 1;
+    if (__builtin_isinf(number)) return sign | largest;
     if (number == 0) return sign;
     const int bias = (1 << (f.exponent_bits - 1)) - 1;
     int exponent = 0;
-    std::frexp(number, &exponent);
+    __builtin_frexp(number, &exponent);
     exponent = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
     // Adding the mantissa with its hidden bit carries into the exponent, which is why that is one too small
     // here.
-    const double mantissa = std::nearbyint(std::ldexp(std::fabs(number), f.mantissa_bits - exponent));
+    const double mantissa =
+        __builtin_nearbyint(__builtin_ldexp(__builtin_fabs(number), f.mantissa_bits - exponent));
     const auto bits = static_cast<std::uint64_t>(mantissa) +
                       (static_cast<std::uint64_t>(exponent + bias - 1) << f.mantissa_bits);
     return sign | (bits > largest ? largest : static_cast<std::uint32_t>(bits));
@@ -64,9 +66,9 @@ struct float_format {
         return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
                              : sign * std::numeric_limits<double>::infinity();
     }
-    if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias - f.mantissa_bits);
-    return sign * std::ldexp(fraction + (1U << f.mantissa_bits),
-                             static_cast<int>(exponent) - bias - f.mantissa_bits);
+    if (exponent == 0) return sign * __builtin_ldexp(fraction, 1 - bias - f.mantissa_bits);
+    return sign * __builtin_ldexp(fraction + (1U << f.mantissa_bits),
+                                  static_cast<int>(exponent) - bias - f.mantissa_bits);
 }
 
 }  // namespace headrace

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {

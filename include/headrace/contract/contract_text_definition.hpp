@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/target_text.hpp>
 #include <headrace/contract/contract_text.hpp>
 #include <headrace/contract/lowered_part.hpp>
@@ -52,7 +52,7 @@ public:
                              integer_text(q.lowest), ", ", integer_text(q.highest));
         }
         rows_.push_back(row + "}");
-        return boost::outcome_v2::success();
+        return {};
     }
     [[nodiscard]] std::string text() const {
         return shapes_ + array_text("headrace::contract_tensor", which_, rows_);
@@ -77,18 +77,18 @@ private:
     interface_rows inputs("inputs");
     interface_rows outputs("outputs");
     for (const interface_tensor& t : interface_inputs(g)) {
-        BOOST_OUTCOME_TRY(inputs.add(t));
+        HEADRACE_TRY(inputs.add(t));
     }
     const std::vector<interface_tensor> given = interface_outputs(g);
     for (const interface_tensor& t : std::span(given).first(std::min(user_outputs, given.size()))) {
-        BOOST_OUTCOME_TRY(outputs.add(t));
+        HEADRACE_TRY(outputs.add(t));
     }
     return inputs.text() + outputs.text();
 }
 
 [[nodiscard]] inline result<std::string> lowered_text(const contract_source& source) {
     const lowered_part part(source.model);
-    BOOST_OUTCOME_TRY(plan, make_memory_plan(source.model, {}));
+    HEADRACE_TRY(plan, make_memory_plan(source.model, {}));
     return join_text(
         "\n    // Lowered to TOSA; bytes of activations at their peak, of constants, of the "
         "flatbuffer.\n    static constexpr auto target = *headrace::parse_target(",
@@ -127,10 +127,10 @@ HEADRACE_INLINE result<std::string> contract_text(const contract_source& source)
     for (const std::string& header : headers) text += join_text("#include <", header, ">\n");
     text += join_text("#else\n#include <headrace.hpp>\n#endif\n\nstruct ", source.name, " {\n",
                       detail::ops_alias("exported_ops", source.exported.types), '\n');
-    BOOST_OUTCOME_TRY(border, detail::interface_text(source.model, source.user_outputs));
+    HEADRACE_TRY(border, detail::interface_text(source.model, source.user_outputs));
     text += border;
     if (source.lowered) {
-        BOOST_OUTCOME_TRY(lowered, detail::lowered_text(source));
+        HEADRACE_TRY(lowered, detail::lowered_text(source));
         text += lowered;
     }
     return text + "};\n\n#endif\n";

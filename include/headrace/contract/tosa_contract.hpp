@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/contract/contract.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -63,13 +63,13 @@ public:
             return malformed("not a TOSA file: its size is " + number_text(file.size()) + " bytes");
         if (reinterpret_cast<std::uintptr_t>(file.data()) % alignof(std::uint64_t) != 0)
             return invalid("the file must be aligned to " + number_text(alignof(std::uint64_t)) + " bytes");
-        BOOST_OUTCOME_TRY(opened, tosa_format::open_file(file));
+        HEADRACE_TRY(opened, tosa_format::open_file(file));
         const tosa_fb::TosaRegion& main = *opened->regions()->Get(0);
         if (main.blocks() == nullptr || main.blocks()->size() != 1)
             return malformed("its first region does not have one block");
         const tosa_fb::TosaBasicBlock& block = *main.blocks()->Get(0);
-        BOOST_OUTCOME_TRY(compare(block, block.inputs(), accepted_.inputs, "input"));
-        BOOST_OUTCOME_TRY(compare(block, block.outputs(), accepted_.outputs, "output"));
+        HEADRACE_TRY(compare(block, block.inputs(), accepted_.inputs, "input"));
+        HEADRACE_TRY(compare(block, block.outputs(), accepted_.outputs, "output"));
         return check_operators(*opened);
     }
 
@@ -104,7 +104,7 @@ private:
             return unsupported(which + " is " + text_of(type_of(*t), shape_of(*t)) + ", but " +
                                text_of(accepted[i].dtype, accepted[i].shape) + " is accepted");
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     static dtype type_of(const tosa_fb::TosaTensor& t) {
@@ -138,17 +138,17 @@ private:
             for (const tosa_fb::TosaBasicBlock* block : *region->blocks()) {
                 if (block->operators() == nullptr) continue;
                 for (const tosa_fb::TosaOperator* o : *block->operators()) {
-                    BOOST_OUTCOME_TRY(check_operator(*o));
+                    HEADRACE_TRY(check_operator(*o));
                 }
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     [[nodiscard]] result<void> check_operator(const tosa_fb::TosaOperator& o) const {
         const std::uint32_t number = tosa_format::number_of(o);
         if (number == 0 || number > accepted_.ops.size())
             return unsupported("operator number " + number_text(number) + " is not in TOSA 1.0");
-        if (accepted_.ops[number - 1]) return boost::outcome_v2::success();
+        if (accepted_.ops[number - 1]) return {};
         return unsupported(std::pmr::string(tosa::dialect::op_names[number - 1]) + " is not accepted");
     }
 

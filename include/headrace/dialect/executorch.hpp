@@ -46,7 +46,7 @@ struct kernel {
     using args = headrace::args<Op>;
     static constexpr std::string_view name = Name.view();
     static constexpr std::uint64_t name_hash = hash_of(Name.view());
-    static constexpr const auto& field_names = Op::field_names;
+    static constexpr std::string_view field_list = Op::field_list;
     static constexpr int results = Op::results;
     static constexpr std::uint64_t trait_bits = static_cast<std::uint64_t>(trait::variant | trait::synonym);
     static constexpr std::string_view out_name{};
@@ -162,8 +162,8 @@ using kernels = ops<
     kernel<aten::any_dims, "aten::any.dims_out">, kernel<aten::prod, "aten::prod.out">,
     kernel<aten::argmax, "aten::argmax.out", kernel_types::numbers>,
     kernel<aten::argmin, "aten::argmin.out", kernel_types::numbers>, kernel<aten::cumsum, "aten::cumsum.out">,
-    kernel<aten::topk, "aten::topk.values", kernel_types::numbers>,
-    kernel<aten::max, "aten::max.unary_out">, kernel<aten::max_dim, "aten::max.dim_max">,
+    kernel<aten::topk, "aten::topk.values", kernel_types::numbers>, kernel<aten::max, "aten::max.unary_out">,
+    kernel<aten::max_dim, "aten::max.dim_max">,
     kernel<aten::mean, "aten::mean.dtype_out", kernel_types::floats>,
     kernel<aten::mean_dim, "aten::mean.out", kernel_types::floats>, kernel<aten::min, "aten::min.unary_out">,
     kernel<aten::min_dim, "aten::min.dim_min">, kernel<aten::prod_dim_int, "aten::prod.int_out">,

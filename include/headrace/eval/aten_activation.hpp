@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EVAL_ATEN_ACTIVATION_HPP
 #define HEADRACE_EVAL_ATEN_ACTIVATION_HPP
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EVAL_ATEN_CREATE_HPP
 #define HEADRACE_EVAL_ATEN_CREATE_HPP
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

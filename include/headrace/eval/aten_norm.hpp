@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EVAL_ATEN_NORM_HPP
 #define HEADRACE_EVAL_ATEN_NORM_HPP
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>

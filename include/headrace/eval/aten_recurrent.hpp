@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EVAL_ATEN_RECURRENT_HPP
 #define HEADRACE_EVAL_ATEN_RECURRENT_HPP
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

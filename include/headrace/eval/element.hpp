@@ -4,6 +4,7 @@
 #ifndef HEADRACE_EVAL_ELEMENT_HPP
 #define HEADRACE_EVAL_ELEMENT_HPP
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

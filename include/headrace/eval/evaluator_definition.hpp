@@ -85,7 +85,7 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
                            " is not of the type and shape that its metadata says");
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// What inference says of a node's results; nothing if it has no rule. Of what the program holds, such as
@@ -93,13 +93,13 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
 [[nodiscard]] inline result<void> infer_metas(const node& n, const own_operators& own, inference& inferred) {
     const inference_rule rule = rule_of(*n.op, own);
     if (rule == nullptr || is_of_dialect<builtin::dialect>(n)) {
-        return boost::outcome_v2::success();
+        return {};
     }
     if (result<void> done = rule(n.arguments, inferred); !done)
         return error{done.error().kind, message_prefix(n) + done.error().message};
     if (inferred.results().size() != n.result_count)
         return invalid(message_prefix(n) + "it has a different number of results than inference says");
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// Does what the graph says of a result stand for what inference says? A lowering may have narrowed int64.
@@ -118,7 +118,7 @@ struct result_metas {
 [[nodiscard]] inline result<result_metas> metas_of(const node& n, const own_operators& own,
                                                    std::pmr::memory_resource& arena) {
     inference inferred(&arena);
-    BOOST_OUTCOME_TRYV(infer_metas(n, own, inferred));
+    HEADRACE_TRY(infer_metas(n, own, inferred));
     result_metas metas;
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const auto& said = n.results[i].meta;
@@ -182,12 +182,12 @@ inline void store_as(const result_metas& metas, std::span<tensor> places, std::v
     const evaluation_kernel kernel = kernel_of(*n.op, state.own);
     if (kernel == nullptr) return no_kernel(n);
     std::pmr::monotonic_buffer_resource arena;
-    BOOST_OUTCOME_TRY(check_operands(n, operands));
-    BOOST_OUTCOME_TRY(metas, metas_of(n, state.own, arena));
+    HEADRACE_TRY(check_operands(n, operands));
+    HEADRACE_TRY(metas, metas_of(n, state.own, arena));
     if (n.result_count != 0 && metas.stored[0].dtype == dtype::unknown) {
         return invalid(message_prefix(n) + "has no metadata, and none can be inferred");
     }
-    BOOST_OUTCOME_TRY(places, places_of(n, operands, metas.stored, state));
+    HEADRACE_TRY(places, places_of(n, operands, metas.stored, state));
     std::vector<tensor> places_to_compute = places;
     for (std::size_t i = 0; i != places.size(); ++i) {
         if (metas.computed[i].dtype != metas.stored[i].dtype) places_to_compute[i] = {};
@@ -229,7 +229,7 @@ private:
 
 [[nodiscard]] inline result<void> check_input(const node& n, const tensor& t) {
     const auto& meta = n.results[0].meta;
-    if (!meta || t.has_meta(*meta)) return boost::outcome_v2::success();
+    if (!meta || t.has_meta(*meta)) return {};
     const auto text = [](dtype type, const auto& shape) {
         return std::pmr::string(name_of(type)) + " " + shape_text(shape);
     };
@@ -253,7 +253,7 @@ HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<
     std::size_t next_input = 0;
     for (const node& n : g.inputs()) {
         if (next_input == inputs.size()) return invalid("the graph has more inputs than were given");
-        BOOST_OUTCOME_TRY(detail::check_input(n, inputs[next_input]));
+        HEADRACE_TRY(detail::check_input(n, inputs[next_input]));
         std::vector<tensor> given{inputs[next_input++]};
         // Inputs of a nested graph stay where its node has them.
         if (state.arena != nullptr && g.parent() == nullptr) state.arena->settle(n, given);
@@ -264,7 +264,7 @@ HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<
         if (is<builtin::placeholder>(n)) continue;
         const std::vector<tensor> operands = values.take_operands(n);
         if (is<builtin::output>(n)) return operands;
-        BOOST_OUTCOME_TRY(results, detail::evaluate_node(n, operands, state));
+        HEADRACE_TRY(results, detail::evaluate_node(n, operands, state));
         values.set(n, std::move(results));
         if (state.arena != nullptr) state.arena->finish(n);
     }
@@ -279,9 +279,9 @@ HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<
 HEADRACE_INLINE result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
                                                         std::span<const tensor> inputs,
                                                         const own_operators& own) {
-    BOOST_OUTCOME_TRY(arena, planned_arena::make(plan));
+    HEADRACE_TRY(arena, planned_arena::make(plan));
     variable_store variables;
-    BOOST_OUTCOME_TRY(outputs, run_graph(g, inputs, run_state(variables, arena, own)));
+    HEADRACE_TRY(outputs, run_graph(g, inputs, run_state(variables, arena, own)));
     for (tensor& t : outputs) t = duplicate(t);  // the arena goes away
     return std::move(outputs);
 }

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EVAL_ITERATE_HPP
 #define HEADRACE_EVAL_ITERATE_HPP
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EVAL_MAP_HPP
 #define HEADRACE_EVAL_MAP_HPP
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <concepts>

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EVAL_PRODUCT_HPP
 #define HEADRACE_EVAL_PRODUCT_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <type_traits>

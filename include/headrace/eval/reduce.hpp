@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EVAL_REDUCE_HPP
 #define HEADRACE_EVAL_REDUCE_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>

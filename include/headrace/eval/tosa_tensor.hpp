@@ -3,6 +3,7 @@
 #ifndef HEADRACE_EVAL_TOSA_TENSOR_HPP
 #define HEADRACE_EVAL_TOSA_TENSOR_HPP
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>

@@ -23,14 +23,14 @@ template <class Args>
                                       {"dilation", &a.dilation},
                                       {"padding", &a.padding},
                                       {"stride", &a.stride}}) {
-        BOOST_OUTCOME_TRY(require_count(name, given->size(), 2));
+        HEADRACE_TRY(require_count(name, given->size(), 2));
     }
     std::array<std::int64_t, 2> count{};
     for (std::size_t i = 0; i != count.size(); ++i) {
-        BOOST_OUTCOME_TRY(require_at_least("kernel_size", a.kernel_size[i], 1));
-        BOOST_OUTCOME_TRY(require_at_least("dilation", a.dilation[i], 1));
-        BOOST_OUTCOME_TRY(require_at_least("padding", a.padding[i], 0));
-        BOOST_OUTCOME_TRY(require_at_least("stride", a.stride[i], 1));
+        HEADRACE_TRY(require_at_least("kernel_size", a.kernel_size[i], 1));
+        HEADRACE_TRY(require_at_least("dilation", a.dilation[i], 1));
+        HEADRACE_TRY(require_at_least("padding", a.padding[i], 0));
+        HEADRACE_TRY(require_at_least("stride", a.stride[i], 1));
         const std::int64_t padded = saturating_add(image[i], saturating_mul(2, a.padding[i]));
         const std::int64_t reach = saturating_add(saturating_mul(a.dilation[i], a.kernel_size[i] - 1), 1);
         if (reach > padded) {
@@ -45,8 +45,8 @@ template <class Args>
 template <one_of<ops<aten::im2col>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 3, 4));
-    BOOST_OUTCOME_TRY(count, count_blocks(a, sizes(self.shape).last(2)));
+    HEADRACE_TRY(require_rank("self", self.shape, 3, 4));
+    HEADRACE_TRY(count, count_blocks(a, sizes(self.shape).last(2)));
     shape_builder shape(sizes(self.shape).first(self.rank() - 2));
     shape.back() = saturating_mul(shape.back(), saturating_mul(a.kernel_size[0], a.kernel_size[1]));
     shape.push_back(saturating_mul(count[0], count[1]));
@@ -55,11 +55,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::col2im>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, 3));
-    BOOST_OUTCOME_TRY(require_count("output_size", a.output_size.size(), 2));
-    BOOST_OUTCOME_TRY(count, count_blocks(a, a.output_size));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, 3));
+    HEADRACE_TRY(require_count("output_size", a.output_size.size(), 2));
+    HEADRACE_TRY(count, count_blocks(a, a.output_size));
     const std::int64_t elements = saturating_mul(a.kernel_size[0], a.kernel_size[1]);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         require_equal("the number of columns", self.shape.back(), saturating_mul(count[0], count[1])));
     shape_builder shape(sizes(self.shape).first(self.rank() - 1));
     if (shape.back() % elements != 0) {

@@ -55,8 +55,8 @@ template <>
 inline constexpr weight_ranks weight_ranks_of<aten::convolution>{};
 
 inline result<void> check_convolution(const convolution_form& form, weight_ranks ranks) {
-    BOOST_OUTCOME_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));
-    BOOST_OUTCOME_TRY(require_rank("input", form.input.shape, form.weight.rank() - 1, form.weight.rank()));
+    HEADRACE_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));
+    HEADRACE_TRY(require_rank("input", form.input.shape, form.weight.rank() - 1, form.weight.rank()));
     const std::int64_t first = form.weight.shape[0];
     const std::int64_t wanted = form.transposed ? first : saturating_mul(form.weight.shape[1], form.groups);
     const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
@@ -64,8 +64,8 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
         return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
                        " and groups " + number_text(form.groups) + " do not match");
     }
-    BOOST_OUTCOME_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("bias", form.bias, form.input.dtype));
+    HEADRACE_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
+    HEADRACE_TRY(require_dtype("bias", form.bias, form.input.dtype));
     return require_shape("bias", form.bias, shape_builder{form.out_channels()});
 }
 
@@ -83,7 +83,7 @@ inline result<void> infer_convolution(inference& out, const convolution_form& fo
     shape_builder shape(input.first(lead - 1));
     shape.push_back(form.weight.shape[0]);
     for (std::size_t i = 0; i != form.spatial(); ++i) {
-        BOOST_OUTCOME_TRY(size, window_positions(input[lead + i], windows[i]));
+        HEADRACE_TRY(size, window_positions(input[lead + i], windows[i]));
         shape.push_back(size);
     }
     return add_result(out, form.input.dtype, shape);
@@ -93,13 +93,13 @@ inline result<void> infer_transposed_convolution(inference& out, const convoluti
                                                  const std::array<window, 3>& windows, sizes output_padding) {
     const sizes input(form.input.shape);
     const std::size_t lead = form.batched() ? 2 : 1;
-    BOOST_OUTCOME_TRY(extra, list_for("output_padding", output_padding, form.spatial()));
+    HEADRACE_TRY(extra, list_for("output_padding", output_padding, form.spatial()));
     shape_builder shape(input.first(lead - 1));
     shape.push_back(form.out_channels());
     for (std::size_t i = 0; i != form.spatial(); ++i) {
         const std::int64_t limit = std::max(windows[i].stride, windows[i].dilation);
-        BOOST_OUTCOME_TRY(require_between("output_padding", extra[i], 0, limit - 1));
-        BOOST_OUTCOME_TRY(size, transposed_window_size(input[lead + i], windows[i], extra[i]));
+        HEADRACE_TRY(require_between("output_padding", extra[i], 0, limit - 1));
+        HEADRACE_TRY(size, transposed_window_size(input[lead + i], windows[i], extra[i]));
         shape.push_back(size);
     }
     return add_result(out, form.input.dtype, shape);
@@ -110,10 +110,10 @@ template <class Op>
 result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& lists, bool ceil_mode) {
     constexpr std::size_t count = spatial_rank<Op>;
     const sizes input(self.shape);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
-    BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count + 1)));
-    BOOST_OUTCOME_TRY(windows, windows_of(lists, count));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", input, count + 1, count + 2));
+    HEADRACE_TRY(require_nonempty("self", input.last(count + 1)));
+    HEADRACE_TRY(windows, windows_of(lists, count));
     const std::size_t lead = input.size() - count;
     shape_builder shape(input.first(lead));
     for (std::size_t i = 0; i != count; ++i) {
@@ -121,7 +121,7 @@ result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& 
             return invalid("padding " + number_text(windows[i].before) +
                            " is more than half of a window of " + number_text(windows[i].extent()));
         }
-        BOOST_OUTCOME_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
+        HEADRACE_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
         shape.push_back(size);
     }
     return shape;
@@ -130,10 +130,10 @@ template <class Op>
 result<shape_builder> adaptive_shape(const tensor_meta& self, sizes output) {
     constexpr std::size_t count = spatial_rank<Op>;
     const sizes input(self.shape);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(require_rank("self", input, count + 1, count + 2));
-    BOOST_OUTCOME_TRY(require_nonempty("self", input.last(count)));
-    BOOST_OUTCOME_TRY(given, list_for("output_size", output, count));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", input, count + 1, count + 2));
+    HEADRACE_TRY(require_nonempty("self", input.last(count)));
+    HEADRACE_TRY(given, list_for("output_size", output, count));
     shape_builder shape(input.first(input.size() - count));
     shape.append(given);
     return shape;
@@ -144,8 +144,8 @@ result<shape_builder> adaptive_shape(const tensor_meta& self, sizes output) {
 template <one_of<aten::convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     return detail::infer_convolution(out, form, windows);
 }
 
@@ -153,11 +153,11 @@ template <one_of<aten::padded_convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
     if (a.padding != "same" && a.padding != "valid") return invalid("padding must be same or valid");
-    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, int_list{0}, a.dilation));
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, int_list{0}, a.dilation));
     for (std::size_t i = 0; i != form.spatial() && a.padding == "same"; ++i) {
-        BOOST_OUTCOME_TRY(check_window(windows[i]));
-        BOOST_OUTCOME_TRY(require_equal("the stride of padding \"same\"", windows[i].stride, 1));
+        HEADRACE_TRY(check_window(windows[i]));
+        HEADRACE_TRY(require_equal("the stride of padding \"same\"", windows[i].stride, 1));
         windows[i] = same_padded(windows[i]);
     }
     return detail::infer_convolution(out, form, windows);
@@ -167,8 +167,8 @@ template <one_of<aten::transposed_convolution_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
                                         true};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
 }
 
@@ -176,13 +176,13 @@ template <one_of<ops<aten::convolution>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
                                         a.transposed};
-    BOOST_OUTCOME_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    BOOST_OUTCOME_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
     // Only the ops of one number of dimensions take a single image.
-    BOOST_OUTCOME_TRY(require_rank("input", form.input.shape, form.weight.rank()));
-    BOOST_OUTCOME_TRY(extra, list_for("output_padding", a.output_padding, form.spatial()));
+    HEADRACE_TRY(require_rank("input", form.input.shape, form.weight.rank()));
+    HEADRACE_TRY(extra, list_for("output_padding", a.output_padding, form.spatial()));
     for (const std::int64_t count : extra) {
-        BOOST_OUTCOME_TRY(require_at_least("output_padding", count, 0));
+        HEADRACE_TRY(require_at_least("output_padding", count, 0));
     }
     return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
                         : detail::infer_convolution(out, form, windows);
@@ -191,7 +191,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::max_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
@@ -199,9 +199,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
-    BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
+    HEADRACE_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
 
@@ -211,23 +211,23 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if constexpr (requires { a.divisor_override; }) {
         if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
     }
-    BOOST_OUTCOME_TRY(shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}},
-                                                      a.ceil_mode));
+    HEADRACE_TRY(shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}},
+                                                 a.ceil_mode));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<aten::adaptive_pool_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
+    HEADRACE_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::adaptive_max_pool1d, aten::adaptive_max_pool2d, aten::adaptive_max_pool3d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
-    BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
+    HEADRACE_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
+    HEADRACE_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
 

@@ -40,7 +40,7 @@ inline result<std::int64_t> arange_size(const scalar& start, const scalar& end, 
 inline result<void> infer_arange(inference& out, const scalar& start, const scalar& end, const scalar& step,
                                  std::optional<dtype> type) {
     const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
-    BOOST_OUTCOME_TRY(count, arange_size(start, end, step, !floating));
+    HEADRACE_TRY(count, arange_size(start, end, step, !floating));
     const dtype given = type.value_or(floating ? default_float : dtype::int64);
     if (is_boolean(given)) return other_dtype("the range", given, "a type of numbers");
     return add_result(out, given, {count});
@@ -62,7 +62,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::linspace>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_at_least("steps", a.steps, 0));
+    HEADRACE_TRY(require_at_least("steps", a.steps, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.steps});
 }
 
@@ -76,13 +76,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::eye>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
+    HEADRACE_TRY(require_at_least("n", a.n, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.n, a.n});
 }
 template <one_of<ops<aten::eye_m>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
-    BOOST_OUTCOME_TRY(require_at_least("m", a.m, 0));
+    HEADRACE_TRY(require_at_least("n", a.n, 0));
+    HEADRACE_TRY(require_at_least("m", a.m, 0));
     return add_result(out, a.dtype.value_or(default_float), {a.n, a.m});
 }
 template <one_of<ops<aten::scalar_tensor>> Op>
@@ -110,7 +110,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<aten::assertion_ops> Op>
 result<void> infer_results(Op, const args<Op>&, inference&) {
-    return boost::outcome_v2::success();
+    return {};
 }
 template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -127,8 +127,8 @@ result<void> infer_results(Op, const args<Op>&, inference& out) {
 template <one_of<ops<aten::sym_size_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const sizes shape(inference::of(a.self).shape);
-    BOOST_OUTCOME_TRY(require_rank("self", shape, 1, SIZE_MAX));
-    BOOST_OUTCOME_TRY(axis_of(a.dim, shape.size()));
+    HEADRACE_TRY(require_rank("self", shape, 1, SIZE_MAX));
+    HEADRACE_TRY(axis_of(a.dim, shape.size()));
     return add_result(out, dtype::int64, {});
 }
 

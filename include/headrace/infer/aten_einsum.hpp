@@ -73,7 +73,7 @@ inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::
     einsum_equation equation;
     for (;;) {
         const std::size_t comma = left.find(',');
-        BOOST_OUTCOME_TRY(labels, einsum_labels(left.substr(0, comma)));
+        HEADRACE_TRY(labels, einsum_labels(left.substr(0, comma)));
         equation.operands.push_back(labels);
         if (comma == std::string_view::npos) break;
         left.remove_prefix(comma + 1);
@@ -81,7 +81,7 @@ inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::
     if (arrow == std::string_view::npos) {
         equation.result = detail::implicit_einsum_result(equation.operands);
     } else {
-        BOOST_OUTCOME_TRY(labels, einsum_labels(text.substr(arrow + 2)));
+        HEADRACE_TRY(labels, einsum_labels(text.substr(arrow + 2)));
         for (std::size_t i = 0; i != labels.size(); ++i) {
             if (labels.find(labels[i], i + 1) == std::pmr::string::npos) continue;
             return invalid(std::pmr::string("einsum label '") + labels[i] + "' appears twice in the result");
@@ -105,14 +105,14 @@ public:
         std::size_t axis = 0;
         for (const char c : labels) {
             if (c == '.') {
-                BOOST_OUTCOME_TRY(both, broadcast(hidden_, shape.subspan(axis, shape.size() - named)));
+                HEADRACE_TRY(both, broadcast(hidden_, shape.subspan(axis, shape.size() - named)));
                 hidden_ = both;
                 axis += shape.size() - named;
             } else {
-                BOOST_OUTCOME_TRY(add_label(c, shape[axis++]));
+                HEADRACE_TRY(add_label(c, shape[axis++]));
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     [[nodiscard]] result<shape_builder> shape_of(std::string_view labels) const {
@@ -138,7 +138,7 @@ private:
             return invalid(std::pmr::string("einsum label '") + c + "' has sizes " + number_text(known) +
                            " and " + number_text(size));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     std::array<std::int64_t, 128> size_ = [] {
@@ -151,7 +151,7 @@ private:
 
 template <one_of<ops<aten::einsum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(equation, parse_einsum(a.equation));
+    HEADRACE_TRY(equation, parse_einsum(a.equation));
     if (a.tensors.empty() || a.tensors.size() != equation.operands.size()) {
         return invalid("einsum equation '" + std::pmr::string(a.equation) + "' does not have " +
                        counted_text(a.tensors.size(), "operand"));
@@ -161,11 +161,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (std::size_t i = 0; i != a.tensors.size(); ++i) {
         const tensor_meta& t = inference::of(a.tensors[i]);
         if (i != 0) {
-            BOOST_OUTCOME_TRY(detail::require_factors(first, t));
+            HEADRACE_TRY(detail::require_factors(first, t));
         }
-        BOOST_OUTCOME_TRY(known.add(equation.operands[i], t.shape));
+        HEADRACE_TRY(known.add(equation.operands[i], t.shape));
     }
-    BOOST_OUTCOME_TRY(shape, known.shape_of(equation.result));
+    HEADRACE_TRY(shape, known.shape_of(equation.result));
     return add_result(out, first.dtype, shape);
 }
 

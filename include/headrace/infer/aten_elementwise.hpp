@@ -42,12 +42,12 @@ using like_self_ops_with_rule =
 namespace detail {
 
 inline result<void> infer_broadcast(inference& out, dtype type, const tensor_meta& a, const tensor_meta& b) {
-    BOOST_OUTCOME_TRY(shape, broadcast(a.shape, b.shape));
+    HEADRACE_TRY(shape, broadcast(a.shape, b.shape));
     return add_result(out, type, shape);
 }
 inline result<void> infer_broadcast(inference& out, dtype type, const tensor_meta& a, const tensor_meta& b,
                                     const tensor_meta& c) {
-    BOOST_OUTCOME_TRY(shape, broadcast(a.shape, b.shape, c.shape));
+    HEADRACE_TRY(shape, broadcast(a.shape, b.shape, c.shape));
     return add_result(out, type, shape);
 }
 
@@ -55,32 +55,32 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
 template <class Op, class... Operands>
 result<dtype> promoted_for(const Operands&... operands) {
     const dtype type = result_type(operands...);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("the common type of the operands", type));
+    HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type));
     return type;
 }
 template <class Op>
 result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
-    BOOST_OUTCOME_TRY(type, promoted_for<Op>(a, b));
+    HEADRACE_TRY(type, promoted_for<Op>(a, b));
     return infer_broadcast(out, type, a, b);
 }
 
 /// The dtype of arithmetic's result, where the op is defined for it.
 template <class Op, class Other>
 result<dtype> checked_type_of(const tensor_meta& self, const Other& other) {
-    BOOST_OUTCOME_TRY(promoted_for<Op>(self, other));
+    HEADRACE_TRY(promoted_for<Op>(self, other));
     return aten::result_type_of<Op>(self, other);
 }
 
 /// A factor of integers must be one.
 inline result<void> check_alpha(const scalar& alpha, dtype type) {
-    if (is_floating(type) || !alpha.is_floating()) return boost::outcome_v2::success();
+    if (is_floating(type) || !alpha.is_floating()) return {};
     return invalid("alpha must be an integer where the result is " + std::pmr::string(name_of(type)));
 }
 
 /// The shape and dtype of `self`, where the op is defined for that dtype.
 template <class Op>
 result<void> infer_like_self(const tensor_meta& self, inference& out) {
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return add_result(out, self);
 }
 
@@ -118,24 +118,24 @@ template <one_of<ops<aten::prelu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const sizes weight(inference::of(a.weight).shape);
-    BOOST_OUTCOME_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight, 0, 1));
+    HEADRACE_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
+    HEADRACE_TRY(require_rank("weight", weight, 0, 1));
     if (element_count(weight) != 1) {
-        BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
-        BOOST_OUTCOME_TRY(require_elements("weight", weight, self.rank() > 1 ? self.shape[1] : 1));
+        HEADRACE_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
+        HEADRACE_TRY(require_elements("weight", weight, self.rank() > 1 ? self.shape[1] : 1));
     }
     return detail::infer_like_self<Op>(self, out);
 }
 template <one_of<ops<aten::_prelu_kernel>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
-    BOOST_OUTCOME_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
+    HEADRACE_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
+    HEADRACE_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
     return detail::infer_like_self<Op>(self, out);
 }
 template <one_of<ops<aten::fill_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
+    HEADRACE_TRY(require_rank("value", inference::of(a.value).shape, 0));
     return add_result(out, inference::of(a.self));
 }
 
@@ -143,7 +143,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(expanded_shape(inference::of(a.src).shape, self.shape));
+    HEADRACE_TRY(expanded_shape(inference::of(a.src).shape, self.shape));
     return add_result(out, self);
 }
 
@@ -152,7 +152,7 @@ template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::pre
     requires(!aten::takes_other<Op>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return add_result(out, has_trait<Op>(trait::predicate) ? dtype::boolean : as_floating(self.dtype),
                       self.shape);
 }
@@ -164,15 +164,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if constexpr (has_trait<Op>(trait::binary)) {
         const tensor_meta& other = inference::of(a.other);
-        BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, other));
+        HEADRACE_TRY(type, detail::checked_type_of<Op>(self, other));
         if constexpr (requires { a.alpha; }) {
-            BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, type));
+            HEADRACE_TRY(detail::check_alpha(a.alpha, type));
         }
         return detail::infer_broadcast(out, type, self, other);
     } else {
-        BOOST_OUTCOME_TRY(type, detail::checked_type_of<Op>(self, a.other));
+        HEADRACE_TRY(type, detail::checked_type_of<Op>(self, a.other));
         if constexpr (requires { a.alpha; }) {
-            BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, type));
+            HEADRACE_TRY(detail::check_alpha(a.alpha, type));
         }
         return add_result(out, type, self.shape);
     }
@@ -181,7 +181,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::remainder_scalar_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(other, a.self));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(other, a.self));
     return add_result(out, type, other.shape);
 }
 
@@ -189,14 +189,14 @@ template <one_of<ops<aten::div_tensor_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(type, detail::quotient_type(self, other, a.rounding_mode));
+    HEADRACE_TRY(type, detail::quotient_type(self, other, a.rounding_mode));
     return detail::infer_broadcast(out, type, self, other);
 }
 
 template <one_of<ops<aten::div_scalar_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(type, detail::quotient_type(self, a.other, a.rounding_mode));
+    HEADRACE_TRY(type, detail::quotient_type(self, a.other, a.rounding_mode));
     return add_result(out, type, self.shape);
 }
 
@@ -230,21 +230,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& left = inference::of(a.tensor1);
     const tensor_meta& right = inference::of(a.tensor2);
-    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, left, right));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, left, right));
     return detail::infer_broadcast(out, type, self, left, right);
 }
 
 template <one_of<ops<aten::lerp_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end));
 }
 
 template <one_of<ops<aten::lerp_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end), inference::of(a.weight));
 }
 
@@ -256,21 +256,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     type.add(self);
     if (a.min) type.add(*a.min);
     if (a.max) type.add(*a.max);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("the common type of the operands", type.type()));
+    HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type.type()));
     return add_result(out, type.type(), self.shape);
 }
 
 template <one_of<ops<aten::clamp_max>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, a.max));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.max));
     return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::clamp_min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, a.min));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.min));
     return add_result(out, type, self.shape);
 }
 
@@ -290,23 +290,23 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& low = inference::of(a.min ? *a.min : *a.max);
     const tensor_meta& high = inference::of(a.max ? *a.max : *a.min);
-    BOOST_OUTCOME_TRY(type, detail::promoted_for<Op>(self, low, high));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, low, high));
     return detail::infer_broadcast(out, type, self, low, high);
 }
 
 /// On the CPU, the second result keeps what the gradient needs.
 template <one_of<ops<aten::log_sigmoid_forward>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::infer_like_self<Op>(inference::of(a.self), out));
+    HEADRACE_TRY(detail::infer_like_self<Op>(inference::of(a.self), out));
     return add_result(out, inference::of(a.self));
 }
 
 template <one_of<ops<aten::glu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     shape_builder shape(self.shape);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty() || shape[axis] % 2 != 0) {
         return invalid("axis " + number_text(axis) + " of " + shape_text(self.shape) + " must be even");
     }

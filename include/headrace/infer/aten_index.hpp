@@ -36,8 +36,8 @@ namespace headrace {
         }
         const tensor_meta& index = inference::of(*indices[i]);
         if (is_mask(index.dtype)) return invalid("the shape that a mask selects depends on its data");
-        BOOST_OUTCOME_TRY(require_indices("index " + number_text(i), index));
-        BOOST_OUTCOME_TRY(both, broadcast(given, index.shape));
+        HEADRACE_TRY(require_indices("index " + number_text(i), index));
+        HEADRACE_TRY(both, broadcast(given, index.shape));
         given = both;
         if (!first) first = i;
         runs += i == 0 || !indices[i - 1];
@@ -72,10 +72,10 @@ inline result<indexed_axes> check_masks(sizes shape, list<std::optional<value>> 
         const std::size_t covered = mask != nullptr ? mask->rank() : 1;
         if (covered > shape.size() - axis) return invalid("there are more indices than axes");
         if (mask != nullptr) {
-            BOOST_OUTCOME_TRY(require_shape("mask", mask->shape, shape.subspan(axis, covered)));
+            HEADRACE_TRY(require_shape("mask", mask->shape, shape.subspan(axis, covered)));
         } else if (v) {
-            BOOST_OUTCOME_TRY(require_indices("index", inference::of(*v)));
-            BOOST_OUTCOME_TRY(both, broadcast(given, inference::of(*v).shape));
+            HEADRACE_TRY(require_indices("index", inference::of(*v)));
+            HEADRACE_TRY(both, broadcast(given, inference::of(*v).shape));
             given = both;
         }
         found.has_masks = found.has_masks || mask != nullptr;
@@ -98,41 +98,41 @@ inline result<void> check_paired(std::string_view what, sizes shape, sizes index
     const shape_builder part = index.empty() ? shape_builder{1} : shape_builder(index);
     bool fits = wide.size() == part.size();
     for (std::size_t i = 0; fits && i != part.size(); ++i) fits = i == free_axis || part[i] <= wide[i];
-    if (fits) return boost::outcome_v2::success();
+    if (fits) return {};
     return invalid("index " + shape_text(index) + " does not fit " + std::pmr::string(what) + " " +
                    shape_text(shape));
 }
 inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index) {
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
-    if (element_count(index.shape) == 0) return boost::outcome_v2::success();  // nothing is scattered
-    BOOST_OUTCOME_TRY(require_indices("index", index));
+    HEADRACE_TRY(axis, axis_of(dim, self.rank()));
+    if (element_count(index.shape) == 0) return {};  // nothing is scattered
+    HEADRACE_TRY(require_indices("index", index));
     return check_paired("self", self.shape, index.shape, axis);
 }
 inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
                                   const tensor_meta& src) {
-    BOOST_OUTCOME_TRY(check_scatter(self, dim, index));
-    BOOST_OUTCOME_TRY(require_dtype("src", src.dtype, self.dtype));
-    if (element_count(index.shape) == 0) return boost::outcome_v2::success();
+    HEADRACE_TRY(check_scatter(self, dim, index));
+    HEADRACE_TRY(require_dtype("src", src.dtype, self.dtype));
+    if (element_count(index.shape) == 0) return {};
     return check_paired("src", src.shape, index.shape, std::nullopt);
 }
 
 /// The index of index_select and its like: one axis at most.
 inline result<void> check_index_list(const tensor_meta& index) {
-    BOOST_OUTCOME_TRY(require_rank("index", index.shape, 0, 1));
+    HEADRACE_TRY(require_rank("index", index.shape, 0, 1));
     return require_indices("index", index);
 }
 /// A source that has one slice along the axis for each index.
 inline result<void> check_slices(const tensor_meta& self, std::int64_t dim, const tensor_meta& index,
                                  const tensor_meta& source) {
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
-    BOOST_OUTCOME_TRY(check_index_list(index));
-    BOOST_OUTCOME_TRY(require_dtype("source", source.dtype, self.dtype));
+    HEADRACE_TRY(axis, axis_of(dim, self.rank()));
+    HEADRACE_TRY(check_index_list(index));
+    HEADRACE_TRY(require_dtype("source", source.dtype, self.dtype));
     shape_builder expected(self.shape);
     if (!expected.empty()) expected[axis] = element_count(index.shape);
     const bool number = source.rank() == 0 || self.rank() == 0;  // of a list of one
     if (!number) return require_shape("source", source.shape, expected);
-    BOOST_OUTCOME_TRY(require_elements("source", source.shape, 1));
-    BOOST_OUTCOME_TRY(require_elements("index", index.shape, 1));
+    HEADRACE_TRY(require_elements("source", source.shape, 1));
+    HEADRACE_TRY(require_elements("index", index.shape, 1));
     return require_rank("self", self.shape, 0, 1);
 }
 
@@ -141,7 +141,7 @@ inline result<void> check_slices(const tensor_meta& self, std::int64_t dim, cons
 template <one_of<ops<aten::index_tensor, aten::_unsafe_index_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, indexed_shape(self.shape, a.indices));
+    HEADRACE_TRY(shape, indexed_shape(self.shape, a.indices));
     return add_result(out, self.dtype, shape);
 }
 
@@ -149,16 +149,16 @@ template <one_of<ops<aten::index_put, aten::_unsafe_index_put>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& values = inference::of(a.values);
-    BOOST_OUTCOME_TRY(require_dtype("values", values.dtype, self.dtype));
-    BOOST_OUTCOME_TRY(selected, detail::check_masks(self.shape, a.indices));
-    BOOST_OUTCOME_TRY(require_rank("values", values.shape, 0, selected.rank));
+    HEADRACE_TRY(require_dtype("values", values.dtype, self.dtype));
+    HEADRACE_TRY(selected, detail::check_masks(self.shape, a.indices));
+    HEADRACE_TRY(require_rank("values", values.shape, 0, selected.rank));
     if (selected.has_masks) {  // all but the last axes of what values must broadcast to depends on data
         const std::size_t behind = std::min(values.rank(), selected.behind);
-        BOOST_OUTCOME_TRY(require_expandable("the end of values", sizes(values.shape).last(behind),
-                                             sizes(self.shape).last(selected.behind)));
+        HEADRACE_TRY(require_expandable("the end of values", sizes(values.shape).last(behind),
+                                        sizes(self.shape).last(selected.behind)));
     } else {
-        BOOST_OUTCOME_TRY(indexed, indexed_shape(self.shape, a.indices));
-        BOOST_OUTCOME_TRY(require_expandable("values", values.shape, indexed));
+        HEADRACE_TRY(indexed, indexed_shape(self.shape, a.indices));
+        HEADRACE_TRY(require_expandable("values", values.shape, indexed));
     }
     return add_result(out, self);
 }
@@ -167,8 +167,8 @@ template <one_of<ops<aten::embedding>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& weight = inference::of(a.weight);
     const tensor_meta& indices = inference::of(a.indices);
-    BOOST_OUTCOME_TRY(require_rank("weight", weight.shape, 2));
-    BOOST_OUTCOME_TRY(require_indices("indices", indices));
+    HEADRACE_TRY(require_rank("weight", weight.shape, 2));
+    HEADRACE_TRY(require_indices("indices", indices));
     shape_builder shape(indices.shape);
     shape.push_back(weight.shape[1]);
     return add_result(out, weight.dtype, shape);
@@ -178,20 +178,20 @@ template <one_of<ops<aten::gather>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& index = inference::of(a.index);
-    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, index));
+    HEADRACE_TRY(detail::check_scatter(self, a.dim, index));
     return add_result(out, self.dtype, index.shape);
 }
 
 template <one_of<ops<aten::scatter_add, aten::scatter_src>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, inference::of(a.index), inference::of(a.src)));
+    HEADRACE_TRY(detail::check_scatter(self, a.dim, inference::of(a.index), inference::of(a.src)));
     return add_result(out, self);
 }
 template <one_of<ops<aten::scatter_value>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_scatter(self, a.dim, inference::of(a.index)));
+    HEADRACE_TRY(detail::check_scatter(self, a.dim, inference::of(a.index)));
     return add_result(out, self);
 }
 
@@ -199,10 +199,10 @@ template <one_of<ops<aten::index_select>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& index = inference::of(a.index);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
-    BOOST_OUTCOME_TRY(detail::check_index_list(index));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(detail::check_index_list(index));
     if (self.rank() == 0) {
-        BOOST_OUTCOME_TRY(require_elements("index", index.shape, 1));
+        HEADRACE_TRY(require_elements("index", index.shape, 1));
     }
     shape_builder shape(self.shape);
     if (!shape.empty()) shape[axis] = element_count(index.shape);
@@ -212,39 +212,39 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::index_add, aten::index_copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_slices(self, a.dim, inference::of(a.index), inference::of(a.source)));
+    HEADRACE_TRY(detail::check_slices(self, a.dim, inference::of(a.index), inference::of(a.source)));
     if constexpr (requires { a.alpha; }) {
-        BOOST_OUTCOME_TRY(detail::check_alpha(a.alpha, self.dtype));
+        HEADRACE_TRY(detail::check_alpha(a.alpha, self.dtype));
     }
     return add_result(out, self);
 }
 template <one_of<ops<aten::index_fill_int_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
-    BOOST_OUTCOME_TRY(detail::check_index_list(inference::of(a.index)));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(detail::check_index_list(inference::of(a.index)));
     return add_result(out, self);
 }
 
 template <one_of<ops<aten::select_scatter>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(slice, selected_shape(self.shape, a.dim, a.index));
-    BOOST_OUTCOME_TRY(require_shape("src", inference::of(a.src).shape, slice));
+    HEADRACE_TRY(slice, selected_shape(self.shape, a.dim, a.index));
+    HEADRACE_TRY(require_shape("src", inference::of(a.src).shape, slice));
     return add_result(out, self);
 }
 template <one_of<ops<aten::slice_scatter>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(part, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
-    BOOST_OUTCOME_TRY(require_shape("src", inference::of(a.src).shape, part));
+    HEADRACE_TRY(part, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
+    HEADRACE_TRY(require_shape("src", inference::of(a.src).shape, part));
     return add_result(out, self);
 }
 
 template <one_of<ops<aten::one_hot>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.num_classes < 0) return invalid("num_classes depends on data");
-    BOOST_OUTCOME_TRY(require_indices("self", inference::of(a.self)));
+    HEADRACE_TRY(require_indices("self", inference::of(a.self)));
     shape_builder shape(inference::of(a.self).shape);
     shape.push_back(a.num_classes);
     return add_result(out, dtype::int64, shape);
@@ -254,39 +254,39 @@ template <one_of<ops<aten::masked_fill_scalar, aten::masked_fill_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& mask = inference::of(a.mask);
-    BOOST_OUTCOME_TRY(require_dtype("mask", mask.dtype, dtype::boolean));
+    HEADRACE_TRY(require_dtype("mask", mask.dtype, dtype::boolean));
     if constexpr (std::is_same_v<Op, aten::masked_fill_tensor>) {
-        BOOST_OUTCOME_TRY(require_rank("value", inference::of(a.value).shape, 0));
+        HEADRACE_TRY(require_rank("value", inference::of(a.value).shape, 0));
     }
-    BOOST_OUTCOME_TRY(shape, broadcast(self.shape, mask.shape));
+    HEADRACE_TRY(shape, broadcast(self.shape, mask.shape));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::where_self>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    HEADRACE_TRY(require_mask("condition", inference::of(a.condition)));
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape, other.shape));
+    HEADRACE_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape, other.shape));
     return add_result(out, result_type(self, other), shape);
 }
 template <one_of<ops<aten::where_scalarother>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    HEADRACE_TRY(require_mask("condition", inference::of(a.condition)));
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape));
+    HEADRACE_TRY(shape, broadcast(inference::of(a.condition).shape, self.shape));
     return add_result(out, result_type(self, a.other), shape);
 }
 template <one_of<ops<aten::where_scalarself>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    HEADRACE_TRY(require_mask("condition", inference::of(a.condition)));
     const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(shape, broadcast(inference::of(a.condition).shape, other.shape));
+    HEADRACE_TRY(shape, broadcast(inference::of(a.condition).shape, other.shape));
     return add_result(out, result_type(other, a.self), shape);
 }
 template <one_of<ops<aten::where_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_mask("condition", inference::of(a.condition)));
+    HEADRACE_TRY(require_mask("condition", inference::of(a.condition)));
     return add_result(out, result_type(a.self, a.other), inference::of(a.condition).shape);
 }
 

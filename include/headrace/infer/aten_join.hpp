@@ -59,7 +59,7 @@ struct split_axis {
     }
 };
 inline result<split_axis> split_axis_of(const tensor_meta& self, std::int64_t dim) {
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, self.rank()));
+    HEADRACE_TRY(axis, axis_of(dim, self.rank()));
     if (self.rank() == 0) return invalid("a tensor of rank 0 cannot be split");
     return split_axis{self, axis};
 }
@@ -72,31 +72,31 @@ inline result<void> infer_split(inference& out, const split_axis& from, std::int
     if (from.size() == 0) return from.add(out, 0);
     if ((from.size() - 1) / part >= most_parts) return invalid("too many parts");
     for (std::int64_t left = from.size(); left > 0; left -= part) {
-        BOOST_OUTCOME_TRY(from.add(out, left < part ? left : part));
+        HEADRACE_TRY(from.add(out, left < part ? left : part));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 inline result<void> infer_split_sizes(inference& out, const split_axis& from, sizes parts) {
     std::int64_t sum = 0;
     for (const std::int64_t part : parts) {
-        BOOST_OUTCOME_TRY(from.add(out, part));
+        HEADRACE_TRY(from.add(out, part));
         sum = saturating_add(sum, part);
     }
-    if (sum == from.size()) return boost::outcome_v2::success();
+    if (sum == from.size()) return {};
     return invalid("parts " + shape_text(parts) + " do not add up to " + number_text(from.size()));
 }
 inline result<void> infer_sections(inference& out, const split_axis& from, std::int64_t sections) {
     if (sections <= 0 || sections > most_parts) return invalid("the number of sections is out of range");
     for (std::int64_t i = 0; i != sections; ++i) {
-        BOOST_OUTCOME_TRY(from.add(out, from.size() / sections + (i < from.size() % sections ? 1 : 0)));
+        HEADRACE_TRY(from.add(out, from.size() / sections + (i < from.size() % sections ? 1 : 0)));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 /// Cuts at the indices, which Python slices with.
 inline result<void> infer_cuts(inference& out, const split_axis& from, sizes indices) {
     std::int64_t start = 0;
     for (const std::int64_t index : indices) {
-        BOOST_OUTCOME_TRY(from.add(out, clamped_slice(start, index, from.size()).count(1)));
+        HEADRACE_TRY(from.add(out, clamped_slice(start, index, from.size()).count(1)));
         start = index;
     }
     return from.add(out, clamped_slice(start, std::nullopt, from.size()).count(1));
@@ -115,7 +115,7 @@ inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t 
     }
     if (tensors.empty()) return invalid("there are no tensors to join");
     if (first == nullptr) return add_result(out, type.type(), {0});
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, first->rank()));
+    HEADRACE_TRY(axis, axis_of(dim, first->rank()));
     if (first->rank() == 0) return invalid("tensors of rank 0 cannot be joined");
     shape_builder shape(first->shape);
     std::int64_t sum = 0;
@@ -167,7 +167,7 @@ inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes 
     for (std::size_t i = 0; i != pad.size() / 2; ++i) {
         std::int64_t& size = shape[self.rank() - 1 - i];
         // A negative padding cuts off what is there.
-        BOOST_OUTCOME_TRY(require_at_least("padding", std::min(pad[2 * i], pad[2 * i + 1]), -size));
+        HEADRACE_TRY(require_at_least("padding", std::min(pad[2 * i], pad[2 * i + 1]), -size));
         size = saturating_add(size, saturating_add(pad[2 * i], pad[2 * i + 1]));
     }
     return add_result(out, self.dtype, shape);
@@ -179,10 +179,10 @@ enum class pad_source : unsigned char { edge, reflection, circle };
 inline result<void> infer_padded_from(inference& out, const tensor_meta& self, sizes pad, pad_source source) {
     const std::size_t count = pad.size() / 2;
     if (count == 0 || count > 3) return invalid("padding " + shape_text(pad) + " must be of 1 to 3 axes");
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, count + 1, count + 2));
+    HEADRACE_TRY(require_rank("self", self.shape, count + 1, count + 2));
     const sizes padded = sizes(self.shape).last(count);
     if (source != pad_source::circle) {
-        BOOST_OUTCOME_TRY(require_nonempty("self", padded));
+        HEADRACE_TRY(require_nonempty("self", padded));
     }
     for (std::size_t i = 0; i != pad.size() && source != pad_source::edge; ++i) {
         const std::int64_t size = self.shape[self.rank() - 1 - i / 2];
@@ -193,7 +193,7 @@ inline result<void> infer_padded_from(inference& out, const tensor_meta& self, s
                 shape_text(self.shape));
         }
     }
-    BOOST_OUTCOME_TRY(infer_padded(out, self, pad));
+    HEADRACE_TRY(infer_padded(out, self, pad));
     return require_nonempty("the result", sizes(out.results().back().shape).last(count));
 }
 
@@ -203,7 +203,7 @@ inline result<void> infer_repeated(inference& out, const tensor_meta& self, size
     }
     shape_builder shape(repeats);
     for (const std::int64_t times : repeats) {
-        BOOST_OUTCOME_TRY(require_at_least("repeats", times, 0));
+        HEADRACE_TRY(require_at_least("repeats", times, 0));
     }
     const std::size_t lead = repeats.size() - self.rank();
     for (std::size_t i = lead; i < shape.size(); ++i)
@@ -214,7 +214,7 @@ inline result<void> infer_repeated(inference& out, const tensor_meta& self, size
 /// The factor by which two spatial axes shrink or grow, at the cost of channels.
 inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self, std::int64_t factor,
                                         bool grow) {
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 3, shape_builder::capacity));
+    HEADRACE_TRY(require_rank("self", self.shape, 3, shape_builder::capacity));
     shape_builder shape(self.shape);
     std::int64_t& channels = shape[shape.size() - 3];
     std::int64_t& height = shape[shape.size() - 2];
@@ -235,7 +235,7 @@ inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self,
 
 template <one_of<ops<aten::chunk>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     if (a.chunks <= 0 || a.chunks > detail::most_parts)
         return invalid("the number of chunks is out of range");
     if (from.size() == 0) return detail::infer_sections(out, from, a.chunks);
@@ -243,34 +243,34 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::split_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_split(out, from, a.split_size);
 }
 template <one_of<ops<aten::split_with_sizes>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_split_sizes(out, from, a.split_sizes);
 }
 template <one_of<ops<aten::tensor_split_sections>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_sections(out, from, a.sections);
 }
 template <one_of<ops<aten::tensor_split_indices>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     return detail::infer_cuts(out, from, a.indices);
 }
 template <one_of<ops<aten::unbind_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
+    HEADRACE_TRY(from, detail::split_axis_of(inference::of(a.self), a.dim));
     if (from.size() > detail::most_parts) return invalid("too many parts");
     shape_builder shape(from.self.shape);
     shape.erase(from.axis);
     for (std::int64_t i = 0; i < from.size(); ++i) {
-        BOOST_OUTCOME_TRY(add_result(out, from.self.dtype, shape));
+        HEADRACE_TRY(add_result(out, from.self.dtype, shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 template <one_of<ops<aten::cat>> Op>
@@ -281,7 +281,7 @@ template <one_of<ops<aten::stack>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.tensors.empty()) return invalid("there are no tensors to stack");
     const tensor_meta& first = inference::of(a.tensors[0]);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, first.rank() + 1));
+    HEADRACE_TRY(axis, axis_of(a.dim, first.rank() + 1));
     promotion type;
     for (const value v : a.tensors) {
         const tensor_meta& t = inference::of(v);
@@ -304,18 +304,18 @@ template <one_of<ops<aten::broadcast_tensors>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape;
     for (const value v : a.tensors) {
-        BOOST_OUTCOME_TRY(both, broadcast(shape, inference::of(v).shape));
+        HEADRACE_TRY(both, broadcast(shape, inference::of(v).shape));
         shape = both;
     }
     for (const value v : a.tensors) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(v).dtype, shape));
+        HEADRACE_TRY(add_result(out, inference::of(v).dtype, shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 template <one_of<ops<aten::diff>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     if (self.rank() == 0) return invalid("a tensor of rank 0 has no axis to take differences along");
     shape_builder shape(self.shape);
     promotion type;
@@ -323,20 +323,20 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (const std::optional<value>& more : {a.prepend, a.append}) {
         if (!more) continue;
         const tensor_meta& beside = inference::of(*more);
-        BOOST_OUTCOME_TRY(require_shape_beside("prepend or append", beside.shape, self.shape, axis));
+        HEADRACE_TRY(require_shape_beside("prepend or append", beside.shape, self.shape, axis));
         shape[axis] = saturating_add(shape[axis], beside.shape[axis]);
         type.add(beside);
     }
-    BOOST_OUTCOME_TRY(require_at_least("n", a.n, 0));
+    HEADRACE_TRY(require_at_least("n", a.n, 0));
     shape[axis] = a.n < shape[axis] ? shape[axis] - a.n : 0;
     return add_result(out, type.type(), shape);
 }
 template <one_of<ops<aten::rot90>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_count("dims", a.dims.size(), 2));
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
-    BOOST_OUTCOME_TRY(axes_of(a.dims, self.rank()));
+    HEADRACE_TRY(require_count("dims", a.dims.size(), 2));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    HEADRACE_TRY(axes_of(a.dims, self.rank()));
     return a.k % 2 == 0 ? add_result(out, self) : detail::infer_transposed(out, self, a.dims[0], a.dims[1]);
 }
 template <one_of<ops<aten::meshgrid_indexing>> Op>
@@ -345,16 +345,16 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.tensors.empty()) return invalid("there are no tensors to span a grid");
     for (const value v : a.tensors) {
         const tensor_meta& t = inference::of(v);
-        BOOST_OUTCOME_TRY(require_dtype("tensor", t.dtype, inference::of(a.tensors[0]).dtype));
-        BOOST_OUTCOME_TRY(require_rank("tensor", t.shape, 0, 1));
+        HEADRACE_TRY(require_dtype("tensor", t.dtype, inference::of(a.tensors[0]).dtype));
+        HEADRACE_TRY(require_rank("tensor", t.shape, 0, 1));
         shape.push_back(t.rank() == 0 ? 1 : t.shape[0]);
     }
     if (a.indexing != "xy" && a.indexing != "ij") return invalid("indexing must be xy or ij");
     if (a.indexing == "xy" && shape.size() > 1) std::swap(shape[0], shape[1]);
     for (const value v : a.tensors) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(v).dtype, shape));
+        HEADRACE_TRY(add_result(out, inference::of(v).dtype, shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 template <one_of<ops<aten::repeat>> Op>
@@ -376,14 +376,14 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(self.shape);
     std::size_t axis = 0;
     if (a.dim) {
-        BOOST_OUTCOME_TRY(found, axis_of(*a.dim, self.rank()));
+        HEADRACE_TRY(found, axis_of(*a.dim, self.rank()));
         axis = found;
     }
     if (!a.dim || self.rank() == 0) shape = {element_count(self.shape)};
-    BOOST_OUTCOME_TRY(require_at_least("repeats", a.repeats, 0));
+    HEADRACE_TRY(require_at_least("repeats", a.repeats, 0));
     shape[axis] = saturating_mul(shape[axis], a.repeats);
     if (a.output_size) {
-        BOOST_OUTCOME_TRY(require_equal("output_size", *a.output_size, shape[axis]));
+        HEADRACE_TRY(require_equal("output_size", *a.output_size, shape[axis]));
     }
     return add_result(out, self.dtype, shape);
 }
@@ -401,8 +401,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::channel_shuffle>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 3, SIZE_MAX));
-    BOOST_OUTCOME_TRY(require_at_least("groups", a.groups, 1));
+    HEADRACE_TRY(require_rank("self", self.shape, 3, SIZE_MAX));
+    HEADRACE_TRY(require_at_least("groups", a.groups, 1));
     if (self.shape[1] % a.groups != 0) {
         return invalid("groups " + number_text(a.groups) + " does not divide axis 1 of " +
                        shape_text(self.shape));
@@ -413,7 +413,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::tril, aten::triu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
     return add_result(out, self);
 }
 
@@ -433,12 +433,12 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<aten::replication_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
+    HEADRACE_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
     return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::edge);
 }
 template <one_of<aten::reflection_pad_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
+    HEADRACE_TRY(require_count("padding", a.padding.size(), 2 * spatial_rank<Op>));
     return detail::infer_padded_from(out, inference::of(a.self), a.padding, detail::pad_source::reflection);
 }
 

@@ -32,7 +32,7 @@ inline result<shape_builder> matmul_shape(sizes a, sizes b) {
     if (a.back() != inner) return cannot_multiply(a, b);
     const sizes rows = a.size() == 1 ? sizes() : a.subspan(a.size() - 2, 1);
     const sizes columns = b.size() == 1 ? sizes() : b.last(1);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         shape, broadcast(a.first(a.size() < 2 ? 0 : a.size() - 2), b.first(b.size() < 2 ? 0 : b.size() - 2)));
     shape.append(rows);
     shape.append(columns);
@@ -53,24 +53,24 @@ inline result<shape_builder> product_shape(sizes a, std::size_t rank_of_a, sizes
 }
 inline result<void> infer_product(inference& out, const tensor_meta& a, std::size_t rank_of_a,
                                   const tensor_meta& b, std::size_t rank_of_b) {
-    BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
-    BOOST_OUTCOME_TRY(require_factors(a, b));
+    HEADRACE_TRY(shape, product_shape(a.shape, rank_of_a, b.shape, rank_of_b));
+    HEADRACE_TRY(require_factors(a, b));
     return add_result(out, a.dtype, shape);
 }
 inline result<void> infer_added_product(inference& out, const tensor_meta& self, const tensor_meta& a,
                                         const tensor_meta& b, std::size_t rank) {
-    BOOST_OUTCOME_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
-    BOOST_OUTCOME_TRY(require_expandable("self", self.shape, shape));
-    BOOST_OUTCOME_TRY(require_factors(a, b));
-    BOOST_OUTCOME_TRY(require_dtype("self", self.dtype, a.dtype));
+    HEADRACE_TRY(shape, product_shape(a.shape, rank, b.shape, rank));
+    HEADRACE_TRY(require_expandable("self", self.shape, shape));
+    HEADRACE_TRY(require_factors(a, b));
+    HEADRACE_TRY(require_dtype("self", self.dtype, a.dtype));
     return add_result(out, a.dtype, shape);
 }
 
 /// Leading axes broadcast, except heads (the third axis from the end) if key and value share them: `grouped`.
 inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value, bool grouped) {
-    BOOST_OUTCOME_TRY(require_rank("query", query, grouped ? 3 : 2, shape_builder::capacity));
-    BOOST_OUTCOME_TRY(require_rank("key", key, query.size()));
-    BOOST_OUTCOME_TRY(require_rank("value", value, query.size()));
+    HEADRACE_TRY(require_rank("query", query, grouped ? 3 : 2, shape_builder::capacity));
+    HEADRACE_TRY(require_rank("key", key, query.size()));
+    HEADRACE_TRY(require_rank("value", value, query.size()));
     const std::size_t rank = query.size();
     if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
         return invalid("query " + shape_text(query) + ", key " + shape_text(key) + " and value " +
@@ -84,7 +84,7 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
                            shape_text(query));
         }
     }
-    BOOST_OUTCOME_TRY(batch, broadcast(query.first(lead), key.first(lead), value.first(lead)));
+    HEADRACE_TRY(batch, broadcast(query.first(lead), key.first(lead), value.first(lead)));
     shape_builder shape(batch);
     shape.append(query.subspan(lead));
     shape.back() = value.back();
@@ -100,22 +100,22 @@ struct attention_operands {
     bool grouped;
 };
 inline result<shape_builder> infer_attention(inference& out, const attention_operands& a) {
-    BOOST_OUTCOME_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
-    BOOST_OUTCOME_TRY(require_floating("query", a.query.dtype));
-    BOOST_OUTCOME_TRY(require_real("query", a.query.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
+    HEADRACE_TRY(shape, attention_shape(a.query.shape, a.key.shape, a.value.shape, a.grouped));
+    HEADRACE_TRY(require_floating("query", a.query.dtype));
+    HEADRACE_TRY(require_real("query", a.query.dtype));
+    HEADRACE_TRY(require_dtype("key", a.key.dtype, a.query.dtype));
+    HEADRACE_TRY(require_dtype("value", a.value.dtype, a.query.dtype));
     if (a.mask) {
         const tensor_meta& mask = inference::of(*a.mask);
         if (a.is_causal) return invalid("attn_mask must not be given together with is_causal");
         if (!is_boolean(mask.dtype) && mask.dtype != dtype::float32) {
-            BOOST_OUTCOME_TRY(require_dtype("attn_mask", mask.dtype, a.query.dtype));
+            HEADRACE_TRY(require_dtype("attn_mask", mask.dtype, a.query.dtype));
         }
         shape_builder scores(shape);
         scores.back() = a.key.shape[a.key.rank() - 2];
-        BOOST_OUTCOME_TRY(require_expandable("attn_mask", mask.shape, scores));
+        HEADRACE_TRY(require_expandable("attn_mask", mask.shape, scores));
     }
-    BOOST_OUTCOME_TRY(add_result(out, a.query.dtype, shape));
+    HEADRACE_TRY(add_result(out, a.query.dtype, shape));
     return shape;
 }
 
@@ -144,24 +144,24 @@ struct cell_sizes {
 
     [[nodiscard]] std::int64_t rows() const { return saturating_mul(gates, hidden); }
     [[nodiscard]] result<void> check(const tensor_meta& w_ih, const tensor_meta& w_hh) const {
-        BOOST_OUTCOME_TRY(require_dtype("w_ih", w_ih.dtype, type));
-        BOOST_OUTCOME_TRY(require_dtype("w_hh", w_hh.dtype, type));
-        BOOST_OUTCOME_TRY(require_shape("w_ih", w_ih.shape, shape_builder{rows(), input}));
+        HEADRACE_TRY(require_dtype("w_ih", w_ih.dtype, type));
+        HEADRACE_TRY(require_dtype("w_hh", w_hh.dtype, type));
+        HEADRACE_TRY(require_shape("w_ih", w_ih.shape, shape_builder{rows(), input}));
         return require_shape("w_hh", w_hh.shape, shape_builder{rows(), given_out});
     }
     [[nodiscard]] result<void> check_bias(std::string_view what, const std::optional<value>& bias) const {
-        if (!bias) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(require_dtype(what, inference::of(*bias).dtype, type));
+        if (!bias) return {};
+        HEADRACE_TRY(require_dtype(what, inference::of(*bias).dtype, type));
         return require_shape(what, bias, shape_builder{rows()});
     }
 };
 
 /// One step of a cell: [batch, input] and [batch, hidden].
 inline result<void> check_cell(const tensor_meta& input, const tensor_meta& hidden, const tensor_meta& w_hh) {
-    BOOST_OUTCOME_TRY(require_floating("input", input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("hx", hidden.dtype, input.dtype));
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
-    BOOST_OUTCOME_TRY(require_rank("w_hh", w_hh.shape, 2));
+    HEADRACE_TRY(require_floating("input", input.dtype));
+    HEADRACE_TRY(require_dtype("hx", hidden.dtype, input.dtype));
+    HEADRACE_TRY(require_rank("input", input.shape, 2));
+    HEADRACE_TRY(require_rank("w_hh", w_hh.shape, 2));
     return require_shape("hx", hidden.shape, shape_builder{input.shape[0], w_hh.shape[1]});
 }
 
@@ -190,40 +190,40 @@ inline result<void> check_params(const sequence_operands& s) {
     const std::int64_t each = (s.has_biases ? 4 : 2) + (s.projects() ? 1 : 0);
     const std::int64_t wanted = saturating_mul(saturating_mul(s.layers, s.directions()), each);
     const auto given = static_cast<std::int64_t>(s.params.size());
-    BOOST_OUTCOME_TRY(require_equal("the number of params", given, wanted));
+    HEADRACE_TRY(require_equal("the number of params", given, wanted));
     cell_sizes cell{s.gates, s.input.shape[2], s.cell.shape[2], s.hidden.shape[2], s.input.dtype};
     for (std::int64_t k = 0; k != s.layers * s.directions(); ++k) {
         const value* p = s.params.begin() + k * each;
         if (k == s.directions()) cell.input = saturating_mul(s.hidden.shape[2], s.directions());
-        BOOST_OUTCOME_TRY(cell.check(inference::of(p[0]), inference::of(p[1])));
+        HEADRACE_TRY(cell.check(inference::of(p[0]), inference::of(p[1])));
         if (s.has_biases) {
-            BOOST_OUTCOME_TRY(cell.check_bias("b_ih", p[2]));
-            BOOST_OUTCOME_TRY(cell.check_bias("b_hh", p[3]));
+            HEADRACE_TRY(cell.check_bias("b_ih", p[2]));
+            HEADRACE_TRY(cell.check_bias("b_hh", p[3]));
         }
         if (s.projects()) {
-            BOOST_OUTCOME_TRY(require_dtype("w_hr", inference::of(p[each - 1]).dtype, s.input.dtype));
-            BOOST_OUTCOME_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
-                                            shape_builder{cell.given_out, cell.hidden}));
+            HEADRACE_TRY(require_dtype("w_hr", inference::of(p[each - 1]).dtype, s.input.dtype));
+            HEADRACE_TRY(require_shape("w_hr", inference::of(p[each - 1]).shape,
+                                       shape_builder{cell.given_out, cell.hidden}));
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// What a recurrent network gives for each step: the hidden state of its last layer, in both directions.
 inline result<void> infer_sequence(inference& out, const sequence_operands& s) {
-    BOOST_OUTCOME_TRY(require_floating("input", s.input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("hx", s.hidden.dtype, s.input.dtype));
-    BOOST_OUTCOME_TRY(require_dtype("the cell state", s.cell.dtype, s.input.dtype));
-    BOOST_OUTCOME_TRY(require_rank("input", s.input.shape, 3));
-    BOOST_OUTCOME_TRY(require_rank("hx", s.hidden.shape, 3));
-    BOOST_OUTCOME_TRY(require_rank("the cell state", s.cell.shape, 3));
-    BOOST_OUTCOME_TRY(require_at_least("num_layers", s.layers, 1));
+    HEADRACE_TRY(require_floating("input", s.input.dtype));
+    HEADRACE_TRY(require_dtype("hx", s.hidden.dtype, s.input.dtype));
+    HEADRACE_TRY(require_dtype("the cell state", s.cell.dtype, s.input.dtype));
+    HEADRACE_TRY(require_rank("input", s.input.shape, 3));
+    HEADRACE_TRY(require_rank("hx", s.hidden.shape, 3));
+    HEADRACE_TRY(require_rank("the cell state", s.cell.shape, 3));
+    HEADRACE_TRY(require_at_least("num_layers", s.layers, 1));
     const std::int64_t states = saturating_mul(s.layers, s.directions());
     const std::int64_t batch = s.input.shape[s.batch_first ? 0 : 1];
-    BOOST_OUTCOME_TRY(require_shape("hx", s.hidden.shape, shape_builder{states, batch, s.hidden.shape[2]}));
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(require_shape("hx", s.hidden.shape, shape_builder{states, batch, s.hidden.shape[2]}));
+    HEADRACE_TRY(
         require_shape("the cell state", s.cell.shape, shape_builder{states, batch, s.cell.shape[2]}));
-    BOOST_OUTCOME_TRY(check_params(s));
+    HEADRACE_TRY(check_params(s));
     const std::int64_t width = saturating_mul(s.hidden.shape[2], s.directions());
     return add_result(out, s.input.dtype, {s.input.shape[0], s.input.shape[1], width});
 }
@@ -250,16 +250,16 @@ template <one_of<ops<aten::matmul>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.other);
-    BOOST_OUTCOME_TRY(shape, detail::matmul_shape(self.shape, other.shape));
-    BOOST_OUTCOME_TRY(detail::require_factors(self, other));
+    HEADRACE_TRY(shape, detail::matmul_shape(self.shape, other.shape));
+    HEADRACE_TRY(detail::require_factors(self, other));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::outer>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const tensor_meta& other = inference::of(a.vec2);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 1));
-    BOOST_OUTCOME_TRY(require_rank("vec2", other.shape, 1));
+    HEADRACE_TRY(require_rank("self", self.shape, 1));
+    HEADRACE_TRY(require_rank("vec2", other.shape, 1));
     return add_result(out, result_type(self, other), {self.shape[0], other.shape[0]});
 }
 template <one_of<ops<aten::addmm>> Op>
@@ -276,18 +276,18 @@ template <one_of<ops<aten::linear>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const tensor_meta& weight = inference::of(a.weight);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight.shape, 1, 2));
+    HEADRACE_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
+    HEADRACE_TRY(require_rank("weight", weight.shape, 1, 2));
     if (input.shape.back() != weight.shape.back()) return detail::cannot_multiply(input.shape, weight.shape);
     shape_builder shape(sizes(input.shape).first(input.rank() - 1));
     if (weight.rank() == 2) shape.push_back(weight.shape[0]);
-    BOOST_OUTCOME_TRY(detail::require_factors(input, weight));
-    BOOST_OUTCOME_TRY(require_dtype("bias", a.bias, input.dtype));
+    HEADRACE_TRY(detail::require_factors(input, weight));
+    HEADRACE_TRY(require_dtype("bias", a.bias, input.dtype));
     if (a.bias) {
         const sizes bias(inference::of(*a.bias).shape);
-        BOOST_OUTCOME_TRY(require_rank("bias", bias, weight.rank() - 1));
+        HEADRACE_TRY(require_rank("bias", bias, weight.rank() - 1));
         if (element_count(bias) != 1) {
-            BOOST_OUTCOME_TRY(require_shape("bias", bias, sizes(weight.shape).first(weight.rank() - 1)));
+            HEADRACE_TRY(require_shape("bias", bias, sizes(weight.shape).first(weight.rank() - 1)));
         }
     }
     return add_result(out, input.dtype, shape);
@@ -295,20 +295,19 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::scaled_dot_product_attention>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         detail::infer_attention(out, {inference::of(a.query), inference::of(a.key), inference::of(a.value),
                                       a.attn_mask, a.is_causal, a.enable_gqa}));
-    return boost::outcome_v2::success();
+    return {};
 }
 template <one_of<ops<aten::_scaled_dot_product_flash_attention_for_cpu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& query = inference::of(a.query);
-    BOOST_OUTCOME_TRY(require_rank("query", query.shape, 4));
-    BOOST_OUTCOME_TRY(
-        shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value), a.attn_mask,
-                                             a.is_causal, false}));
+    HEADRACE_TRY(require_rank("query", query.shape, 4));
+    HEADRACE_TRY(shape, detail::infer_attention(out, {query, inference::of(a.key), inference::of(a.value),
+                                                      a.attn_mask, a.is_causal, false}));
     // Nothing broadcasts here: the sums are those of query's rows.
-    BOOST_OUTCOME_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
+    HEADRACE_TRY(require_shape("query", sizes(query.shape).first(3), sizes(shape).first(3)));
     const dtype sums = query.dtype == dtype::float64 ? dtype::float64 : dtype::float32;
     return add_result(out, sums, sizes(query.shape).first(3));
 }
@@ -316,20 +315,20 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::rnn_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& hidden = inference::of(a.hx);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, hidden, a.params,
                                      a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
     return add_result(out, hidden);
 }
 template <one_of<ops<aten::lstm_input>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("hx", a.hx.size(), 2));
+    HEADRACE_TRY(require_count("hx", a.hx.size(), 2));
     const tensor_meta& hidden = inference::of(a.hx[0]);
     const tensor_meta& cell = inference::of(a.hx[1]);
-    BOOST_OUTCOME_TRY(
+    HEADRACE_TRY(
         detail::infer_sequence(out, {detail::gates_of<Op>, inference::of(a.input), hidden, cell, a.params,
                                      a.has_biases, a.num_layers, a.bidirectional, a.batch_first}));
-    BOOST_OUTCOME_TRY(add_result(out, hidden));
+    HEADRACE_TRY(add_result(out, hidden));
     return add_result(out, cell);
 }
 template <one_of<ops<aten::gru_cell, aten::rnn_relu_cell, aten::rnn_tanh_cell, aten::lstm_cell>> Op>
@@ -337,19 +336,19 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const tensor_meta& w_hh = inference::of(a.w_hh);
     const list<value> states = detail::states_of(a.hx);
-    BOOST_OUTCOME_TRY(require_count("hx", states.size(), std::is_same_v<Op, aten::lstm_cell> ? 2 : 1));
+    HEADRACE_TRY(require_count("hx", states.size(), std::is_same_v<Op, aten::lstm_cell> ? 2 : 1));
     for (const value state : states) {
-        BOOST_OUTCOME_TRY(detail::check_cell(input, inference::of(state), w_hh));
+        HEADRACE_TRY(detail::check_cell(input, inference::of(state), w_hh));
     }
     const std::int64_t hidden = w_hh.shape[1];
     const detail::cell_sizes cell{detail::gates_of<Op>, input.shape[1], hidden, hidden, input.dtype};
-    BOOST_OUTCOME_TRY(cell.check(inference::of(a.w_ih), w_hh));
-    BOOST_OUTCOME_TRY(cell.check_bias("b_ih", a.b_ih));
-    BOOST_OUTCOME_TRY(cell.check_bias("b_hh", a.b_hh));
+    HEADRACE_TRY(cell.check(inference::of(a.w_ih), w_hh));
+    HEADRACE_TRY(cell.check_bias("b_ih", a.b_ih));
+    HEADRACE_TRY(cell.check_bias("b_hh", a.b_hh));
     for (const value state : states) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(state)));
+        HEADRACE_TRY(add_result(out, inference::of(state)));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace

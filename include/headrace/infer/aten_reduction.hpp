@@ -17,7 +17,7 @@ namespace detail {
 /// No list of axes, and for most ops an empty one, means all of them.
 inline result<void> infer_reduced(inference& out, dtype type, sizes shape, sizes axes, bool keepdim,
                                   no_axes empty = no_axes::all) {
-    BOOST_OUTCOME_TRY(reduced, axes_of(axes, shape.size(), empty));
+    HEADRACE_TRY(reduced, axes_of(axes, shape.size(), empty));
     return add_result(out, type, reduced_shape(shape, reduced, keepdim));
 }
 inline result<void> infer_reduced(inference& out, dtype type, sizes shape, const int_list& axes,
@@ -39,17 +39,17 @@ inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::
 
 /// Extrema of nothing are not defined: refuses empty axes among those that are reduced.
 inline result<void> check_reduced_sizes(sizes shape, sizes axes) {
-    BOOST_OUTCOME_TRY(reduced, axes_of(axes, shape.size()));
+    HEADRACE_TRY(reduced, axes_of(axes, shape.size()));
     for (std::size_t i = 0; i != shape.size(); ++i) {
         if (reduced.contains(i) && shape[i] == 0) {
             return invalid("axis " + number_text(i) + " of " + shape_text(shape) + " must not be empty");
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 template <class Op>
 result<void> check_extrema(const tensor_meta& self, sizes axes) {
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return check_reduced_sizes(self.shape, axes);
 }
 template <class Op>
@@ -59,7 +59,7 @@ result<void> check_extrema(const tensor_meta& self, std::optional<std::int64_t> 
 /// The accumulating dtype of means and spreads, which integers do not have.
 inline result<dtype> real_type(dtype self, std::optional<dtype> given = std::nullopt) {
     const dtype type = given.value_or(self);
-    BOOST_OUTCOME_TRY(require_floating(given ? "dtype" : "self", type));
+    HEADRACE_TRY(require_floating(given ? "dtype" : "self", type));
     return type;
 }
 
@@ -76,7 +76,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     return detail::infer_reduced(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim,
                                  a.keepdim);
 }
@@ -84,27 +84,27 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::cumsum, aten::cumprod>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape);
 }
 
 template <one_of<ops<aten::mean>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(type, detail::real_type(inference::of(a.self).dtype, a.dtype));
+    HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype, a.dtype));
     return add_result(out, type, {});
 }
 
 template <one_of<ops<aten::mean_dim, aten::linalg_vector_norm>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(type, detail::real_type(self.dtype, a.dtype));
+    HEADRACE_TRY(type, detail::real_type(self.dtype, a.dtype));
     return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::amax, aten::amin>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
@@ -113,7 +113,7 @@ template <one_of<
               Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(type, detail::real_type(self.dtype));
+    HEADRACE_TRY(type, detail::real_type(self.dtype));
     return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
 }
 
@@ -126,33 +126,33 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::max, aten::min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, sizes()));
+    HEADRACE_TRY(detail::check_extrema<Op>(self, sizes()));
     return add_result(out, self.dtype, {});
 }
 
 template <one_of<ops<aten::std_, aten::var, aten::norm_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(type, detail::real_type(inference::of(a.self).dtype));
+    HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype));
     return add_result(out, type, {});
 }
 
 template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
-    BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::topk>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     shape_builder shape(self.shape);
-    BOOST_OUTCOME_TRY(require_between("k", a.k, 0, shape.empty() ? 1 : shape[axis]));
+    HEADRACE_TRY(require_between("k", a.k, 0, shape.empty() ? 1 : shape[axis]));
     if (!shape.empty()) shape[axis] = a.k;
-    BOOST_OUTCOME_TRY(add_result(out, self.dtype, shape));
+    HEADRACE_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
 }
 
@@ -161,24 +161,24 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     constexpr bool gives_positions = !std::is_same_v<Op, aten::msort>;
     constexpr bool gives_elements = !has_trait<Op>(trait::locating);
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     if constexpr (gives_positions) {
-        BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+        HEADRACE_TRY(axis_of(a.dim, self.rank()));
     }
     if constexpr (gives_elements) {
-        BOOST_OUTCOME_TRY(add_result(out, self.dtype, self.shape));
+        HEADRACE_TRY(add_result(out, self.dtype, self.shape));
     }
     if constexpr (gives_positions) {
-        BOOST_OUTCOME_TRY(add_result(out, dtype::int64, self.shape));
+        HEADRACE_TRY(add_result(out, dtype::int64, self.shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 template <one_of<ops<aten::aminmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
-    BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
@@ -187,15 +187,15 @@ template <
         Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::real_type(self.dtype));
-    BOOST_OUTCOME_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    HEADRACE_TRY(detail::real_type(self.dtype));
+    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
     return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
 }
 
 template <one_of<ops<aten::argmax, aten::argmin>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
     return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
 }
 
@@ -225,18 +225,18 @@ template <one_of<ops<aten::softmax_int, aten::log_softmax_int, aten::_safe_softm
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const dtype type = a.dtype.value_or(as_floating(self.dtype));
-    BOOST_OUTCOME_TRY(require_floating("dtype", type));
-    BOOST_OUTCOME_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
-    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(require_floating("dtype", type));
+    HEADRACE_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, type, self.shape);
 }
 
 template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_floating("self", self.dtype));
-    BOOST_OUTCOME_TRY(require_type_for<Op>("self", self.dtype));
-    BOOST_OUTCOME_TRY(axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(require_floating("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
     return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self.shape);
 }
 

@@ -29,10 +29,10 @@ using resize_vec_ops =
 namespace detail {
 
 inline result<void> infer_resized(inference& out, const tensor_meta& input, std::size_t count, sizes output) {
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
-    BOOST_OUTCOME_TRY(require_nonempty("input", sizes(input.shape).subspan(1)));
-    BOOST_OUTCOME_TRY(require_count("output_size", output.size(), count));
-    BOOST_OUTCOME_TRY(require_nonempty("output_size", output));
+    HEADRACE_TRY(require_rank("input", input.shape, count + 2));
+    HEADRACE_TRY(require_nonempty("input", sizes(input.shape).subspan(1)));
+    HEADRACE_TRY(require_count("output_size", output.size(), count));
+    HEADRACE_TRY(require_nonempty("output_size", output));
     shape_builder shape(sizes(input.shape).first(2));
     shape.append(output);
     return add_result(out, input.dtype, shape);
@@ -42,7 +42,7 @@ inline result<void> infer_resized(inference& out, const tensor_meta& input, std:
 
 /// Sizes times factors, toward zero as in PyTorch.
 [[nodiscard]] inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
-    BOOST_OUTCOME_TRY(require_count("scale_factors", factors.size(), spatial.size()));
+    HEADRACE_TRY(require_count("scale_factors", factors.size(), spatial.size()));
     shape_builder scaled;
     for (std::size_t i = 0; i != spatial.size(); ++i) {
         scaled.push_back(scalar(static_cast<double>(spatial[i]) * factors[i]).to_int());
@@ -59,11 +59,11 @@ template <one_of<aten::resize_vec_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr std::size_t count = spatial_rank<Op>;
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, count + 2));
+    HEADRACE_TRY(require_rank("input", input.shape, count + 2));
     if (a.output_size && a.scale_factors) return invalid("both output_size and scale_factors are given");
     if (a.output_size) return detail::infer_resized(out, input, count, *a.output_size);
     if (!a.scale_factors) return invalid("neither output_size nor scale_factors is given");
-    BOOST_OUTCOME_TRY(scaled, scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
+    HEADRACE_TRY(scaled, scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
     return detail::infer_resized(out, input, count, scaled);
 }
 
@@ -71,15 +71,15 @@ template <one_of<ops<aten::grid_sampler, aten::grid_sampler_2d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const tensor_meta& grid = inference::of(a.grid);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4, std::is_same_v<Op, aten::grid_sampler> ? 5 : 4));
-    BOOST_OUTCOME_TRY(require_rank("grid", grid.shape, input.rank()));
+    HEADRACE_TRY(require_rank("input", input.shape, 4, std::is_same_v<Op, aten::grid_sampler> ? 5 : 4));
+    HEADRACE_TRY(require_rank("grid", grid.shape, input.rank()));
     const std::size_t spatial = input.rank() - 2;
     const auto coordinates = static_cast<std::int64_t>(spatial);
-    BOOST_OUTCOME_TRY(require_equal("the first size of grid", grid.shape[0], input.shape[0]));
-    BOOST_OUTCOME_TRY(require_equal("the last size of grid", grid.shape.back(), coordinates));
-    BOOST_OUTCOME_TRY(require_nonempty("input", sizes(input.shape).last(spatial)));
-    BOOST_OUTCOME_TRY(require_between("interpolation_mode", a.interpolation_mode, 0, 2));
-    BOOST_OUTCOME_TRY(require_between("padding_mode", a.padding_mode, 0, 2));
+    HEADRACE_TRY(require_equal("the first size of grid", grid.shape[0], input.shape[0]));
+    HEADRACE_TRY(require_equal("the last size of grid", grid.shape.back(), coordinates));
+    HEADRACE_TRY(require_nonempty("input", sizes(input.shape).last(spatial)));
+    HEADRACE_TRY(require_between("interpolation_mode", a.interpolation_mode, 0, 2));
+    HEADRACE_TRY(require_between("padding_mode", a.padding_mode, 0, 2));
     shape_builder shape(sizes(input.shape).first(2));
     shape.append(sizes(grid.shape).subspan(1, spatial));
     return add_result(out, input.dtype, shape);
@@ -88,16 +88,16 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::fft_rfft2>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes_of(a.dim, self.rank(), no_axes::none));
+    HEADRACE_TRY(axes_of(a.dim, self.rank(), no_axes::none));
     if (a.dim.empty() || self.rank() == 0) return invalid("there is no axis to transform");
     if (a.s) {
-        BOOST_OUTCOME_TRY(require_count("s", a.s->size(), a.dim.size()));
+        HEADRACE_TRY(require_count("s", a.s->size(), a.dim.size()));
     }
     shape_builder shape(self.shape);
     for (std::size_t i = 0; i != a.dim.size(); ++i) {
         const std::size_t axis = *normalized_axis(a.dim[i], self.rank());
         if (a.s && (*a.s)[i] != -1) shape[axis] = (*a.s)[i];
-        BOOST_OUTCOME_TRY(require_at_least("the size of a transformed axis", shape[axis], 1));
+        HEADRACE_TRY(require_at_least("the size of a transformed axis", shape[axis], 1));
         if (i + 1 == a.dim.size()) shape[axis] = shape[axis] / 2 + 1;
     }
     return add_result(out, complex_of(self.dtype), shape);

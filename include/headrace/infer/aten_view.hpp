@@ -16,17 +16,17 @@ namespace headrace {
 namespace detail {
 
 inline result<void> infer_view(inference& out, const tensor_meta& self, sizes shape) {
-    BOOST_OUTCOME_TRY(viewed, viewed_shape(self.shape, shape));
+    HEADRACE_TRY(viewed, viewed_shape(self.shape, shape));
     return add_result(out, self.dtype, viewed);
 }
 inline result<void> infer_expanded(inference& out, const tensor_meta& self, sizes shape) {
-    BOOST_OUTCOME_TRY(expanded, expanded_shape(self.shape, shape));
+    HEADRACE_TRY(expanded, expanded_shape(self.shape, shape));
     return add_result(out, self.dtype, expanded);
 }
 inline result<void> infer_transposed(inference& out, const tensor_meta& self, std::int64_t a,
                                      std::int64_t b) {
-    BOOST_OUTCOME_TRY(first, axis_of(a, self.rank()));
-    BOOST_OUTCOME_TRY(second, axis_of(b, self.rank()));
+    HEADRACE_TRY(first, axis_of(a, self.rank()));
+    HEADRACE_TRY(second, axis_of(b, self.rank()));
     shape_builder shape(self.shape);
     std::swap(shape[first], shape[second]);
     return add_result(out, self.dtype, shape);
@@ -46,8 +46,8 @@ inline result<void> infer_squeezed(inference& out, const tensor_meta& self, axis
     if (sources.size() != destinations.size()) {
         return invalid("cannot move axes " + shape_text(sources) + " to " + shape_text(destinations));
     }
-    BOOST_OUTCOME_TRY(moved, axes_of(sources, rank, no_axes::none));
-    BOOST_OUTCOME_TRY(taken, axes_of(destinations, rank, no_axes::none));
+    HEADRACE_TRY(moved, axes_of(sources, rank, no_axes::none));
+    HEADRACE_TRY(taken, axes_of(destinations, rank, no_axes::none));
     shape_builder order = shape_builder::filled(rank, 0);
     std::size_t next = 0;
     for (std::size_t i = 0; i != rank; ++i) {
@@ -74,7 +74,7 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
 
 /// The shape of what is selected at one index of an axis.
 [[nodiscard]] inline result<shape_builder> selected_shape(sizes from, std::int64_t dim, std::int64_t index) {
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, from.size()));
+    HEADRACE_TRY(axis, axis_of(dim, from.size()));
     shape_builder shape(from);
     if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
     if (index < -shape[axis] || index >= shape[axis]) {
@@ -88,8 +88,8 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
 [[nodiscard]] inline result<shape_builder> sliced_shape(sizes from, std::int64_t dim,
                                                         std::optional<std::int64_t> start,
                                                         std::optional<std::int64_t> end, std::int64_t step) {
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, from.size()));
-    BOOST_OUTCOME_TRY(require_at_least("step", step, 1));
+    HEADRACE_TRY(axis, axis_of(dim, from.size()));
+    HEADRACE_TRY(require_at_least("step", step, 1));
     shape_builder shape(from);
     if (shape.empty()) return invalid("a tensor of rank 0 cannot be sliced");
     shape[axis] = clamped_slice(start, end, shape[axis]).count(step);
@@ -110,11 +110,11 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::as_strided>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_count("stride", a.stride.size(), a.size.size()));
+    HEADRACE_TRY(require_count("stride", a.stride.size(), a.size.size()));
     for (const std::int64_t step : a.stride) {
-        BOOST_OUTCOME_TRY(require_at_least("stride", step, 0));
+        HEADRACE_TRY(require_at_least("stride", step, 0));
     }
-    BOOST_OUTCOME_TRY(require_at_least("storage_offset", a.storage_offset.value_or(0), 0));
+    HEADRACE_TRY(require_at_least("storage_offset", a.storage_offset.value_or(0), 0));
     return add_result(out, inference::of(a.self).dtype, a.size);
 }
 template <one_of<ops<aten::broadcast_to, aten::expand>> Op>
@@ -129,8 +129,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::flatten_using_ints>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(first, axis_of(a.start_dim, self.rank()));
-    BOOST_OUTCOME_TRY(last, axis_of(a.end_dim, self.rank()));
+    HEADRACE_TRY(first, axis_of(a.start_dim, self.rank()));
+    HEADRACE_TRY(last, axis_of(a.end_dim, self.rank()));
     if (self.rank() == 0) return add_result(out, self.dtype, {1});
     if (first > last) return invalid("start_dim must not come after end_dim");
     const sizes shape(self.shape);
@@ -144,10 +144,10 @@ template <one_of<ops<aten::unflatten_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const sizes shape(self.shape);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty()) return invalid("a tensor of rank 0 has no axis to unflatten");
     if (a.sizes.empty()) return invalid("sizes must not be empty");
-    BOOST_OUTCOME_TRY(parts, viewed_shape(shape.subspan(axis, 1), a.sizes));
+    HEADRACE_TRY(parts, viewed_shape(shape.subspan(axis, 1), a.sizes));
     shape_builder given(shape.first(axis));
     given.append(parts);
     given.append(shape.subspan(axis + 1));
@@ -157,19 +157,19 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::permute>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(order, permutation_of(a.dims, self.rank()));
+    HEADRACE_TRY(order, permutation_of(a.dims, self.rank()));
     return detail::infer_permuted(out, self, order);
 }
 template <one_of<ops<aten::movedim_int, aten::movedim_intlist>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(order, moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
+    HEADRACE_TRY(order, moved_axes(int_list{a.source}, int_list{a.destination}, self.rank()));
     return detail::infer_permuted(out, self, order);
 }
 template <one_of<ops<aten::m_t>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
     return detail::infer_transposed(out, self, -2, -1);
 }
 template <one_of<ops<aten::numpy_t>> Op>
@@ -191,14 +191,14 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::t>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 0, 2));
+    HEADRACE_TRY(require_rank("self", self.shape, 0, 2));
     return self.rank() < 2 ? add_result(out, self) : detail::infer_transposed(out, self, 0, 1);
 }
 
 template <one_of<ops<aten::narrow>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     shape_builder shape(self.shape);
     if (shape.empty()) return invalid("a tensor of rank 0 cannot be narrowed");
     const std::int64_t start = a.start < 0 ? a.start + shape[axis] : a.start;
@@ -212,38 +212,38 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::slice_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
+    HEADRACE_TRY(shape, sliced_shape(self.shape, a.dim, a.start, a.end, a.step));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::select_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, selected_shape(self.shape, a.dim, a.index));
+    HEADRACE_TRY(shape, selected_shape(self.shape, a.dim, a.index));
     return add_result(out, self.dtype, shape);
 }
 
 template <one_of<ops<aten::squeeze>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes, axes_of({}, self.rank()));
+    HEADRACE_TRY(axes, axes_of({}, self.rank()));
     return detail::infer_squeezed(out, self, axes);
 }
 template <one_of<ops<aten::squeeze_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes, axes_of({&a.dim, 1}, self.rank()));
+    HEADRACE_TRY(axes, axes_of({&a.dim, 1}, self.rank()));
     return detail::infer_squeezed(out, self, axes);
 }
 template <one_of<ops<aten::squeeze_dims>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes, axes_of(a.dim, self.rank(), no_axes::none));
+    HEADRACE_TRY(axes, axes_of(a.dim, self.rank(), no_axes::none));
     return detail::infer_squeezed(out, self, axes);
 }
 template <one_of<ops<aten::unsqueeze>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dim, self.rank() + 1));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank() + 1));
     shape_builder shape(self.shape);
     shape.insert(axis, 1);
     return add_result(out, self.dtype, shape);
@@ -253,13 +253,13 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::flip>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axes_of(a.dims, self.rank(), no_axes::none));
+    HEADRACE_TRY(axes_of(a.dims, self.rank(), no_axes::none));
     return add_result(out, self);
 }
 template <one_of<ops<aten::flipud, aten::fliplr>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, std::is_same_v<Op, aten::fliplr> ? 2 : 1, SIZE_MAX));
+    HEADRACE_TRY(require_rank("self", self.shape, std::is_same_v<Op, aten::fliplr> ? 2 : 1, SIZE_MAX));
     return add_result(out, self);
 }
 /// A shift for each of dims, or one shift of all elements in a row.
@@ -267,12 +267,12 @@ template <one_of<ops<aten::roll>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if (a.dims.empty()) {
-        BOOST_OUTCOME_TRY(require_count("shifts", a.shifts.size(), 1));
+        HEADRACE_TRY(require_count("shifts", a.shifts.size(), 1));
     } else {
-        BOOST_OUTCOME_TRY(require_count("shifts", a.shifts.size(), a.dims.size()));
+        HEADRACE_TRY(require_count("shifts", a.shifts.size(), a.dims.size()));
     }
     for (const std::int64_t dim : a.dims) {  // one may be named twice
-        BOOST_OUTCOME_TRY(axis_of(dim, self.rank()));
+        HEADRACE_TRY(axis_of(dim, self.rank()));
     }
     return add_result(out, self);
 }
@@ -285,8 +285,8 @@ struct diagonal_line {
 };
 [[nodiscard]] inline result<diagonal_line> diagonal_of(sizes shape, std::int64_t offset, std::int64_t dim1,
                                                        std::int64_t dim2) {
-    BOOST_OUTCOME_TRY(axis1, axis_of(dim1, shape.size()));
-    BOOST_OUTCOME_TRY(axis2, axis_of(dim2, shape.size()));
+    HEADRACE_TRY(axis1, axis_of(dim1, shape.size()));
+    HEADRACE_TRY(axis2, axis_of(dim2, shape.size()));
     if (axis1 == axis2) return invalid("a diagonal runs along two different axes");
     const std::int64_t down = offset < 0 ? saturating_add(shape[axis1], offset) : shape[axis1];
     const std::int64_t across = offset < 0 ? shape[axis2] : saturating_sub(shape[axis2], offset);
@@ -296,8 +296,8 @@ struct diagonal_line {
 template <one_of<ops<aten::diagonal>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
-    BOOST_OUTCOME_TRY(line, diagonal_of(self.shape, a.offset, a.dim1, a.dim2));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
+    HEADRACE_TRY(line, diagonal_of(self.shape, a.offset, a.dim1, a.dim2));
     shape_builder shape;
     for (std::size_t i = 0; i != self.rank(); ++i) {
         if (i != line.axis1 && i != line.axis2) shape.push_back(self.shape[i]);
@@ -309,7 +309,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::unfold>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(axis, axis_of(a.dimension, self.rank()));
+    HEADRACE_TRY(axis, axis_of(a.dimension, self.rank()));
     shape_builder shape(self.shape);
     const std::int64_t room = shape.empty() ? 1 : shape[axis];
     if (a.size < 0 || a.size > room || a.step <= 0) {

@@ -25,7 +25,7 @@ result<void> infer_results(Op, const args<Op>& a, inference&) {
 }
 template <one_of<ops<builtin::output>> Op>
 result<void> infer_results(Op, const args<Op>&, inference&) {
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace

@@ -35,12 +35,12 @@ inline constexpr image_axes image_axes_of =
 
 inline result<void> infer_windowed_image(inference& out, const tensor_meta& input, image_axes axes,
                                          std::int64_t channels, const window_lists& lists, bool ceil_mode) {
-    BOOST_OUTCOME_TRY(windows, windows_of(lists, 2));
+    HEADRACE_TRY(windows, windows_of(lists, 2));
     shape_builder shape(input.shape);
     shape[axes.channels] = channels;
     for (std::size_t i = 0; i != 2; ++i) {
         std::int64_t& size = shape[axes.height + i];
-        BOOST_OUTCOME_TRY(positions, window_positions(size, windows[i], ceil_mode));
+        HEADRACE_TRY(positions, window_positions(size, windows[i], ceil_mode));
         size = positions;
     }
     return add_result(out, input.dtype, shape);
@@ -59,7 +59,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<cortex_m::broadcasting_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(shape, broadcast(self.shape, inference::of(a.other).shape));
+    HEADRACE_TRY(shape, broadcast(self.shape, inference::of(a.other).shape));
     return add_result(out, self.dtype, shape);
 }
 template <one_of<cortex_m::same_as_input_ops> Op>
@@ -71,8 +71,8 @@ template <one_of<ops<cortex_m::quantized_batch_matmul>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& lhs = inference::of(a.lhs);
     const tensor_meta& rhs = inference::of(a.rhs_transposed);
-    BOOST_OUTCOME_TRY(require_rank("lhs", lhs.shape, 3));
-    BOOST_OUTCOME_TRY(require_rank("rhs_transposed", rhs.shape, 3));
+    HEADRACE_TRY(require_rank("lhs", lhs.shape, 3));
+    HEADRACE_TRY(require_rank("rhs_transposed", rhs.shape, 3));
     if (lhs.shape[0] != rhs.shape[0] || lhs.shape[2] != rhs.shape[2]) {
         return invalid("cannot multiply " + shape_text(lhs.shape) + " by transposed " +
                        shape_text(rhs.shape));
@@ -83,8 +83,8 @@ template <one_of<ops<cortex_m::quantized_linear>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const tensor_meta& weights = inference::of(a.weights);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, shape_builder::capacity));
-    BOOST_OUTCOME_TRY(require_rank("weights", weights.shape, 2));
+    HEADRACE_TRY(require_rank("input", input.shape, 1, shape_builder::capacity));
+    HEADRACE_TRY(require_rank("weights", weights.shape, 2));
     shape_builder shape(input.shape);
     shape.back() = weights.shape[0];
     return add_result(out, input.dtype, shape);
@@ -95,8 +95,8 @@ template <one_of<cortex_m::conv2d_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const sizes weight(inference::of(a.weight).shape);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight, 4));
+    HEADRACE_TRY(require_rank("input", input.shape, 4));
+    HEADRACE_TRY(require_rank("weight", weight, 4));
     return detail::infer_windowed_image(out, input, detail::image_axes_of<Op>, weight[0],
                                         {weight.subspan(1, 2), a.stride, a.padding, a.dilation}, false);
 }
@@ -105,8 +105,8 @@ template <one_of<cortex_m::depthwise_conv2d_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     const sizes weight(inference::of(a.weight).shape);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight, 4));
+    HEADRACE_TRY(require_rank("input", input.shape, 4));
+    HEADRACE_TRY(require_rank("weight", weight, 4));
     return detail::infer_windowed_image(out, input, detail::image_axes_of<Op>, weight[3],
                                         {weight.subspan(1, 2), a.stride, a.padding, a.dilation}, false);
 }
@@ -116,15 +116,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr detail::image_axes axes = detail::image_axes_of<Op>;
     const tensor_meta& input = inference::of(a.input);
     const sizes weight(inference::of(a.weight).shape);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4));
-    BOOST_OUTCOME_TRY(require_rank("weight", weight, 4));
-    BOOST_OUTCOME_TRY(windows, windows_of({weight.subspan(1, 2), a.stride, a.padding, a.dilation}, 2));
-    BOOST_OUTCOME_TRY(extra, list_for("output_padding", a.output_padding, 2));
+    HEADRACE_TRY(require_rank("input", input.shape, 4));
+    HEADRACE_TRY(require_rank("weight", weight, 4));
+    HEADRACE_TRY(windows, windows_of({weight.subspan(1, 2), a.stride, a.padding, a.dilation}, 2));
+    HEADRACE_TRY(extra, list_for("output_padding", a.output_padding, 2));
     shape_builder shape(input.shape);
     shape[axes.channels] = weight[0];
     for (std::size_t i = 0; i != 2; ++i) {
         std::int64_t& size = shape[axes.height + i];
-        BOOST_OUTCOME_TRY(grown, transposed_window_size(size, windows[i], extra[i]));
+        HEADRACE_TRY(grown, transposed_window_size(size, windows[i], extra[i]));
         size = grown;
     }
     return add_result(out, input.dtype, shape);
@@ -134,7 +134,7 @@ template <one_of<cortex_m::avg_pool2d_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr detail::image_axes axes = detail::image_axes_of<Op>;
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4));
+    HEADRACE_TRY(require_rank("input", input.shape, 4));
     return detail::infer_windowed_image(out, input, axes, input.shape[axes.channels],
                                         {a.kernel_size, a.stride, a.padding, int_list{1}}, a.ceil_mode);
 }
@@ -142,7 +142,7 @@ template <one_of<cortex_m::max_pool2d_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr detail::image_axes axes = detail::image_axes_of<Op>;
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 4));
+    HEADRACE_TRY(require_rank("input", input.shape, 4));
     return detail::infer_windowed_image(out, input, axes, input.shape[axes.channels],
                                         {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode);
 }
@@ -164,7 +164,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<cortex_m::transpose>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(order, permutation_of(a.perm, input.rank()));
+    HEADRACE_TRY(order, permutation_of(a.perm, input.rank()));
     shape_builder shape;
     for (const std::int64_t axis : order) shape.push_back(input.shape[static_cast<std::size_t>(axis)]);
     return add_result(out, input.dtype, shape);

@@ -15,29 +15,29 @@ namespace headrace {
 namespace detail {
 /// Refuses an order that does not name each axis once.
 inline result<void> check_dim_order(const std::optional<int_list>& order, std::size_t rank) {
-    if (!order) return boost::outcome_v2::success();
+    if (!order) return {};
     for (const std::int64_t axis : *order) {
-        BOOST_OUTCOME_TRY(require_at_least("dim_order", axis, 0));
+        HEADRACE_TRY(require_at_least("dim_order", axis, 0));
     }
-    BOOST_OUTCOME_TRY(permutation_of(*order, rank));
-    return boost::outcome_v2::success();
+    HEADRACE_TRY(permutation_of(*order, rank));
+    return {};
 }
 }  // namespace detail
 
 template <one_of<ops<dim_order_ops::_to_dim_order_copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    BOOST_OUTCOME_TRY(detail::check_dim_order(a.dim_order, self.rank()));
+    HEADRACE_TRY(detail::check_dim_order(a.dim_order, self.rank()));
     return add_result(out, a.dtype.value_or(self.dtype), self.shape);
 }
 template <one_of<ops<dim_order_ops::_clone_dim_order>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_dim_order(a.dim_order, inference::of(a.self).rank()));
+    HEADRACE_TRY(detail::check_dim_order(a.dim_order, inference::of(a.self).rank()));
     return add_result(out, inference::of(a.self));
 }
 template <one_of<ops<dim_order_ops::_empty_dim_order>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_dim_order(a.dim_order, a.size.size()));
+    HEADRACE_TRY(detail::check_dim_order(a.dim_order, a.size.size()));
     return add_result(out, a.dtype.value_or(dtype::float32), a.size);
 }
 

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <memory>
 #include <memory_resource>
 #include <optional>
 #include <span>
@@ -109,10 +108,8 @@ private:
 /// It is for rules that cost more than a look-up, as those of an interpreter written in Python do. Headrace's
 /// own are faster than a look-up (tests/bench/lowering_time.cpp measures both), so nothing here uses one
 /// unless pass_context::use_cache asks for it.
-class dispatch_cache {
+class dispatch_cache final : public inference_cache {
 public:
-    using rules = result<void> (*)(const node& n, inference& out);
-
     explicit dispatch_cache(std::initializer_list<const dialect_info*> dialects = {}) : dialects_(dialects) {}
     dispatch_cache(const dispatch_cache&) = delete;
     dispatch_cache& operator=(const dispatch_cache&) = delete;
@@ -137,7 +134,7 @@ public:
     }
 
     /// What the rules give for that node, from the cache if it is known.
-    [[nodiscard]] result<void> infer(const node& n, inference& out, rules rule);
+    [[nodiscard]] result<void> infer(const node& n, inference& out, rules rule) override;
 
     [[nodiscard]] std::size_t hits() const { return hits_; }
     [[nodiscard]] std::size_t misses() const { return misses_; }
@@ -163,11 +160,7 @@ private:
     void place(const entry& e);
     template <class T>
     std::span<T> own(std::span<const T> items) {
-        if (items.empty()) return {};
-        T* copy = static_cast<T*>(
-            static_cast<std::pmr::memory_resource&>(arena_).allocate(items.size_bytes(), alignof(T)));
-        std::uninitialized_copy(items.begin(), items.end(), copy);
-        return {copy, items.size()};
+        return {copy_array(arena_, items.data(), items.size()), items.size()};
     }
 
     std::pmr::vector<const dialect_info*> dialects_;

@@ -64,7 +64,7 @@ HEADRACE_INLINE result<void> dispatch_cache::infer(const node& n, inference& out
     if (const entry* known = find(hash)) {
         ++hits_;
         for (const tensor_meta& meta : known->results) out.add(meta);
-        return boost::outcome_v2::success();
+        return {};
     }
     ++misses_;
     const std::size_t before = out.results().size();

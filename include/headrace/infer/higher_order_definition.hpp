@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/preconditions.hpp>
@@ -34,11 +34,11 @@ inline result<list<value>> region_values(const graph* region) {
 }
 
 inline result<void> infer_region(inference& out, const graph* region) {
-    BOOST_OUTCOME_TRY(values, region_values(region));
+    HEADRACE_TRY(values, region_values(region));
     for (const value v : values) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(v)));
+        HEADRACE_TRY(add_result(out, inference::of(v)));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// Refuses a region whose inputs are not what it is given: values as they are, or, for what a region runs
@@ -57,7 +57,7 @@ public:
 
     [[nodiscard]] result<void> check() const {
         if (failure_) return *failure_;
-        if (given_ == inputs_.size()) return boost::outcome_v2::success();
+        if (given_ == inputs_.size()) return {};
         return invalid("a region takes " + counted_text(inputs_.size(), "input") + ", but is given " +
                        number_text(given_));
     }
@@ -89,7 +89,7 @@ private:
 
 /// Refuses two lists of results of which one is used in place of the other.
 inline result<void> require_equal_results(std::string_view what, list<value> given, list<value> expected) {
-    BOOST_OUTCOME_TRY(require_count(what, given.size(), expected.size()));
+    HEADRACE_TRY(require_count(what, given.size(), expected.size()));
     for (std::size_t i = 0; i != given.size(); ++i) {
         const tensor_meta* a = meta_of(given[i]);
         const tensor_meta* b = meta_of(expected[i]);
@@ -97,7 +97,7 @@ inline result<void> require_equal_results(std::string_view what, list<value> giv
         return invalid(std::pmr::string(what) + ": result " + number_text(i) + " is " + meta_text(*a) +
                        ", but must be " + meta_text(*b));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// How often a region runs: the size of the first axis of all `xs`.
@@ -116,64 +116,63 @@ inline result<std::int64_t> iterations_of(list<value> xs) {
 
 /// Results of a region that runs once per slice: the last run's for the first `carried`, the others stacked.
 inline result<void> infer_iterated(inference& out, const graph* region, list<value> xs, std::size_t carried) {
-    BOOST_OUTCOME_TRY(values, region_values(region));
-    BOOST_OUTCOME_TRY(count, iterations_of(xs));
+    HEADRACE_TRY(values, region_values(region));
+    HEADRACE_TRY(count, iterations_of(xs));
     if (carried > values.size()) return invalid("the region gives fewer values than it carries");
     for (std::size_t i = 0; i != values.size(); ++i) {
         const tensor_meta& one = inference::of(values[i]);
         shape_builder shape(one.shape);
         if (i >= carried) shape.insert(0, count);
-        BOOST_OUTCOME_TRY(add_result(out, one.dtype, shape));
+        HEADRACE_TRY(add_result(out, one.dtype, shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace detail
 
 template <one_of<ops<higher_order::cond>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_elements("pred", inference::of(a.pred).shape, 1));
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.true_graph).take(a.operands).check());
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.false_graph).take(a.operands).check());
-    BOOST_OUTCOME_TRY(if_true, detail::region_values(a.true_graph));
-    BOOST_OUTCOME_TRY(if_false, detail::region_values(a.false_graph));
-    BOOST_OUTCOME_TRY(detail::require_equal_results("the second branch", if_false, if_true));
+    HEADRACE_TRY(require_elements("pred", inference::of(a.pred).shape, 1));
+    HEADRACE_TRY(detail::region_inputs(a.true_graph).take(a.operands).check());
+    HEADRACE_TRY(detail::region_inputs(a.false_graph).take(a.operands).check());
+    HEADRACE_TRY(if_true, detail::region_values(a.true_graph));
+    HEADRACE_TRY(if_false, detail::region_values(a.false_graph));
+    HEADRACE_TRY(detail::require_equal_results("the second branch", if_false, if_true));
     return detail::infer_region(out, a.true_graph);
 }
 template <one_of<ops<higher_order::while_loop>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (const graph* region : {a.cond_graph, a.body_graph}) {
-        BOOST_OUTCOME_TRY(
-            detail::region_inputs(region).take(a.carried_inputs).take(a.additional_inputs).check());
+        HEADRACE_TRY(detail::region_inputs(region).take(a.carried_inputs).take(a.additional_inputs).check());
     }
-    BOOST_OUTCOME_TRY(next, detail::region_values(a.body_graph));
-    BOOST_OUTCOME_TRY(detail::require_equal_results("the body", next, a.carried_inputs));
+    HEADRACE_TRY(next, detail::region_values(a.body_graph));
+    HEADRACE_TRY(detail::require_equal_results("the body", next, a.carried_inputs));
     return detail::infer_region(out, a.body_graph);
 }
 template <one_of<ops<higher_order::wrap_with_set_grad_enabled>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.wrapped_graph).take(a.operands).check());
+    HEADRACE_TRY(detail::region_inputs(a.wrapped_graph).take(a.operands).check());
     return detail::infer_region(out, a.wrapped_graph);
 }
 template <one_of<ops<higher_order::wrap_with_autocast>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.enabled)
         return unsupported("it computes in types that PyTorch chooses; export without torch.autocast");
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.wrapped_body).take(a.operands).check());
+    HEADRACE_TRY(detail::region_inputs(a.wrapped_body).take(a.operands).check());
     return detail::infer_region(out, a.wrapped_body);
 }
 template <one_of<ops<higher_order::map_impl>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.body_graph).take_slices(a.xs).take(a.operands).check());
+    HEADRACE_TRY(detail::region_inputs(a.body_graph).take_slices(a.xs).take(a.operands).check());
     return detail::infer_iterated(out, a.body_graph, a.xs, 0);
 }
 template <one_of<ops<higher_order::scan>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::region_inputs(a.combine_graph)
-                          .take(a.init)
-                          .take_slices(a.xs)
-                          .take(a.additional_inputs)
-                          .check());
+    HEADRACE_TRY(detail::region_inputs(a.combine_graph)
+                     .take(a.init)
+                     .take_slices(a.xs)
+                     .take(a.additional_inputs)
+                     .check());
     return detail::infer_iterated(out, a.combine_graph, a.xs, a.init.size());
 }
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
 #include <headrace/base/printable.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/node.hpp>
@@ -74,6 +74,18 @@ private:
 
     std::pmr::memory_resource* arena_;
     std::pmr::vector<tensor_meta> results_;
+};
+
+/// What remembers inferences, as headrace::dispatch_cache does.
+class inference_cache {
+public:
+    using rules = result<void> (*)(const node& n, inference& out);
+
+    /// What the rules give for that node, from the cache if it is known.
+    [[nodiscard]] virtual result<void> infer(const node& n, inference& out, rules rule) = 0;
+
+protected:
+    ~inference_cache() = default;
 };
 
 namespace detail {

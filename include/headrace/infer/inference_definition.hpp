@@ -3,13 +3,14 @@
 #ifndef HEADRACE_INFER_INFERENCE_DEFINITION_HPP
 #define HEADRACE_INFER_INFERENCE_DEFINITION_HPP
 
+#include <algorithm>
 #include <memory_resource>
 #include <span>
 #include <string>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
 #include <headrace/base/printable.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
@@ -34,7 +35,7 @@ HEADRACE_INLINE result<void> inference::write_over(const tensor_meta& self) {
         return invalid("cannot expand " + shape_text(results_[0].shape) + " to " + shape_text(self.shape));
     }
     results_.assign(1, {self.dtype, self.shape, {}});
-    return boost::outcome_v2::success();
+    return {};
 }
 
 HEADRACE_INLINE int_list inference::own(std::span<const std::int64_t> shape) {

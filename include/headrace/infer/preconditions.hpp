@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/infer/shape_builder.hpp>
@@ -82,7 +82,7 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
     return s <= std::numeric_limits<float>::max() && static_cast<float>(s) > 0;
 }
 [[nodiscard]] inline result<void> require_scale(std::string_view what, double s) {
-    if (is_scale(s)) return boost::outcome_v2::success();
+    if (is_scale(s)) return {};
     return invalid(std::pmr::string(what) + " must be above 0 and finite in float32");
 }
 
@@ -90,18 +90,18 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 template <op_tag Op>
 [[nodiscard]] result<void> require_type_for(std::string_view what, dtype given) {
     if constexpr (has_trait<Op>(trait::on_floats)) {
-        BOOST_OUTCOME_TRY(require_floating(what, given));
+        HEADRACE_TRY(require_floating(what, given));
     }
     if constexpr (has_trait<Op>(trait::on_bits)) {
-        BOOST_OUTCOME_TRY(require_bits(what, given));
+        HEADRACE_TRY(require_bits(what, given));
     }
     if constexpr (has_trait<Op>(trait::on_numbers)) {
         if (is_boolean(given)) return detail::other_dtype(what, given, "a type of numbers");
     }
     if constexpr (has_trait<Op>(trait::on_reals)) {
-        BOOST_OUTCOME_TRY(require_real(what, given));
+        HEADRACE_TRY(require_real(what, given));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace

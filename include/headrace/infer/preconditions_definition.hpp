@@ -3,6 +3,7 @@
 #ifndef HEADRACE_INFER_PRECONDITIONS_DEFINITION_HPP
 #define HEADRACE_INFER_PRECONDITIONS_DEFINITION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,7 +11,7 @@
 #include <string_view>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/infer/preconditions.hpp>
@@ -20,7 +21,7 @@ namespace headrace {
 
 HEADRACE_INLINE result<void> require_between(std::string_view what, std::int64_t number, std::int64_t low,
                                              std::int64_t high) {
-    if (number >= low && number <= high) return boost::outcome_v2::success();
+    if (number >= low && number <= high) return {};
     std::pmr::string text(what);
     text += " is " + number_text(number) + ", but must be ";
     text += high == INT64_MAX ? "at least " + number_text(low)
@@ -30,7 +31,7 @@ HEADRACE_INLINE result<void> require_between(std::string_view what, std::int64_t
 
 HEADRACE_INLINE result<void> require_equal(std::string_view what, std::int64_t number,
                                            std::int64_t expected) {
-    if (number == expected) return boost::outcome_v2::success();
+    if (number == expected) return {};
     return invalid(std::pmr::string(what) + " is " + number_text(number) + ", but must be " +
                    number_text(expected));
 }
@@ -40,32 +41,32 @@ HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_
 }
 
 HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t given, std::size_t expected) {
-    if (given == expected) return boost::outcome_v2::success();
+    if (given == expected) return {};
     return invalid(std::pmr::string(what) + " has " + counted_text(given, "element") + ", but must have " +
                    number_text(expected));
 }
 
 HEADRACE_INLINE result<void> require_shape(std::string_view what, sizes shape, sizes expected) {
-    if (std::ranges::equal(shape, expected)) return boost::outcome_v2::success();
+    if (std::ranges::equal(shape, expected)) return {};
     return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
                    shape_text(expected));
 }
 
 HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::optional<value>& v,
                                            sizes expected) {
-    if (!v) return boost::outcome_v2::success();
+    if (!v) return {};
     return require_shape(what, inference::of(*v).shape, expected);
 }
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
-    if (element_count(shape) == count) return boost::outcome_v2::success();
+    if (element_count(shape) == count) return {};
     return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " +
                    counted_text(count, "element"));
 }
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::optional<value>& v,
                                               std::int64_t count) {
-    if (!v) return boost::outcome_v2::success();
+    if (!v) return {};
     return require_elements(what, inference::of(*v).shape, count);
 }
 
@@ -74,11 +75,11 @@ HEADRACE_INLINE result<void> require_nonempty(std::string_view what, sizes shape
         if (size <= 0)
             return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must not be empty");
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 HEADRACE_INLINE result<void> require_expandable(std::string_view what, sizes from, sizes to) {
-    if (expanded_shape(from, to)) return boost::outcome_v2::success();
+    if (expanded_shape(from, to)) return {};
     return invalid(std::pmr::string(what) + " " + shape_text(from) + " must broadcast to " + shape_text(to));
 }
 
@@ -86,7 +87,7 @@ HEADRACE_INLINE result<void> require_shape_beside(std::string_view what, sizes s
                                                   std::size_t axis) {
     bool equal = shape.size() == expected.size();
     for (std::size_t i = 0; equal && i != shape.size(); ++i) equal = i == axis || shape[i] == expected[i];
-    if (equal) return boost::outcome_v2::success();
+    if (equal) return {};
     return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
                    shape_text(expected) + ", apart from axis " + number_text(axis));
 }
@@ -101,40 +102,40 @@ HEADRACE_INLINE error other_dtype(std::string_view what, dtype given, std::strin
 }  // namespace detail
 
 HEADRACE_INLINE result<void> require_dtype(std::string_view what, dtype given, dtype expected) {
-    if (given == expected) return boost::outcome_v2::success();
+    if (given == expected) return {};
     return detail::other_dtype(what, given, name_of(expected));
 }
 
 HEADRACE_INLINE result<void> require_dtype(std::string_view what, const std::optional<value>& v,
                                            dtype expected) {
-    if (!v) return boost::outcome_v2::success();
+    if (!v) return {};
     return require_dtype(what, inference::of(*v).dtype, expected);
 }
 
 HEADRACE_INLINE result<void> require_indices(std::string_view what, const tensor_meta& t) {
-    if (t.dtype == dtype::int64 || t.dtype == dtype::int32) return boost::outcome_v2::success();
+    if (t.dtype == dtype::int64 || t.dtype == dtype::int32) return {};
     return detail::other_dtype(what, t.dtype, "int64 or int32");
 }
 
 HEADRACE_INLINE result<void> require_mask(std::string_view what, const tensor_meta& t) {
-    if (is_mask(t.dtype)) return boost::outcome_v2::success();
+    if (is_mask(t.dtype)) return {};
     return detail::other_dtype(what, t.dtype, "bool");
 }
 
 HEADRACE_INLINE result<void> require_floating(std::string_view what, dtype given) {
     if (is_floating(given) || traits_of(given).category == dtype_category::complex) {
-        return boost::outcome_v2::success();
+        return {};
     }
     return detail::other_dtype(what, given, "a floating-point type");
 }
 
 HEADRACE_INLINE result<void> require_real(std::string_view what, dtype given) {
-    if (traits_of(given).category != dtype_category::complex) return boost::outcome_v2::success();
+    if (traits_of(given).category != dtype_category::complex) return {};
     return detail::other_dtype(what, given, "a type of real numbers");
 }
 
 HEADRACE_INLINE result<void> require_bits(std::string_view what, dtype given) {
-    if (is_boolean(given) || is_integral(given)) return boost::outcome_v2::success();
+    if (is_boolean(given) || is_integral(given)) return {};
     return detail::other_dtype(what, given, "bool or an integer type");
 }
 

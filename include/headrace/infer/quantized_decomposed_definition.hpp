@@ -38,21 +38,21 @@ namespace detail {
 /// Scales and zero points, if there are any, of `count` channels, groups or rows.
 inline result<void> check_parameters(value scales, const std::optional<value>& zero_points,
                                      std::int64_t count) {
-    BOOST_OUTCOME_TRY(require_elements("scales", scales, count));
+    HEADRACE_TRY(require_elements("scales", scales, count));
     return require_elements("zero_points", zero_points, count);
 }
 inline result<void> check_channels(const tensor_meta& input, value scales,
                                    const std::optional<value>& zero_points, std::int64_t dim) {
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
-    BOOST_OUTCOME_TRY(axis, axis_of(dim, input.rank()));
-    BOOST_OUTCOME_TRY(require_rank("scales", inference::of(scales).shape, 1));
+    HEADRACE_TRY(require_rank("input", input.shape, 1, SIZE_MAX));
+    HEADRACE_TRY(axis, axis_of(dim, input.rank()));
+    HEADRACE_TRY(require_rank("scales", inference::of(scales).shape, 1));
     return check_parameters(scales, zero_points, input.shape[axis]);
 }
 /// Groups lie in the rows of a matrix. One that is longer than a row stands for the row.
 inline result<void> check_groups(const tensor_meta& input, value scales,
                                  const std::optional<value>& zero_points, std::int64_t size) {
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 2));
-    BOOST_OUTCOME_TRY(require_at_least("group_size", size, 1));
+    HEADRACE_TRY(require_rank("input", input.shape, 2));
+    HEADRACE_TRY(require_at_least("group_size", size, 1));
     const std::int64_t row = input.shape[1];
     if (size > row) return check_parameters(scales, zero_points, input.shape[0]);
     if (row % size != 0) {
@@ -73,8 +73,8 @@ template <class Op>
 result<void> check_scales(const args<Op>& a) {
     const tensor_meta& input = inference::of(a.input);
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(a.quant_min)>, value>) {
-        BOOST_OUTCOME_TRY(require_elements("quant_min", a.quant_min, 1));
-        BOOST_OUTCOME_TRY(require_elements("quant_max", a.quant_max, 1));
+        HEADRACE_TRY(require_elements("quant_min", a.quant_min, 1));
+        HEADRACE_TRY(require_elements("quant_max", a.quant_max, 1));
     }
     if constexpr (one_of<Op, quantized_decomposed::per_channel_ops>) {
         return check_channels(input, a.scales, a.zero_points, a.axis);
@@ -83,7 +83,7 @@ result<void> check_scales(const args<Op>& a) {
     } else if constexpr (one_of<Op, quantized_decomposed::per_token_ops>) {
         return check_rows(input, a.scales, a.zero_points);
     } else if constexpr (one_of<Op, quantized_decomposed::per_tensor_tensor_ops>) {
-        BOOST_OUTCOME_TRY(require_elements("scale", a.scale, 1));
+        HEADRACE_TRY(require_elements("scale", a.scale, 1));
         return require_elements("zero_point", a.zero_point, 1);
     } else {
         return require_scale("scale", a.scale);
@@ -92,9 +92,9 @@ result<void> check_scales(const args<Op>& a) {
 /// Real numbers that are clamped to a range.
 template <class Op>
 result<void> check_quantize(const args<Op>& a, dtype type) {
-    BOOST_OUTCOME_TRY(require_floating("input", inference::of(a.input).dtype));
+    HEADRACE_TRY(require_floating("input", inference::of(a.input).dtype));
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(a.quant_min)>, std::int64_t>) {
-        BOOST_OUTCOME_TRY(require_quantized_range(a.quant_min, a.quant_max, type));
+        HEADRACE_TRY(require_quantized_range(a.quant_min, a.quant_max, type));
     }
     return check_scales<Op>(a);
 }
@@ -106,7 +106,7 @@ result<void> check_dequantize(const args<Op>& a) {
     const bool wider =
         is_integral(given) && is_integral(a.dtype) && traits_of(given).bits > traits_of(a.dtype).bits;
     if (!wider) {
-        BOOST_OUTCOME_TRY(require_dtype("input", given, a.dtype));
+        HEADRACE_TRY(require_dtype("input", given, a.dtype));
     }
     return check_scales<Op>(a);
 }
@@ -115,22 +115,22 @@ result<void> check_dequantize(const args<Op>& a) {
 
 template <one_of<quantized_decomposed::quantize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_quantize<Op>(a, a.dtype));
+    HEADRACE_TRY(detail::check_quantize<Op>(a, a.dtype));
     return add_result(out, a.dtype, inference::of(a.input).shape);
 }
 template <one_of<quantized_decomposed::dequantize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_dequantize<Op>(a));
+    HEADRACE_TRY(detail::check_dequantize<Op>(a));
     return add_result(out, a.out_dtype.value_or(dtype::float32), inference::of(a.input).shape);
 }
 template <one_of<quantized_decomposed::dequantize_to_dtype_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_dequantize<Op>(a));
+    HEADRACE_TRY(detail::check_dequantize<Op>(a));
     return add_result(out, a.output_dtype, inference::of(a.input).shape);
 }
 template <one_of<ops<quantized_decomposed::fake_quant_per_channel>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(detail::check_quantize<Op>(a, dtype::int32));
+    HEADRACE_TRY(detail::check_quantize<Op>(a, dtype::int32));
     return add_result(out, inference::of(a.input));
 }
 
@@ -138,17 +138,17 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<quantized_decomposed::choose_per_token_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(require_rank("input", input.shape, 1, shape_builder::capacity));
+    HEADRACE_TRY(require_rank("input", input.shape, 1, shape_builder::capacity));
     shape_builder shape(input.shape);
     shape.back() = 1;
-    BOOST_OUTCOME_TRY(add_result(out, dtype::float64, shape));
+    HEADRACE_TRY(add_result(out, dtype::float64, shape));
     return add_result(out, dtype::int64, shape);
 }
 template <one_of<quantized_decomposed::choose_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_quantized_range(a.quant_min, a.quant_max, a.dtype));
+    HEADRACE_TRY(require_quantized_range(a.quant_min, a.quant_max, a.dtype));
     if (a.quant_min == a.quant_max) return invalid("quant_min must be less than quant_max");
-    BOOST_OUTCOME_TRY(add_result(out, dtype::float64, {1}));
+    HEADRACE_TRY(add_result(out, dtype::float64, {1}));
     return add_result(out, dtype::int64, {1});
 }
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/infer/preconditions.hpp>
 
 namespace headrace {
@@ -30,7 +30,7 @@ struct integer_range {
 /// Refuses a range of quantized values that is empty or that the dtype does not hold.
 [[nodiscard]] inline result<void> require_quantized_range(std::int64_t low, std::int64_t high, dtype type) {
     const detail::integer_range bounds = detail::range_of_integers(type);
-    BOOST_OUTCOME_TRY(require_between("quant_min", low, bounds.low, bounds.high));
+    HEADRACE_TRY(require_between("quant_min", low, bounds.low, bounds.high));
     return require_between("quant_max", high, low, bounds.high);
 }
 

@@ -10,7 +10,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
@@ -93,7 +93,7 @@ template <class... More>
 [[nodiscard]] result<shape_builder> broadcast(sizes a, sizes b, const More&... more)
     requires(sizeof...(More) != 0)
 {
-    BOOST_OUTCOME_TRY(shape, broadcast(a, b));
+    HEADRACE_TRY(shape, broadcast(a, b));
     return broadcast(shape, more...);
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
@@ -34,7 +34,7 @@ HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_
     }
     if (count > largest) return unsupported("shape " + shape_text(shape) + " is too large");
     out.add(type, sizes(shape));
-    return boost::outcome_v2::success();
+    return {};
 }
 
 HEADRACE_INLINE result<void> add_result(inference& out, const tensor_meta& meta) {
@@ -43,7 +43,7 @@ HEADRACE_INLINE result<void> add_result(inference& out, const tensor_meta& meta)
 
 HEADRACE_INLINE result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
                                           std::size_t most) {
-    if (shape.size() >= least && shape.size() <= most) return boost::outcome_v2::success();
+    if (shape.size() >= least && shape.size() <= most) return {};
     std::pmr::string text(what);
     text += " " + shape_text(shape) + " must have rank " + number_text(least);
     if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
@@ -123,7 +123,7 @@ HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes e
     if (axes.empty() && empty == no_axes::all) return axis_set::all(rank);
     axis_set set;
     for (const std::int64_t axis : axes) {
-        BOOST_OUTCOME_TRY(found, axis_of(axis, rank));
+        HEADRACE_TRY(found, axis_of(axis, rank));
         if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
         set.insert(found);
     }
@@ -134,7 +134,7 @@ HEADRACE_INLINE result<shape_builder> permutation_of(sizes axes, std::size_t ran
     if (axes.size() != rank) {
         return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
     }
-    BOOST_OUTCOME_TRY(axes_of(axes, rank, no_axes::none));
+    HEADRACE_TRY(axes_of(axes, rank, no_axes::none));
     shape_builder order(axes);
     for (std::int64_t& axis : order) axis = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
     return order;

@@ -26,7 +26,7 @@ using comparison_ops = ops<equal, greater, greater_equal>;
 
 /// Ops that change neither shape nor dtype (TOSA 1.0, sections 2.3, 2.5): those that have no parameters.
 template <class Op>
-concept plain_unary = op_where<Op, dialect, trait::unary> && Op::field_names.size() == 1;
+concept plain_unary = op_where<Op, dialect, trait::unary> && field_names<Op>.size() == 1;
 
 /// Ops of two operands of the result's dtype (2.4). MUL and comparisons give another.
 template <class Op>
@@ -97,26 +97,26 @@ inline result<void> infer_results(tosa::clamp, const args<tosa::clamp>& a, infer
 /// Elementwise ops of two operands (2.4).
 template <tosa::plain_binary Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
+    HEADRACE_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
     return add_result(out, inference::of(a.input1).dtype, shape);
 }
 /// Comparisons (2.7).
 template <one_of<tosa::comparison_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
+    HEADRACE_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
     return add_result(out, dtype::boolean, shape);
 }
 /// MUL (2.4.14): integers give INT32.
 inline result<void> infer_results(tosa::mul, const args<tosa::mul>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("mul", "shift", a.shift));
-    BOOST_OUTCOME_TRY(shape, tosa_rules::broadcast_operands("mul", a.input1, a.input2));
+    HEADRACE_TRY(tosa_rules::require_single("mul", "shift", a.shift));
+    HEADRACE_TRY(shape, tosa_rules::broadcast_operands("mul", a.input1, a.input2));
     const dtype type = inference::of(a.input1).dtype;
     return add_result(out, is_integral(type) ? dtype::int32 : type, shape);
 }
 /// NEGATE (2.5.11).
 inline result<void> infer_results(tosa::negate, const args<tosa::negate>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("negate", "input1_zp", a.input1_zp));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("negate", "output_zp", a.output_zp));
+    HEADRACE_TRY(tosa_rules::require_single("negate", "input1_zp", a.input1_zp));
+    HEADRACE_TRY(tosa_rules::require_single("negate", "output_zp", a.output_zp));
     return add_result(out, inference::of(a.input1));
 }
 /// TABLE (2.4.17): 256 entries for INT8, 513 for INT16, whose interpolated results have 16 more bits.
@@ -132,9 +132,8 @@ inline result<void> infer_results(tosa::table, const args<tosa::table>& a, infer
 }
 /// SELECT (2.6.1).
 inline result<void> infer_results(tosa::select, const args<tosa::select>& a, inference& out) {
-    BOOST_OUTCOME_TRY(chosen, tosa_rules::broadcast_operands("select", a.input2, a.input3));
-    BOOST_OUTCOME_TRY(shape,
-                      tosa_rules::broadcast_equal_ranks("select", chosen, inference::of(a.input1).shape));
+    HEADRACE_TRY(chosen, tosa_rules::broadcast_operands("select", a.input2, a.input3));
+    HEADRACE_TRY(shape, tosa_rules::broadcast_equal_ranks("select", chosen, inference::of(a.input1).shape));
     return add_result(out, inference::of(a.input2).dtype, shape);
 }
 
@@ -143,14 +142,14 @@ inline result<void> infer_results(tosa::select, const args<tosa::select>& a, inf
 /// Reductions keep their axis, with size 1 (2.8). ARGMAX does not, see below.
 template <op_where<tosa::dialect, trait::reduction> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    BOOST_OUTCOME_TRY(axis, tosa_rules::axis_in(tosa_rules::short_name<Op>, a.axis, a.input));
+    HEADRACE_TRY(axis, tosa_rules::axis_in(tosa_rules::short_name<Op>, a.axis, a.input));
     shape_builder shape(inference::of(a.input).shape);
     shape[axis] = 1;
     return add_result(out, inference::of(a.input).dtype, shape);
 }
 /// ARGMAX drops its axis (2.2.1).
 inline result<void> infer_results(tosa::argmax, const args<tosa::argmax>& a, inference& out) {
-    BOOST_OUTCOME_TRY(axis, tosa_rules::axis_in("argmax", a.axis, a.input));
+    HEADRACE_TRY(axis, tosa_rules::axis_in("argmax", a.axis, a.input));
     shape_builder shape(inference::of(a.input).shape);
     shape.erase(axis);
     return add_result(out, dtype::int32, shape);
@@ -162,7 +161,7 @@ inline result<void> infer_results(tosa::argmax, const args<tosa::argmax>& a, inf
 inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inference& out) {
     if (a.input1.empty()) return tosa_rules::refuse("concat", "has no operands");
     const tensor_meta& first = inference::of(a.input1[0]);
-    BOOST_OUTCOME_TRY(axis, tosa_rules::axis_in("concat", a.axis, a.input1[0]));
+    HEADRACE_TRY(axis, tosa_rules::axis_in("concat", a.axis, a.input1[0]));
     shape_builder shape(first.shape);
     shape[axis] = 0;
     for (const value v : a.input1) {
@@ -183,9 +182,9 @@ inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inf
 /// PAD (2.9.2): padding is [before, after] of each axis.
 inline result<void> infer_results(tosa::pad, const args<tosa::pad>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
-    BOOST_OUTCOME_TRY(padding, tosa_rules::shape_operand("pad", "padding", a.padding));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("pad", "padding", *padding, 2 * input.rank(), 0));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("pad", "pad_const", a.pad_const));
+    HEADRACE_TRY(padding, tosa_rules::shape_operand("pad", "padding", a.padding));
+    HEADRACE_TRY(tosa_rules::require_items("pad", "padding", *padding, 2 * input.rank(), 0));
+    HEADRACE_TRY(tosa_rules::require_single("pad", "pad_const", a.pad_const));
     shape_builder shape;
     for (std::size_t i = 0; i != input.rank(); ++i) {
         shape.push_back(
@@ -196,7 +195,7 @@ inline result<void> infer_results(tosa::pad, const args<tosa::pad>& a, inference
 /// RESHAPE (2.9.3).
 inline result<void> infer_results(tosa::reshape, const args<tosa::reshape>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
-    BOOST_OUTCOME_TRY(shape, tosa_rules::shape_operand("reshape", "shape", a.shape));
+    HEADRACE_TRY(shape, tosa_rules::shape_operand("reshape", "shape", a.shape));
     const bool negative =
         std::any_of(shape->begin(), shape->end(), [](std::int64_t size) { return size < 0; });
     if (negative || element_count(*shape) != element_count(input.shape)) {
@@ -207,16 +206,16 @@ inline result<void> infer_results(tosa::reshape, const args<tosa::reshape>& a, i
 }
 /// REVERSE (2.9.4).
 inline result<void> infer_results(tosa::reverse, const args<tosa::reverse>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::axis_in("reverse", a.axis, a.input1));
+    HEADRACE_TRY(tosa_rules::axis_in("reverse", a.axis, a.input1));
     return add_result(out, inference::of(a.input1));
 }
 /// SLICE (2.9.5): sizes, not ends.
 inline result<void> infer_results(tosa::slice, const args<tosa::slice>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
-    BOOST_OUTCOME_TRY(start, tosa_rules::shape_operand("slice", "start", a.start));
-    BOOST_OUTCOME_TRY(size, tosa_rules::shape_operand("slice", "size", a.size));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("slice", "start", *start, input.rank(), 0));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("slice", "size", *size, input.rank(), 1));
+    HEADRACE_TRY(start, tosa_rules::shape_operand("slice", "start", a.start));
+    HEADRACE_TRY(size, tosa_rules::shape_operand("slice", "size", a.size));
+    HEADRACE_TRY(tosa_rules::require_items("slice", "start", *start, input.rank(), 0));
+    HEADRACE_TRY(tosa_rules::require_items("slice", "size", *size, input.rank(), 1));
     for (std::size_t i = 0; i != input.rank(); ++i) {
         if (saturating_add((*start)[i], (*size)[i]) > input.shape[i]) {
             return tosa_rules::refuse("slice", "start " + shape_text(*start) + " with size " +
@@ -228,8 +227,8 @@ inline result<void> infer_results(tosa::slice, const args<tosa::slice>& a, infer
 /// TILE (2.9.6).
 inline result<void> infer_results(tosa::tile, const args<tosa::tile>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
-    BOOST_OUTCOME_TRY(multiples, tosa_rules::shape_operand("tile", "multiples", a.multiples));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("tile", "multiples", *multiples, input.rank(), 1));
+    HEADRACE_TRY(multiples, tosa_rules::shape_operand("tile", "multiples", a.multiples));
+    HEADRACE_TRY(tosa_rules::require_items("tile", "multiples", *multiples, input.rank(), 1));
     shape_builder shape;
     for (std::size_t i = 0; i != input.rank(); ++i) {
         shape.push_back(saturating_mul(input.shape[i], (*multiples)[i]));
@@ -239,7 +238,7 @@ inline result<void> infer_results(tosa::tile, const args<tosa::tile>& a, inferen
 /// TRANSPOSE (2.9.7): axis i of the result is axis perms[i] of the operand.
 inline result<void> infer_results(tosa::transpose, const args<tosa::transpose>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("transpose", "perms", a.perms, input.rank(), 0));
+    HEADRACE_TRY(tosa_rules::require_items("transpose", "perms", a.perms, input.rank(), 0));
     shape_builder shape;
     for (std::size_t i = 0; i != input.rank(); ++i) {
         const std::int64_t* end = a.perms.begin() + i;
@@ -254,8 +253,8 @@ inline result<void> infer_results(tosa::transpose, const args<tosa::transpose>& 
 
 /// GATHER (2.10.1): values [N, K, C] by indices [N, W] give [N, W, C].
 inline result<void> infer_results(tosa::gather, const args<tosa::gather>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("gather", "values", a.values, 3));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("gather", "indices", a.indices, 2));
+    HEADRACE_TRY(tosa_rules::require_rank_of("gather", "values", a.values, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of("gather", "indices", a.indices, 2));
     const tensor_meta& values = inference::of(a.values);
     const int_list& indices = inference::of(a.indices).shape;
     if (values.shape[0] != indices[0]) {
@@ -266,9 +265,9 @@ inline result<void> infer_results(tosa::gather, const args<tosa::gather>& a, inf
 }
 /// SCATTER (2.10.2): input [N, W, C] goes into values [N, K, C], each position at most once.
 inline result<void> infer_results(tosa::scatter, const args<tosa::scatter>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("scatter", "values_in", a.values_in, 3));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("scatter", "indices", a.indices, 2));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("scatter", "input", a.input, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of("scatter", "values_in", a.values_in, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of("scatter", "indices", a.indices, 2));
+    HEADRACE_TRY(tosa_rules::require_rank_of("scatter", "input", a.input, 3));
     const tensor_meta& values = inference::of(a.values_in);
     const int_list& indices = inference::of(a.indices).shape;
     const int_list& input = inference::of(a.input).shape;
@@ -293,8 +292,8 @@ inline result<void> infer_results(tosa::cast, const args<tosa::cast>& a, inferen
 inline result<void> infer_results(tosa::rescale, const args<tosa::rescale>& a, inference& out) {
     constexpr std::string_view op = "rescale";
     const tensor_meta& input = inference::of(a.input);
-    BOOST_OUTCOME_TRY(tosa_rules::require_single(op, "input_zp", a.input_zp));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single(op, "output_zp", a.output_zp));
+    HEADRACE_TRY(tosa_rules::require_single(op, "input_zp", a.input_zp));
+    HEADRACE_TRY(tosa_rules::require_single(op, "output_zp", a.output_zp));
     if (a.per_channel && input.rank() == 0) return tosa_rules::refuse(op, "a scalar has no channels");
     const std::int64_t scales = a.per_channel ? input.shape.back() : 1;
     for (const value v : {a.multiplier, a.shift}) {
@@ -335,26 +334,24 @@ inline result<void> infer_results(tosa::cond_if, const args<tosa::cond_if>& a, i
             return tosa_rules::refuse("cond_if", "a branch lacks metadata");
         same = *meta == *other;
         if (same) {
-            BOOST_OUTCOME_TRY(add_result(out, *meta));
+            HEADRACE_TRY(add_result(out, *meta));
         }
     }
     if (!same) return tosa_rules::refuse("cond_if", "the branches give different types or shapes");
-    return boost::outcome_v2::success();
+    return {};
 }
 /// WHILE_LOOP (2.15.2): what is carried keeps type and shape.
 inline result<void> infer_results(tosa::while_loop, const args<tosa::while_loop>& a, inference& out) {
     for (const value v : a.inputs) {
-        BOOST_OUTCOME_TRY(add_result(out, inference::of(v)));
+        HEADRACE_TRY(add_result(out, inference::of(v)));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// VARIABLE and VARIABLE_WRITE give nothing (2.16).
-inline result<void> infer_results(tosa::variable, const args<tosa::variable>&, inference&) {
-    return boost::outcome_v2::success();
-}
+inline result<void> infer_results(tosa::variable, const args<tosa::variable>&, inference&) { return {}; }
 inline result<void> infer_results(tosa::variable_write, const args<tosa::variable_write>&, inference&) {
-    return boost::outcome_v2::success();
+    return {};
 }
 inline result<void> infer_results(tosa::variable_read, const args<tosa::variable_read>& a, inference& out) {
     return add_result(out, a.output_type, a.shape);
@@ -362,7 +359,7 @@ inline result<void> infer_results(tosa::variable_read, const args<tosa::variable
 /// CONST_SHAPE (2.17.1).
 inline result<void> infer_results(tosa::const_shape, const args<tosa::const_shape>& a, inference& out) {
     out.add(dtype::shape, {static_cast<std::int64_t>(a.values.size())});
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace

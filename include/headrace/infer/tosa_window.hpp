@@ -40,13 +40,13 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                   number_text(least));
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 [[nodiscard]] inline result<void> require_rank_of(std::string_view op, std::string_view what, value v,
                                                   std::size_t rank) {
     const int_list& shape = inference::of(v).shape;
-    if (shape.size() == rank) return boost::outcome_v2::success();
+    if (shape.size() == rank) return {};
     return refuse(op,
                   std::pmr::string(what) + " " + shape_text(shape) + " must have rank " + number_text(rank));
 }
@@ -54,7 +54,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 /// Refuses an operand of other than one element in one dimension, which zero points and the like have.
 [[nodiscard]] inline result<void> require_single(std::string_view op, std::string_view what, value v) {
     const int_list& shape = inference::of(v).shape;
-    if (shape.size() == 1 && shape[0] == 1) return boost::outcome_v2::success();
+    if (shape.size() == 1 && shape[0] == 1) return {};
     return refuse(op, std::pmr::string(what) + " " + shape_text(shape) + " must have shape [1]");
 }
 
@@ -99,16 +99,16 @@ struct convolution {
 
 /// Sizes of the result of a convolution, its channels left out.
 [[nodiscard]] inline result<shape_builder> convolved(const convolution& c, sizes input, sizes kernel) {
-    BOOST_OUTCOME_TRY(require_items(c.op, "pad", c.pad, 2 * c.axes, 0));
-    BOOST_OUTCOME_TRY(require_items(c.op, "stride", c.stride, c.axes, 1));
-    BOOST_OUTCOME_TRY(require_items(c.op, "dilation", c.dilation, c.axes, 1));
+    HEADRACE_TRY(require_items(c.op, "pad", c.pad, 2 * c.axes, 0));
+    HEADRACE_TRY(require_items(c.op, "stride", c.stride, c.axes, 1));
+    HEADRACE_TRY(require_items(c.op, "dilation", c.dilation, c.axes, 1));
     shape_builder shape{input[0]};
     for (std::size_t i = 0; i != c.axes; ++i) {
         const std::int64_t extent =
             saturating_add(saturating_mul(saturating_sub(kernel[i], 1), c.dilation[i]), 1);
         const std::int64_t pad = saturating_add(c.pad[2 * i], c.pad[2 * i + 1]);
-        BOOST_OUTCOME_TRY(size, window_positions_of(c.op, axis_names[3 - c.axes + i], input[1 + i], pad,
-                                                    extent, c.stride[i]));
+        HEADRACE_TRY(size, window_positions_of(c.op, axis_names[3 - c.axes + i], input[1 + i], pad, extent,
+                                               c.stride[i]));
         shape.push_back(size);
     }
     return shape;
@@ -124,15 +124,15 @@ template <class Args>
                               " must have one element or one for each of the " + number_text(channels) +
                               " output channels");
     }
-    BOOST_OUTCOME_TRY(require_single(op, "input_zp", a.input_zp));
-    BOOST_OUTCOME_TRY(require_single(op, "weight_zp", a.weight_zp));
+    HEADRACE_TRY(require_single(op, "input_zp", a.input_zp));
+    HEADRACE_TRY(require_single(op, "weight_zp", a.weight_zp));
     shape.push_back(channels);
     return add_result(out, bias.dtype, shape);
 }
 
 [[nodiscard]] inline result<void> require_same_channels(std::string_view op, std::int64_t input,
                                                         std::int64_t weight) {
-    if (input == weight) return boost::outcome_v2::success();
+    if (input == weight) return {};
     return refuse(op, "the input has " + number_text(input) + " channels, the weight " + number_text(weight));
 }
 
@@ -140,23 +140,22 @@ template <class Args>
 template <class Args>
 [[nodiscard]] result<void> infer_convolution(std::string_view op, std::size_t axes, const Args& a,
                                              inference& out) {
-    BOOST_OUTCOME_TRY(require_rank_of(op, "input", a.input, axes + 2));
-    BOOST_OUTCOME_TRY(require_rank_of(op, "weight", a.weight, axes + 2));
+    HEADRACE_TRY(require_rank_of(op, "input", a.input, axes + 2));
+    HEADRACE_TRY(require_rank_of(op, "weight", a.weight, axes + 2));
     const sizes input = inference::of(a.input).shape;
     const sizes weight = inference::of(a.weight).shape;
-    BOOST_OUTCOME_TRY(require_same_channels(op, input.back(), weight.back()));
-    BOOST_OUTCOME_TRY(shape,
-                      convolved({op, axes, a.pad, a.stride, a.dilation}, input, weight.subspan(1, axes)));
+    HEADRACE_TRY(require_same_channels(op, input.back(), weight.back()));
+    HEADRACE_TRY(shape, convolved({op, axes, a.pad, a.stride, a.dilation}, input, weight.subspan(1, axes)));
     return add_convolved(op, a, shape, weight[0], out);
 }
 
 /// AVG_POOL2D and MAX_POOL2D.
 template <class Args>
 [[nodiscard]] result<void> infer_pooling(std::string_view op, const Args& a, inference& out) {
-    BOOST_OUTCOME_TRY(require_rank_of(op, "input", a.input, 4));
-    BOOST_OUTCOME_TRY(require_items(op, "kernel", a.kernel, 2, 1));
-    BOOST_OUTCOME_TRY(require_items(op, "stride", a.stride, 2, 1));
-    BOOST_OUTCOME_TRY(require_items(op, "pad", a.pad, 4, 0));
+    HEADRACE_TRY(require_rank_of(op, "input", a.input, 4));
+    HEADRACE_TRY(require_items(op, "kernel", a.kernel, 2, 1));
+    HEADRACE_TRY(require_items(op, "stride", a.stride, 2, 1));
+    HEADRACE_TRY(require_items(op, "pad", a.pad, 4, 0));
     const tensor_meta& input = inference::of(a.input);
     shape_builder shape{input.shape[0]};
     for (std::size_t i = 0; i != 2; ++i) {
@@ -164,9 +163,9 @@ template <class Args>
             return refuse(
                 op, "pad " + shape_text(a.pad) + " must be smaller than kernel " + shape_text(a.kernel));
         }
-        BOOST_OUTCOME_TRY(size, window_positions_of(op, axis_names[1 + i], input.shape[1 + i],
-                                                    saturating_add(a.pad[2 * i], a.pad[2 * i + 1]),
-                                                    a.kernel[i], a.stride[i]));
+        HEADRACE_TRY(size, window_positions_of(op, axis_names[1 + i], input.shape[1 + i],
+                                               saturating_add(a.pad[2 * i], a.pad[2 * i + 1]), a.kernel[i],
+                                               a.stride[i]));
         shape.push_back(size);
     }
     shape.push_back(input.shape[3]);
@@ -191,26 +190,26 @@ inline result<void> infer_results(tosa::conv3d, const args<tosa::conv3d>& a, inf
 inline result<void> infer_results(tosa::depthwise_conv2d, const args<tosa::depthwise_conv2d>& a,
                                   inference& out) {
     constexpr std::string_view op = "depthwise_conv2d";
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "input", a.input, 4));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "weight", a.weight, 4));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "input", a.input, 4));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "weight", a.weight, 4));
     const sizes input = inference::of(a.input).shape;
     const sizes weight = inference::of(a.weight).shape;
-    BOOST_OUTCOME_TRY(tosa_rules::require_same_channels(op, input[3], weight[2]));
-    BOOST_OUTCOME_TRY(
-        shape, tosa_rules::convolved({op, 2, a.pad, a.stride, a.dilation}, input, weight.subspan(0, 2)));
+    HEADRACE_TRY(tosa_rules::require_same_channels(op, input[3], weight[2]));
+    HEADRACE_TRY(shape,
+                 tosa_rules::convolved({op, 2, a.pad, a.stride, a.dilation}, input, weight.subspan(0, 2)));
     return tosa_rules::add_convolved(op, a, shape, saturating_mul(weight[2], weight[3]), out);
 }
 /// TRANSPOSE_CONV2D (2.2.10): out_pad may be negative, but not cut the whole kernel away.
 inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a,
                                   inference& out) {
     constexpr std::string_view op = "transpose_conv2d";
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "input", a.input, 4));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "weight", a.weight, 4));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items(op, "out_pad", a.out_pad, 4, INT64_MIN));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items(op, "stride", a.stride, 2, 1));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "input", a.input, 4));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "weight", a.weight, 4));
+    HEADRACE_TRY(tosa_rules::require_items(op, "out_pad", a.out_pad, 4, INT64_MIN));
+    HEADRACE_TRY(tosa_rules::require_items(op, "stride", a.stride, 2, 1));
     const sizes input = inference::of(a.input).shape;
     const sizes weight = inference::of(a.weight).shape;
-    BOOST_OUTCOME_TRY(tosa_rules::require_same_channels(op, input[3], weight[3]));
+    HEADRACE_TRY(tosa_rules::require_same_channels(op, input[3], weight[3]));
     shape_builder shape{input[0]};
     for (std::size_t i = 0; i != 2; ++i) {
         const std::int64_t kernel = weight[1 + i];
@@ -232,8 +231,8 @@ inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::trans
 
 /// AVG_POOL2D (2.2.2).
 inline result<void> infer_results(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("avg_pool2d", "input_zp", a.input_zp));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single("avg_pool2d", "output_zp", a.output_zp));
+    HEADRACE_TRY(tosa_rules::require_single("avg_pool2d", "input_zp", a.input_zp));
+    HEADRACE_TRY(tosa_rules::require_single("avg_pool2d", "output_zp", a.output_zp));
     return tosa_rules::infer_pooling("avg_pool2d", a, out);
 }
 /// MAX_POOL2D (2.2.8).
@@ -245,10 +244,10 @@ inline result<void> infer_results(tosa::max_pool2d, const args<tosa::max_pool2d>
 /// table.
 inline result<void> infer_results(tosa::matmul, const args<tosa::matmul>& a, inference& out) {
     constexpr std::string_view op = "matmul";
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "a", a.a, 3));
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of(op, "b", a.b, 3));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single(op, "a_zp", a.a_zp));
-    BOOST_OUTCOME_TRY(tosa_rules::require_single(op, "b_zp", a.b_zp));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "a", a.a, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of(op, "b", a.b, 3));
+    HEADRACE_TRY(tosa_rules::require_single(op, "a_zp", a.a_zp));
+    HEADRACE_TRY(tosa_rules::require_single(op, "b_zp", a.b_zp));
     const tensor_meta& left = inference::of(a.a);
     const tensor_meta& right = inference::of(a.b);
     if (left.shape[0] != right.shape[0] || left.shape[2] != right.shape[1]) {
@@ -276,7 +275,7 @@ inline result<void> infer_results(tosa::matmul, const args<tosa::matmul>& a, inf
 
 /// FFT2D (2.2.6).
 inline result<void> infer_results(tosa::fft2d, const args<tosa::fft2d>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("fft2d", "input_real", a.input_real, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of("fft2d", "input_real", a.input_real, 3));
     const tensor_meta& real = inference::of(a.input_real);
     if (!(inference::of(a.input_imag) == real))
         return tosa_rules::refuse("fft2d", "its operands differ in shape");
@@ -284,19 +283,19 @@ inline result<void> infer_results(tosa::fft2d, const args<tosa::fft2d>& a, infer
         return tosa_rules::refuse("fft2d",
                                   shape_text(real.shape) + " must have powers of two as height and width");
     }
-    BOOST_OUTCOME_TRY(add_result(out, real));
+    HEADRACE_TRY(add_result(out, real));
     return add_result(out, real);
 }
 /// RFFT2D (2.2.9).
 inline result<void> infer_results(tosa::rfft2d, const args<tosa::rfft2d>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("rfft2d", "input_real", a.input_real, 3));
+    HEADRACE_TRY(tosa_rules::require_rank_of("rfft2d", "input_real", a.input_real, 3));
     const tensor_meta& real = inference::of(a.input_real);
     if (!tosa_rules::is_power_of_two(real.shape[1]) || !tosa_rules::is_power_of_two(real.shape[2])) {
         return tosa_rules::refuse("rfft2d",
                                   shape_text(real.shape) + " must have powers of two as height and width");
     }
     const shape_builder half{real.shape[0], real.shape[1], real.shape[2] / 2 + 1};
-    BOOST_OUTCOME_TRY(add_result(out, real.dtype, half));
+    HEADRACE_TRY(add_result(out, real.dtype, half));
     return add_result(out, real.dtype, half);
 }
 
@@ -321,11 +320,10 @@ struct resize_axis {
     if (r.border < -16 * r.numerator || r.border >= r.numerator) return wrong("the border is out of range");
     if (size >= 16384) return wrong("its size is not below 16384");
     const std::int64_t room = (size - 1) * r.numerator - r.offset + r.border;
-    BOOST_OUTCOME_TRY(given,
-                      exact_positions("resize", room, r.denominator,
-                                      "(" + std::pmr::string(axis) + " " + number_text(size) + " - 1) * " +
-                                          number_text(r.numerator) + " - offset " + number_text(r.offset) +
-                                          " + border " + number_text(r.border)));
+    HEADRACE_TRY(given, exact_positions("resize", room, r.denominator,
+                                        "(" + std::pmr::string(axis) + " " + number_text(size) + " - 1) * " +
+                                            number_text(r.numerator) + " - offset " + number_text(r.offset) +
+                                            " + border " + number_text(r.border)));
     if (given >= 16384) return wrong("the result's size is not below 16384");
     return given;
 }
@@ -334,19 +332,19 @@ struct resize_axis {
 
 /// RESIZE (2.11.1).
 inline result<void> infer_results(tosa::resize, const args<tosa::resize>& a, inference& out) {
-    BOOST_OUTCOME_TRY(tosa_rules::require_rank_of("resize", "input", a.input, 4));
-    BOOST_OUTCOME_TRY(scale, tosa_rules::shape_operand("resize", "scale", a.scale));
-    BOOST_OUTCOME_TRY(offset, tosa_rules::shape_operand("resize", "offset", a.offset));
-    BOOST_OUTCOME_TRY(border, tosa_rules::shape_operand("resize", "border", a.border));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("resize", "scale", *scale, 4, 1));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("resize", "offset", *offset, 2, INT64_MIN));
-    BOOST_OUTCOME_TRY(tosa_rules::require_items("resize", "border", *border, 2, INT64_MIN));
+    HEADRACE_TRY(tosa_rules::require_rank_of("resize", "input", a.input, 4));
+    HEADRACE_TRY(scale, tosa_rules::shape_operand("resize", "scale", a.scale));
+    HEADRACE_TRY(offset, tosa_rules::shape_operand("resize", "offset", a.offset));
+    HEADRACE_TRY(border, tosa_rules::shape_operand("resize", "border", a.border));
+    HEADRACE_TRY(tosa_rules::require_items("resize", "scale", *scale, 4, 1));
+    HEADRACE_TRY(tosa_rules::require_items("resize", "offset", *offset, 2, INT64_MIN));
+    HEADRACE_TRY(tosa_rules::require_items("resize", "border", *border, 2, INT64_MIN));
     const tensor_meta& input = inference::of(a.input);
     shape_builder shape{input.shape[0]};
     for (std::size_t i = 0; i != 2; ++i) {
-        BOOST_OUTCOME_TRY(
-            size, tosa_rules::resized(tosa_rules::axis_names[1 + i], input.shape[1 + i],
-                                      {(*scale)[2 * i], (*scale)[2 * i + 1], (*offset)[i], (*border)[i]}));
+        HEADRACE_TRY(size,
+                     tosa_rules::resized(tosa_rules::axis_names[1 + i], input.shape[1 + i],
+                                         {(*scale)[2 * i], (*scale)[2 * i + 1], (*offset)[i], (*border)[i]}));
         shape.push_back(size);
     }
     shape.push_back(input.shape[3]);

@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -62,7 +62,7 @@ struct verifiers_of<ops<Ops...>> {
 /// Asks the verifier of a node's op, if the op is of these dialects and has one.
 template <class... Dialects>
 [[nodiscard]] result<void> verify_by_op(const graph&, const node& n) {
-    result<void> sound = boost::outcome_v2::success();
+    result<void> sound;
     const auto look_in = [&]<class D>() {
         if (n.op->dialect != &info_of_dialect<D>) return;
         const auto ask = detail::verifiers_of<typename D::all_ops>::value[n.op->index];

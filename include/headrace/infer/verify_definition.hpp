@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/infer/verify.hpp>
@@ -32,19 +32,19 @@ public:
     verifier(const graph& g, const verify_options& options) : graph_(&g), options_(&options) {}
 
     result<void> run() {
-        BOOST_OUTCOME_TRY(check_links());
-        BOOST_OUTCOME_TRY(check_census());
-        BOOST_OUTCOME_TRY(check_output());
-        BOOST_OUTCOME_TRY(check_edges());
-        BOOST_OUTCOME_TRY(check_names());
+        HEADRACE_TRY(check_links());
+        HEADRACE_TRY(check_census());
+        HEADRACE_TRY(check_output());
+        HEADRACE_TRY(check_edges());
+        HEADRACE_TRY(check_names());
         for (const node& n : graph_->nodes()) {
-            BOOST_OUTCOME_TRY(check_metadata(n));
+            HEADRACE_TRY(check_metadata(n));
             if (options_->check_node != nullptr) {
-                BOOST_OUTCOME_TRY(options_->check_node(*graph_, n));
+                HEADRACE_TRY(options_->check_node(*graph_, n));
             }
-            BOOST_OUTCOME_TRY(check_regions(n));
+            HEADRACE_TRY(check_regions(n));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
 private:
@@ -76,7 +76,7 @@ private:
             return invalid("the graph lists " + counted_text(count, "node") + " but has " +
                            number_text(graph_->size()));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> check_census() const {
@@ -99,7 +99,7 @@ private:
             if (!agrees) disagree(*op, listed, expected);
         }
         if (failure) return *failure;
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> check_output() const {
@@ -108,7 +108,7 @@ private:
             return invalid("the graph has " + number_text(outputs) + " output nodes instead of one");
         }
         if (graph_->output() != graph_->last()) return broken(*graph_->last(), "comes after the output node");
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> check_operands(const node& n) const {
@@ -134,7 +134,7 @@ private:
             }
             ++i;
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // Every operand is among the uses of its producer, and nothing else is.
@@ -144,8 +144,8 @@ private:
         const edge* too_early = nullptr;
         std::pmr::vector<bool> seen(graph_->id_bound());
         for (const node& n : graph_->nodes()) {
-            BOOST_OUTCOME_TRY(check_operands(n));
-            BOOST_OUTCOME_TRY(check_uses(n, used));
+            HEADRACE_TRY(check_operands(n));
+            HEADRACE_TRY(check_uses(n, used));
             operands += n.operand_count;
             for (const edge& e : n.operand_edges()) {
                 if (too_early == nullptr && !seen[e.source->id]) too_early = &e;
@@ -156,7 +156,7 @@ private:
             return invalid("the graph has " + counted_text(operands, "operand") + " but lists " +
                            counted_text(used, "use"));
         }
-        if (too_early == nullptr) return boost::outcome_v2::success();
+        if (too_early == nullptr) return {};
         // A cycle is worth a better message than the order that it makes impossible.
         if (auto order = topological_order(*graph_); !order) return order.error();
         return broken(*too_early->target, "comes before its operand " + node_label(*too_early->source));
@@ -168,7 +168,7 @@ private:
             if (e.source != &n || e.target->id >= present_.size() || !present_[e.target->id])
                 return broken(n, "is listed as used by " + node_label(*e.target) + ", which does not use it");
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // Inputs and outputs are told apart by name. One value may be given out twice, and under one name then.
@@ -196,7 +196,7 @@ private:
                 return broken(*v.producer, "another output has the same name, " + std::pmr::string(name));
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> check_metadata(const node& n) const {
@@ -212,12 +212,12 @@ private:
         }
         // What an input or a constant is, the program says: no rule can.
         if (options_->rule_of == nullptr || is_of_dialect<builtin::dialect>(n)) {
-            return boost::outcome_v2::success();
+            return {};
         }
         const inference_rule rule = options_->rule_of(*n.op);
-        if (rule == nullptr) return boost::outcome_v2::success();
+        if (rule == nullptr) return {};
         for (const edge& e : n.operand_edges()) {
-            if (meta_of(*e.slot) == nullptr) return boost::outcome_v2::success();
+            if (meta_of(*e.slot) == nullptr) return {};
         }
         std::pmr::monotonic_buffer_resource arena;
         inference inferred(&arena);
@@ -236,11 +236,11 @@ private:
                                      ", inference gives " + meta_text(expected));
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> check_regions(const node& n) const {
-        result<void> sound = boost::outcome_v2::success();
+        result<void> sound;
         for_each_region(n, [&](const field_info& f, const graph* region) {
             if (!sound) return;
             if (region == nullptr || region->parent() != graph_) {

@@ -13,11 +13,11 @@ namespace headrace {
 HEADRACE_INLINE result<void> check_window(const window& w) {
     if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
     if (w.too_large()) return invalid("kernel, stride, dilation or padding are too large");
-    return boost::outcome_v2::success();
+    return {};
 }
 
 HEADRACE_INLINE result<std::int64_t> window_positions(std::int64_t size, const window& w, bool ceil_mode) {
-    BOOST_OUTCOME_TRY(check_window(w));
+    HEADRACE_TRY(check_window(w));
     const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
     const std::int64_t room = saturating_sub(padded, w.extent());
     if (room < 0 && (!ceil_mode || room <= -w.stride)) {
@@ -32,7 +32,7 @@ HEADRACE_INLINE result<std::int64_t> window_positions(std::int64_t size, const w
 
 HEADRACE_INLINE result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
                                                             std::int64_t output_padding) {
-    BOOST_OUTCOME_TRY(check_window(w));
+    HEADRACE_TRY(check_window(w));
     const std::int64_t padding = saturating_add(w.before, w.after);
     const std::int64_t grown = saturating_add(saturating_mul(saturating_sub(size, 1), w.stride), w.extent());
     const std::int64_t given = saturating_add(saturating_sub(grown, padding), output_padding);
@@ -42,10 +42,10 @@ HEADRACE_INLINE result<std::int64_t> transposed_window_size(std::int64_t size, c
 
 HEADRACE_INLINE result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
     if (count > 3) return invalid("windows have at most 3 dimensions");
-    BOOST_OUTCOME_TRY(kernel, list_for("kernel", lists.kernel, count));
-    BOOST_OUTCOME_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
-    BOOST_OUTCOME_TRY(padding, list_for("padding", lists.padding, count));
-    BOOST_OUTCOME_TRY(dilation, list_for("dilation", lists.dilation, count));
+    HEADRACE_TRY(kernel, list_for("kernel", lists.kernel, count));
+    HEADRACE_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
+    HEADRACE_TRY(padding, list_for("padding", lists.padding, count));
+    HEADRACE_TRY(dilation, list_for("dilation", lists.dilation, count));
     std::array<window, 3> windows{};
     for (std::size_t i = 0; i != count; ++i) {
         if (padding[i] < 0) return invalid("padding must not be negative");

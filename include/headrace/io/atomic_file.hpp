@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 
 namespace headrace {
 

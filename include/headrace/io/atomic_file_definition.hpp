@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/mapped_file.hpp>
 
@@ -121,7 +121,7 @@ HEADRACE_INLINE error cannot_write(const std::string& path, int reason) {
 HEADRACE_INLINE result<void> write_to_descriptor(const std::string& path, int descriptor,
                                                  const byte_source& source) {
     descriptor_sink sink(descriptor);
-    const result<void> given = source(std::ref(sink));
+    result<void> given = source(std::ref(sink));
     if (sink.reason() != 0) return cannot_write(path, sink.reason());
     return given;
 }
@@ -175,10 +175,10 @@ HEADRACE_INLINE result<void> write_atomically(const std::string& path, const byt
     if (target.empty()) return detail::cannot_write(path, ELOOP);
     detail::temporary_file file(target, replaces ? 0600U : 0666U);
     if (!file.is_open()) return detail::cannot_write(path, errno);
-    BOOST_OUTCOME_TRY(detail::write_to_descriptor(path, file.descriptor(), source));
+    HEADRACE_TRY(detail::write_to_descriptor(path, file.descriptor(), source));
     if ((d == durability::none || file.sync()) && (!replaces || file.set_rights(old.st_mode & 07777U)) &&
         file.rename_to(target)) {
-        return boost::outcome_v2::success();
+        return {};
     }
     return detail::cannot_write(path, errno);
 }
@@ -187,7 +187,7 @@ HEADRACE_INLINE result<void> write_atomically(const std::string& path, std::span
                                               durability d) {
     const byte_source source = [&](const byte_sink& sink) -> result<void> {
         static_cast<void>(sink(bytes));
-        return boost::outcome_v2::success();
+        return {};
     };
     return write_atomically(path, source, d);
 }

@@ -175,8 +175,9 @@ inline void write_regions(std::ostream& out, const graph& g, const printed_names
         for_each_region(n, [&](const field_info& f, const graph* region) {
             if (region == nullptr || region->parent() != &g) return;
             const std::pmr::string inner = prefix + "r" + listed_names(names)(region).substr(1) + "_";
-            const std::pmr::string holder =
-                n.result_count == 0 ? std::pmr::string(n.op->name) : "%" + names[{const_cast<node*>(&n), 0}];
+            const std::pmr::string holder = n.result_count == 0
+                                                ? std::pmr::string(n.op->name)
+                                                : listed_names(names)(const_cast<node&>(n).result());
             out << "subgraph \"cluster_" << inner
                 << "\" {\nlabel=" << dot_quoted(std::pmr::string(f.name) + " of " + holder) << ";\n"
                 << dot_body(*region, names, inner) << "}\n";

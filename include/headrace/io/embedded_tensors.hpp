@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <headrace/base/dtype.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/io/c_text.hpp>
 #include <headrace/io/io_description.hpp>
@@ -50,7 +50,7 @@ struct embedded_tensor {
     embedded_tensor t{.name = from.name, .dtype = tosa_type_name(from.dtype)};
     std::uint64_t elements = 1;
     for (const std::int64_t size : from.shape) {
-        BOOST_OUTCOME_TRY(extent, checked_int32(size));
+        HEADRACE_TRY(extent, checked_int32(size));
         t.shape.push_back(extent);
         const bool sound =
             extent >= 0 && !__builtin_mul_overflow(elements, static_cast<std::uint64_t>(extent), &elements);
@@ -61,9 +61,9 @@ struct embedded_tensor {
     if (!from.quantization) return t;
     t.scale = static_cast<float>(from.quantization->scale);
     if (!std::isfinite(t.scale)) return malformed("a scale that no float holds");
-    BOOST_OUTCOME_TRY(zero_point, checked_int32(from.quantization->zero_point));
-    BOOST_OUTCOME_TRY(lowest, checked_int32(from.quantization->lowest));
-    BOOST_OUTCOME_TRY(highest, checked_int32(from.quantization->highest));
+    HEADRACE_TRY(zero_point, checked_int32(from.quantization->zero_point));
+    HEADRACE_TRY(lowest, checked_int32(from.quantization->lowest));
+    HEADRACE_TRY(highest, checked_int32(from.quantization->highest));
     t.zero_point = zero_point;
     t.lowest = lowest;
     t.highest = highest;
@@ -72,7 +72,7 @@ struct embedded_tensor {
 [[nodiscard]] inline result<std::vector<embedded_tensor>> embedded(const std::vector<io_tensor>& tensors) {
     std::vector<embedded_tensor> all;
     for (const io_tensor& t : tensors) {
-        BOOST_OUTCOME_TRY(made, embedded(t));
+        HEADRACE_TRY(made, embedded(t));
         all.push_back(std::move(made));
     }
     return all;
@@ -85,7 +85,7 @@ struct embedded_tensor {
     if (!std::equal(tensors.begin(), tensors.end(), places.begin(), places.end(), same_size))
         return malformed("its inputs and outputs are not those that --io describes");
     for (std::size_t i = 0; i != tensors.size(); ++i) tensors[i].arena_offset = places[i].offset;
-    return boost::outcome_v2::success();
+    return {};
 }
 
 // Each header has them, so that it needs no other file; the first that is included counts.
@@ -138,9 +138,9 @@ struct headrace_io {
 
 /// Can the tables of a 32-bit C program hold the description? What they cannot is an error.
 [[nodiscard]] inline result<void> check_embeddable(const io_description& io) {
-    BOOST_OUTCOME_TRYV(detail::embedded(io.inputs));
-    BOOST_OUTCOME_TRYV(detail::embedded(io.outputs));
-    return boost::outcome_v2::success();
+    HEADRACE_TRY(detail::embedded(io.inputs));
+    HEADRACE_TRY(detail::embedded(io.outputs));
+    return {};
 }
 
 }  // namespace headrace

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/vela_output.hpp>
 #include <headrace/io/zip_archive.hpp>
@@ -54,10 +54,10 @@ private:
 [[nodiscard]] inline result<std::vector<std::uint32_t>> ethos_u_tensors(const vela_arrays& in,
                                                                         const std::string& kind) {
     constexpr std::size_t max_rank = 6;
-    BOOST_OUTCOME_TRY(shapes, in.integers(kind + "_shape"));
-    BOOST_OUTCOME_TRY(widths, in.integers(kind + "_elem_size"));
-    BOOST_OUTCOME_TRY(offsets, in.integers(kind + "_offset"));
-    BOOST_OUTCOME_TRY(regions, in.integers(kind + "_region"));
+    HEADRACE_TRY(shapes, in.integers(kind + "_shape"));
+    HEADRACE_TRY(widths, in.integers(kind + "_elem_size"));
+    HEADRACE_TRY(offsets, in.integers(kind + "_offset"));
+    HEADRACE_TRY(regions, in.integers(kind + "_region"));
     const std::size_t count = offsets.size();
     const std::size_t rank = count == 0 ? 0 : shapes.size() / count;
     if (rank > max_rank || shapes.size() != rank * count || widths.size() != count || regions.size() != count)
@@ -78,15 +78,15 @@ private:
 
 /// The blocks of a model that Vela wrote with `--output-format raw`. Errors do not name the file.
 [[nodiscard]] inline result<std::vector<std::byte>> make_ethos_u_blob(std::span<const std::byte> vela) {
-    BOOST_OUTCOME_TRY(compiled, read_vela_output(vela));
+    HEADRACE_TRY(compiled, read_vela_output(vela));
     constexpr std::string_view mark = "COP1";
     if (compiled.commands.size() < mark.size() ||
         std::memcmp(compiled.commands.data(), mark.data(), mark.size()) != 0)
         return malformed("its command stream does not begin with COP1");
-    BOOST_OUTCOME_TRY(archive, zip_archive::open(vela));
+    HEADRACE_TRY(archive, zip_archive::open(vela));
     const detail::vela_arrays in(archive);
-    BOOST_OUTCOME_TRY(inputs, detail::ethos_u_tensors(in, "input"));
-    BOOST_OUTCOME_TRY(outputs, detail::ethos_u_tensors(in, "output"));
+    HEADRACE_TRY(inputs, detail::ethos_u_tensors(in, "input"));
+    HEADRACE_TRY(outputs, detail::ethos_u_tensors(in, "output"));
     const std::array scratch{static_cast<std::uint32_t>(compiled.arena_bytes)};
     detail::ethos_u_blocks blocks;
     blocks.add("vela_bin_stream", std::span<const std::byte>());

@@ -265,7 +265,7 @@ private:
     } catch (const failure& f) {
         return f.what;
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace

@@ -66,7 +66,8 @@ public:
             return malformed(path_ + " has no constant " + in_quotes(key) +
                              "; it is not the data file of this text; write both again");
         auto bytes = archive_->view(*entry);
-        return bytes ? bytes : bytes.error().in(path_);
+        if (!bytes) return bytes.error().in(path_);
+        return bytes;
     }
     [[nodiscard]] mapped_file release() && { return std::move(file_); }
 
@@ -80,15 +81,15 @@ private:
 [[nodiscard]] inline result<void> write_files(const std::string& path, const graph& g, const program* p,
                                               const graph_text_options& options) {
     constant_store store;
-    BOOST_OUTCOME_TRY(text, writer(options.inline_elements, &store).write(g, p));
+    HEADRACE_TRY(text, writer(options.inline_elements, &store).write(g, p));
     if (!store.constants().empty()) {
         zip_writer zip;
         for (const auto& [key, bytes] : store.constants()) zip.add(key_text(key), bytes);
-        BOOST_OUTCOME_TRY(archive, zip.finish());
+        HEADRACE_TRY(archive, zip.finish());
         if (p != nullptr) {
-            BOOST_OUTCOME_TRY(p->file.check());
+            HEADRACE_TRY(p->file.check());
         }
-        BOOST_OUTCOME_TRY(write_atomically(data_path(path), archive));
+        HEADRACE_TRY(write_atomically(data_path(path), archive));
     }
     return write_atomically(path, options.heading + text);
 }
@@ -132,11 +133,11 @@ HEADRACE_INLINE result<void> write_graph_text(const std::string& path, const gra
 }
 
 HEADRACE_INLINE result<program> read_graph_text(const std::string& path, op_finder find_own_op) {
-    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    HEADRACE_TRY(file, open_mapped(path));
     detail::graph_text::data_file data(detail::graph_text::data_path(path));
     auto read = parse_graph_text(file.text(),
                                  {path, find_own_op, [&](std::string_view key) { return data.find(key); }});
-    BOOST_OUTCOME_TRY(file.check());
+    HEADRACE_TRY(file.check());
     if (!read) return read.error();
     program p = std::move(read).value();
     p.file = std::move(data).release();

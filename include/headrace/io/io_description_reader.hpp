@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/io_description.hpp>
 #include <headrace/io/json.hpp>
 

@@ -9,14 +9,15 @@
 #include <cstdint>
 #include <cstring>
 #include <memory_resource>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include <simdjson.h>
 
-#include <headrace/base/error.hpp>
 #include <headrace/base/printable.hpp>
+#include <headrace/base/result.hpp>
 
 namespace headrace {
 

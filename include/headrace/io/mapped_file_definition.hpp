@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/mapped_file.hpp>
 
 namespace headrace {
@@ -86,7 +86,7 @@ HEADRACE_INLINE result<void> mapped_file::check() const {
     struct stat now {};
     const bool is_shorter = !bytes_.empty() && ::stat(path_.c_str(), &now) == 0 && now.st_dev == device_ &&
                             now.st_ino == number_ && static_cast<std::size_t>(now.st_size) < bytes_.size();
-    if (!is_shorter && (place_ == nullptr || !place_->torn)) return boost::outcome_v2::success();
+    if (!is_shorter && (place_ == nullptr || !place_->torn)) return {};
     return malformed(path_ + ": became shorter while it was read");
 }
 

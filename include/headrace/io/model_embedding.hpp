@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/io/c_text.hpp>
 #include <headrace/io/embedded_tensors.hpp>
@@ -48,13 +48,13 @@ public:
     [[nodiscard]] result<model_embedding> embed(std::span<const std::byte> bytes, const io_description* io) {
         checksum_ = hash_of_bytes(bytes);
         if (io != nullptr) {
-            BOOST_OUTCOME_TRY(inputs, embedded(io->inputs));
-            BOOST_OUTCOME_TRY(outputs, embedded(io->outputs));
+            HEADRACE_TRY(inputs, embedded(io->inputs));
+            HEADRACE_TRY(outputs, embedded(io->outputs));
             inputs_ = std::move(inputs);
             outputs_ = std::move(outputs);
             described_ = true;
         }
-        BOOST_OUTCOME_TRY(find_symbols(bytes));
+        HEADRACE_TRY(find_symbols(bytes));
         return model_embedding{header(), source()};
     }
 
@@ -62,13 +62,13 @@ private:
     result<void> find_symbols(std::span<const std::byte> bytes) {
         if (!is_vela_output(bytes)) {
             symbols_ = {{name_ + "_model", 0, bytes.size()}};
-            return boost::outcome_v2::success();
+            return {};
         }
-        BOOST_OUTCOME_TRY(vela, read_vela_output(bytes));
+        HEADRACE_TRY(vela, read_vela_output(bytes));
         if (!described_)
             return malformed("is Vela's output, which needs --io for the names of its inputs and outputs");
-        BOOST_OUTCOME_TRY(place(inputs_, vela.inputs));
-        BOOST_OUTCOME_TRY(place(outputs_, vela.outputs));
+        HEADRACE_TRY(place(inputs_, vela.inputs));
+        HEADRACE_TRY(place(outputs_, vela.outputs));
         const auto part = [&](std::string_view suffix, std::span<const std::byte> of) {
             return embedded_symbol{join_text(name_, suffix),
                                    static_cast<std::uint64_t>(of.data() - bytes.data()), of.size()};
@@ -76,7 +76,7 @@ private:
         symbols_ = {part("_model", vela.commands)};
         if (!vela.weights.empty()) symbols_.push_back(part("_weights", vela.weights));
         vela_ = std::move(vela);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     [[nodiscard]] static std::string first_line() {

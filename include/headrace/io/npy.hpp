@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/ir/strided_walk.hpp>
@@ -137,7 +137,7 @@ struct npy_parts {
 }
 
 [[nodiscard]] inline result<npy_array> npy_parse(std::span<const std::byte> bytes) {
-    BOOST_OUTCOME_TRY(parts, npy_split(bytes));
+    HEADRACE_TRY(parts, npy_split(bytes));
     const std::string_view type_text = npy_field(parts.header, "descr");
     const dtype type = npy_dtype(type_text);
     if (type == dtype::unknown) {
@@ -160,9 +160,9 @@ struct npy_parts {
 
 /// Reads an array. Errors begin with the path.
 [[nodiscard]] inline result<npy_array> read_npy(const std::filesystem::path& path) {
-    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    HEADRACE_TRY(file, open_mapped(path));
     auto read = detail::npy_parse(file.bytes());
-    BOOST_OUTCOME_TRY(file.check());
+    HEADRACE_TRY(file.check());
     if (read) return read;
     return read.error().in(path.string());
 }
@@ -196,7 +196,7 @@ struct npy_parts {
 /// Writes an array, whose data must be row-major and as long as its shape tells.
 [[nodiscard]] inline result<void> write_npy(const std::filesystem::path& path, const tensor_meta& meta,
                                             std::span<const std::byte> data) {
-    BOOST_OUTCOME_TRY(bytes, npy_bytes_of(meta, data));
+    HEADRACE_TRY(bytes, npy_bytes_of(meta, data));
     return write_atomically(path.string(), bytes);
 }
 

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_IO_OPAQUE_HPP
 #define HEADRACE_IO_OPAQUE_HPP
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/graph_text_sources.hpp>
 #include <headrace/ir/graph.hpp>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/io/graph_text_opaque.hpp>
 

@@ -57,7 +57,7 @@ inline void take_place(graph& g, node& made, node& opaque) {
 }  // namespace detail
 
 HEADRACE_INLINE result<void> resolve_opaque(graph& g, op_finder find) {
-    result<void> done = boost::outcome_v2::success();
+    result<void> done;
     for_each_graph(g, [&](graph& sub) {
         std::vector<node*> unknown;
         for (node& n : sub.nodes()) {

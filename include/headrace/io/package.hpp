@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/graph_text_sources.hpp>
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/io/package_parts.hpp>

@@ -157,21 +157,21 @@ HEADRACE_INLINE bool package::is_package(const std::filesystem::path& directory)
 HEADRACE_INLINE result<package> package::open(const std::filesystem::path& directory) {
     package p;
     p.directory_ = directory;
-    BOOST_OUTCOME_TRY(text, open_mapped(directory / detail::manifest_name));
+    HEADRACE_TRY(text, open_mapped(directory / detail::manifest_name));
     try {
         detail::manifest_reader(p).read(text.bytes());
     } catch (const failure& f) {
         return f.what.in((directory / detail::manifest_name).string());
     }
-    BOOST_OUTCOME_TRY(text.check());
+    HEADRACE_TRY(text.check());
     return p;
 }
 
 HEADRACE_INLINE result<void> package::check() const {
     for (const mapped_file& file : files_) {
-        BOOST_OUTCOME_TRY(file.check());
+        HEADRACE_TRY(file.check());
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 HEADRACE_INLINE result<const package_method*> package::method(std::string_view name) const {
@@ -191,7 +191,7 @@ HEADRACE_INLINE result<std::vector<std::byte>> package::flatbuffer(std::size_t n
     const auto in_file = [&](const std::string& what) {
         return malformed((directory_ / d.file).string() + ": " + what);
     };
-    BOOST_OUTCOME_TRY(file, open_mapped(directory_ / d.file));
+    HEADRACE_TRY(file, open_mapped(directory_ / d.file));
     std::vector<std::span<const std::byte>> constants;
     for (const std::size_t i : d.data) constants.push_back(data_[i]);
     auto whole = join_tosa(file.bytes(), constants);
@@ -204,7 +204,7 @@ HEADRACE_INLINE result<std::vector<std::byte>> package::flatbuffer(std::size_t n
 HEADRACE_INLINE result<void> package::read_host(const package_method& m, graph& g,
                                                 const delegate_reader& read_delegate,
                                                 op_finder find_own_op) const {
-    BOOST_OUTCOME_TRY(text, open_mapped(directory_ / m.host));
+    HEADRACE_TRY(text, open_mapped(directory_ / m.host));
     // One delegate may be called often; a hostile graph does nothing else.
     std::uint64_t budget = std::uint64_t{1} << 32;
     const graph_json_sources sources{
@@ -225,7 +225,7 @@ HEADRACE_INLINE result<void> package::read_host(const package_method& m, graph& 
             },
         .find_own_op = find_own_op};
     result<void> done = read_graph_json(text.bytes(), g, sources);
-    BOOST_OUTCOME_TRY(text.check());
+    HEADRACE_TRY(text.check());
     if (done && find_own_op != nullptr) done = resolve_opaque(g, find_own_op);
     if (!done) return done.error().in((directory_ / m.host).string());
     return done;

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -112,7 +113,7 @@ public:
             d.data.push_back(known->second);
             constants.emplace_back(buffers_[known->second].bytes);
         }
-        BOOST_OUTCOME_TRY(whole, join_tosa(bytes, constants));
+        HEADRACE_TRY(whole, join_tosa(bytes, constants));
         d.size = whole.size();
         d.hash = hash_of_bytes(whole);
         if (const auto equal = find_equal(d, bytes)) return *equal;
@@ -155,14 +156,14 @@ public:
         }
         for (const std::string& tag : tags) {
             if (!is_plain_name(file_of(tag))) return invalid("'" + tag + "' cannot be an external tag");
-            BOOST_OUTCOME_TRY(write_atomically(temporary.file(file_of(tag)), lay_out(tag, offsets)));
+            HEADRACE_TRY(write_atomically(temporary.file(file_of(tag)), lay_out(tag, offsets)));
         }
         for (const auto& [name, bytes] : files_) {
-            BOOST_OUTCOME_TRY(write_atomically(temporary.file(name), bytes));
+            HEADRACE_TRY(write_atomically(temporary.file(name), bytes));
         }
-        BOOST_OUTCOME_TRY(write_atomically(temporary.file(detail::manifest_name), manifest(tags, offsets)));
+        HEADRACE_TRY(write_atomically(temporary.file(detail::manifest_name), manifest(tags, offsets)));
         if (!temporary.take_place()) return fail();
-        return boost::outcome_v2::success();
+        return {};
     }
 
 private:

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/dynamic_sizes.hpp>
 #include <headrace/io/mapped_file.hpp>
 #include <headrace/io/pt2_program.hpp>

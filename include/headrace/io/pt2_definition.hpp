@@ -203,12 +203,12 @@ HEADRACE_INLINE result<program> read_pt2(mapped_file file, const std::filesystem
     } catch (const std::length_error&) {
         return in_file(malformed("not enough memory"));
     }
-    BOOST_OUTCOME_TRY(out.file.check());
+    HEADRACE_TRY(out.file.check());
     return out;
 }
 
 HEADRACE_INLINE result<program> read_pt2(const std::filesystem::path& path, const size_choices& choices) {
-    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    HEADRACE_TRY(file, open_mapped(path));
     return read_pt2(std::move(file), path, choices);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/pt2_program.hpp>
 
 namespace headrace {

@@ -358,7 +358,7 @@ HEADRACE_INLINE result<std::vector<std::byte>> pt2_archive(const program& p) {
                            ": the program writes it back when it ends, which is not written to a .pt2 yet; "
                            "return the new value as an output instead");
     pt2::model_writer writer(p);
-    BOOST_OUTCOME_TRY(model, writer.model());
+    HEADRACE_TRY(model, writer.model());
     const std::string config = writer.config();
     std::deque<std::vector<std::byte>> copies;
     zip_writer zip;
@@ -383,7 +383,7 @@ HEADRACE_INLINE result<std::vector<std::byte>> pt2_archive(const program& p) {
 }
 
 HEADRACE_INLINE result<void> write_pt2(const std::string& path, const program& p) {
-    BOOST_OUTCOME_TRY(bytes, pt2_archive(p));
+    HEADRACE_TRY(bytes, pt2_archive(p));
     return write_atomically(path, bytes);
 }
 

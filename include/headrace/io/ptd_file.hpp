@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/base/error.hpp>
 #include <headrace/base/printable.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/ptd_generated.hpp>
 #include <headrace/io/pte_format.hpp>
@@ -58,7 +58,7 @@ public:
     /// The elements of a tensor, which must have that type and shape there, row by row.
     [[nodiscard]] result<std::span<const std::byte>> tensor(std::string_view name,
                                                             const tensor_meta& meta) const {
-        BOOST_OUTCOME_TRY(entry, find(name));
+        HEADRACE_TRY(entry, find(name));
         const std::pmr::string called = "tensor '" + printable(name) + "'";
         if (entry->layout() == nullptr || !has_layout(*entry->layout(), meta))
             return malformed(called + " has another type or shape there than in the program");

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/pte_values.hpp>
 #include <headrace/ir/graph.hpp>
@@ -85,7 +85,7 @@ private:
     result<index> list_of(const list<value>& items) const {
         std::vector<index> indices;
         for (const value v : items) {
-            BOOST_OUTCOME_TRY(item, tensor_(v));
+            HEADRACE_TRY(item, tensor_(v));
             indices.push_back(item);
         }
         return values_.tensors(indices);
@@ -97,7 +97,7 @@ private:
                 indices.push_back(-1);
                 continue;
             }
-            BOOST_OUTCOME_TRY(item, tensor_(*v));
+            HEADRACE_TRY(item, tensor_(*v));
             indices.push_back(item);
         }
         return values_.optional_tensors(indices);

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/pte_generated.hpp>
@@ -33,13 +33,13 @@ public:
     [[nodiscard]] result<const pte_fb::Value*> at(std::int64_t index) {
         if (index < 0 || index >= static_cast<std::int64_t>(values_.size()))
             return malformed("it has no value " + number_text(index));
-        BOOST_OUTCOME_TRYV(spend(1));
+        HEADRACE_TRY(spend(1));
         return values_.Get(static_cast<flatbuffers::uoffset_t>(index));
     }
     [[nodiscard]] result<void> spend(std::uint64_t reads) {
         if (left_ < reads) return malformed("its tables refer to the same values over and over");
         left_ -= reads;
-        return boost::outcome_v2::success();
+        return {};
     }
 
 private:
@@ -67,16 +67,16 @@ public:
 
     /// Reads a field from the value at an index.
     result<void> read(const field_info& f, std::int64_t index) {
-        BOOST_OUTCOME_TRY(v, values_.at(index));
+        HEADRACE_TRY(v, values_.at(index));
         if (v->kind_type() == pte_fb::ValueKind::Null || v->kind_type() == pte_fb::ValueKind::NONE) {
-            if (f.optional || f.kind == field_kind::format) return boost::outcome_v2::success();
+            if (f.optional || f.kind == field_kind::format) return {};
             return wrong(f);
         }
         switch (f.kind) {
             case field_kind::tensor: {
-                BOOST_OUTCOME_TRY(tensor, tensor_(index));
+                HEADRACE_TRY(tensor, tensor_(index));
                 store(f, tensor);
-                return boost::outcome_v2::success();
+                return {};
             }
             case field_kind::tensors:
                 return read_tensors(f, *v);
@@ -132,18 +132,18 @@ private:
         } else if (f.kind != field_kind::format || integer == nullptr) {  // formats say what dim_order does
             return wrong(f);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> read_tensors(const field_info& f, const pte_fb::Value& v) {
         const pte_fb::TensorList* const given = v.kind_as_TensorList();
         if (given == nullptr || given->items() == nullptr) return wrong(f);
         std::vector<value>& items = tensors_.emplace_back();
         for (const std::int32_t index : *given->items()) {
-            BOOST_OUTCOME_TRY(item, tensor_(index));
+            HEADRACE_TRY(item, tensor_(index));
             items.push_back(item);
         }
         store(f, list<value>(items));
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> read_optional_tensors(const field_info& f, const pte_fb::Value& v) {
         const pte_fb::OptionalTensorList* const given = v.kind_as_OptionalTensorList();
@@ -152,33 +152,33 @@ private:
         for (const std::int32_t index : *given->items()) {
             items.emplace_back();
             if (index == -1) continue;
-            BOOST_OUTCOME_TRY(at, values_.at(index));
+            HEADRACE_TRY(at, values_.at(index));
             if (at->kind_type() == pte_fb::ValueKind::Null) continue;
-            BOOST_OUTCOME_TRY(item, tensor_(index));
+            HEADRACE_TRY(item, tensor_(index));
             items.back() = item;
         }
         store(f, list<std::optional<value>>(items));
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> read_integers(const field_info& f, const pte_fb::Value& v) {
         const pte_fb::IntList* const given = v.kind_as_IntList();
         if (given == nullptr || !is_readable(given->items())) return wrong(f);
         std::vector<std::int64_t>& items = integers_.emplace_back();
         for (const std::int64_t index : *given->items()) {
-            BOOST_OUTCOME_TRY(item, values_.at(index));
+            HEADRACE_TRY(item, values_.at(index));
             if (item->kind_as_Int() == nullptr) return wrong(f);
             items.push_back(item->kind_as_Int()->value());
         }
         store(f, int_list(items));
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> read_floatings(const field_info& f, const pte_fb::Value& v) {
         const pte_fb::DoubleList* const given = v.kind_as_DoubleList();
         if (given == nullptr || !is_readable(given->items())) return wrong(f);
-        BOOST_OUTCOME_TRYV(values_.spend(given->items()->size()));
+        HEADRACE_TRY(values_.spend(given->items()->size()));
         std::vector<double>& items = floatings_.emplace_back(given->items()->begin(), given->items()->end());
         store(f, list<double>(items));
-        return boost::outcome_v2::success();
+        return {};
     }
 
     value_source& values_;

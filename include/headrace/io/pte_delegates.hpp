@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte_constants.hpp>
 #include <headrace/io/pte_generated.hpp>
 #include <headrace/io/pte_method.hpp>
@@ -31,7 +31,7 @@ public:
         for (const std::span<const std::byte> constant : d.constants)
             places.push_back({constants.place_of(constant), constant.size()});
         shares_constants_ = shares_constants_ || !places.empty();
-        BOOST_OUTCOME_TRY(blob, make_tosa_blob(d.bytes, d.constants, places));
+        HEADRACE_TRY(blob, make_tosa_blob(d.bytes, d.constants, places));
         return segment_of(std::move(blob));
     }
 

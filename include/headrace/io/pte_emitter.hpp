@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte_method.hpp>
 #include <headrace/ir/graph.hpp>
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -25,7 +26,7 @@ class pte_file_writer {
 public:
     static result<emitted_pte> write(std::span<const pte_method> methods) {
         pte_file_writer w;
-        BOOST_OUTCOME_TRY(w.write_flatbuffer(methods));
+        HEADRACE_TRY(w.write_flatbuffer(methods));
         w.insert_header();
         w.take_parts();
         return std::move(w.file_);
@@ -69,7 +70,7 @@ private:
                                        std::numeric_limits<flatbuffers::uoffset_t>::max());
         if (!pte_fb::VerifyProgramBuffer(verifier))
             return invalid("the program that was written is malformed");
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // Constants first, then delegates, then the first values of states.

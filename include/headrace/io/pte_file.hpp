@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/ptd_file.hpp>
 #include <headrace/io/pte_format.hpp>
@@ -143,7 +143,7 @@ private:
                                                              std::uint64_t size) const {
         if (all == nullptr || !detail::pte::is_readable(all->offsets()) || number >= all->offsets()->size())
             return malformed("it has no constant " + number_text(number));
-        BOOST_OUTCOME_TRY(bytes, segment(all->segment()));
+        HEADRACE_TRY(bytes, segment(all->segment()));
         const std::uint64_t at = all->offsets()->Get(number);
         if (at > bytes.size() || size > bytes.size() - at)
             return malformed("constant " + number_text(number) + " ends past the end of its segment");

@@ -38,11 +38,11 @@ public:
     [[nodiscard]] tensor_source& tensors() { return tensors_; }
 
     result<void> add_input(std::int32_t index) {
-        BOOST_OUTCOME_TRY(table, method_.values().at(index));
-        if (type_of_number(*table)) return boost::outcome_v2::success();  // its value is in the file
-        BOOST_OUTCOME_TRY(t, method_.table_of(index));
+        HEADRACE_TRY(table, method_.values().at(index));
+        if (type_of_number(*table)) return {};  // its value is in the file
+        HEADRACE_TRY(t, method_.table_of(index));
         std::vector<std::int64_t> sizes;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
+        HEADRACE_TRY(meta, meta_of_table(*t, sizes));
         const value v = graph_.create<builtin::placeholder>({}).result();
         graph_.set_meta(v, meta);
         return tensors_.define(index, v);
@@ -50,8 +50,8 @@ public:
 
     /// Errors say which instruction it is.
     result<void> add_instruction(std::uint32_t number, const pte_fb::Instruction& i) {
-        BOOST_OUTCOME_TRYV(method_.values().spend(1));
-        const result<void> done = add(i);
+        HEADRACE_TRY(method_.values().spend(1));
+        result<void> done = add(i);
         if (done) return done;
         std::pmr::string where = "instruction " + number_text(number);
         if (const pte_fb::KernelCall* const call = i.call_as_KernelCall()) {
@@ -61,14 +61,14 @@ public:
         return done.error().in(where);
     }
     result<void> add_output(std::int32_t index, std::vector<value>& outputs) {
-        BOOST_OUTCOME_TRY(output, tensors_.tensor_or_number(index));
+        HEADRACE_TRY(output, tensors_.tensor_or_number(index));
         outputs.push_back(output);
-        return boost::outcome_v2::success();
+        return {};
     }
 
 private:
     result<void> add(const pte_fb::Instruction& i) {
-        if (i.call_type() == pte_fb::Call::FreeCall) return boost::outcome_v2::success();
+        if (i.call_type() == pte_fb::Call::FreeCall) return {};
         if (const pte_fb::MoveCall* const move = i.call_as_MoveCall())
             return tensors_.move(move->from(), move->to());
         if (const pte_fb::DelegateCall* const call = i.call_as_DelegateCall())
@@ -76,7 +76,7 @@ private:
         const pte_fb::KernelCall* const call = i.call_as_KernelCall();
         if (call == nullptr)
             return unsupported(std::pmr::string(pte_fb::EnumNameCall(i.call_type())) + " instructions");
-        BOOST_OUTCOME_TRY(o, method_.operator_of(*call));
+        HEADRACE_TRY(o, method_.operator_of(*call));
         switch (o->kind) {
             case call_kind::kernel:
                 return add_kernel(*o, *call->args());
@@ -97,10 +97,10 @@ private:
     // A state holds from then on what is copied into it.
     result<void> add_copy(const indices_type& indices) {
         if (indices.size() != 4) return malformed("aten::copy_ is given the wrong number of arguments");
-        BOOST_OUTCOME_TRY(to, method_.table_of(indices.Get(0)));
-        BOOST_OUTCOME_TRY(from, tensors_.tensor(indices.Get(1)));
+        HEADRACE_TRY(to, method_.table_of(indices.Get(0)));
+        HEADRACE_TRY(from, tensors_.tensor(indices.Get(1)));
         std::vector<std::int64_t> sizes;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
+        HEADRACE_TRY(meta, meta_of_table(*to, sizes));
         if (!(meta == *meta_of(from))) return unsupported("aten::copy_ to a different type or shape");
         return tensors_.define(indices.Get(0), from);
     }
@@ -115,7 +115,7 @@ private:
         const std::string_view id = d.id() == nullptr ? std::string_view() : d.id()->string_view();
         if (id != tosa_backend_id) return add_foreign(std::string(id), *call.args());
         graph& region = graph_.create_region();
-        BOOST_OUTCOME_TRYV(read_delegate(d, region));
+        HEADRACE_TRY(read_delegate(d, region));
         std::size_t taken = 0;
         for ([[maybe_unused]] const node& n : region.inputs()) ++taken;
         if (call.args()->size() != taken + region.outputs().size())
@@ -127,16 +127,16 @@ private:
                 results.push_back(index);
                 continue;
             }
-            BOOST_OUTCOME_TRY(operand, tensors_.tensor(index));
+            HEADRACE_TRY(operand, tensors_.tensor(index));
             operands.push_back(operand);
         }
         const args<delegate::call_delegate> arguments{tosa_backend_id, &region, list<value>(operands)};
         return add_node(info_of<delegate::call_delegate>, &arguments, results);
     }
     result<void> read_delegate(const pte_fb::Delegate& d, graph& region) {
-        BOOST_OUTCOME_TRY(blob, method_.file().delegate(d));
-        BOOST_OUTCOME_TRY(constants, method_.file().named_data(shared_constants_key));
-        BOOST_OUTCOME_TRY(flatbuffer, restore_tosa(blob, constants, method_.restored_left()));
+        HEADRACE_TRY(blob, method_.file().delegate(d));
+        HEADRACE_TRY(constants, method_.file().named_data(shared_constants_key));
+        HEADRACE_TRY(flatbuffer, restore_tosa(blob, constants, method_.restored_left()));
         method_.restored_left() -= flatbuffer.size();
         return read_tosa(flatbuffer, region);
     }
@@ -145,12 +145,12 @@ private:
         std::vector<std::int64_t> results;
         std::vector<value> operands;
         for (const std::int32_t index : indices) {
-            BOOST_OUTCOME_TRY(t, method_.table_of(index));
+            HEADRACE_TRY(t, method_.table_of(index));
             if (!is_constant(*t) && t->data() == 0 && !method_.is_written(index)) {
                 results.push_back(index);
                 continue;
             }
-            BOOST_OUTCOME_TRY(operand, tensors_.tensor(index));
+            HEADRACE_TRY(operand, tensors_.tensor(index));
             operands.push_back(operand);
         }
         const std::string name = "delegate of " + id;
@@ -169,8 +169,7 @@ private:
         if (indices.size() != given + written + 1) return wrong_argument_count(o);
         std::vector<std::int64_t> results;
         flatbuffers::uoffset_t next = static_cast<flatbuffers::uoffset_t>(given);
-        BOOST_OUTCOME_TRY(
-            written_by(indices, next, static_cast<flatbuffers::uoffset_t>(next + written), results));
+        HEADRACE_TRY(written_by(indices, next, static_cast<flatbuffers::uoffset_t>(next + written), results));
         if (op.name == "aten::select_copy.int_out" && results.size() == 1 &&
             method_.is_computed(indices.Get(2)))
             return view_reader(method_, tensors_).add_select(indices, results[0]);
@@ -179,10 +178,10 @@ private:
         next = 0;
         for (const field_info& f : op) {
             if (!is_left_out(op, f)) {
-                BOOST_OUTCOME_TRYV(refuse_computed(f, indices.Get(next)));
-                BOOST_OUTCOME_TRY(reader.read(f, indices.Get(next++)));
+                HEADRACE_TRY(refuse_computed(f, indices.Get(next)));
+                HEADRACE_TRY(reader.read(f, indices.Get(next++)));
             } else if (!results.empty()) {
-                BOOST_OUTCOME_TRY(t, method_.table_of(results[0]));
+                HEADRACE_TRY(t, method_.table_of(results[0]));
                 reader.put(f, dtype_of(t->scalar_type()));
             }
         }
@@ -190,15 +189,15 @@ private:
     }
     // Arguments are part of a node: numbers that other nodes compute cannot be.
     result<void> refuse_computed(const field_info& f, std::int64_t index) {
-        BOOST_OUTCOME_TRY(v, method_.values().at(index));
+        HEADRACE_TRY(v, method_.values().at(index));
         bool is_computed = method_.is_computed(index);
         if (const pte_fb::IntList* const items = v->kind_as_IntList(); items != nullptr) {
             if (!is_readable(items->items())) return malformed("a list of numbers is not there");
-            BOOST_OUTCOME_TRYV(method_.values().spend(items->items()->size()));
+            HEADRACE_TRY(method_.values().spend(items->items()->size()));
             for (const std::int64_t item : *items->items())
                 is_computed = is_computed || method_.is_computed(item);
         }
-        if (!is_computed) return boost::outcome_v2::success();
+        if (!is_computed) return {};
         return unsupported("its argument '" + std::pmr::string(f.name) +
                            "' is computed when the method runs; only indices of select_copy are read so");
     }
@@ -206,41 +205,41 @@ private:
     result<void> written_by(const indices_type& indices, flatbuffers::uoffset_t from,
                             flatbuffers::uoffset_t to, std::vector<std::int64_t>& found) {
         for (; from != to; ++from) {
-            BOOST_OUTCOME_TRY(v, method_.values().at(indices.Get(from)));
+            HEADRACE_TRY(v, method_.values().at(indices.Get(from)));
             const pte_fb::TensorList* const items = v->kind_as_TensorList();
             if (items == nullptr || items->items() == nullptr) {
                 found.push_back(indices.Get(from));
             } else {
-                BOOST_OUTCOME_TRYV(method_.values().spend(items->items()->size()));
+                HEADRACE_TRY(method_.values().spend(items->items()->size()));
                 found.insert(found.end(), items->items()->begin(), items->items()->end());
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     // What the last argument names is returned; all else is given to it.
     result<void> add_opaque(const called_operator& o, const indices_type& indices) {
         std::vector<std::int64_t> results;
         if (indices.size() != 0) {
-            BOOST_OUTCOME_TRY(written_by(indices, indices.size() - 1, indices.size(), results));
+            HEADRACE_TRY(written_by(indices, indices.size() - 1, indices.size(), results));
         }
         std::erase_if(results, [&](std::int64_t index) { return !method_.table_of(index); });
         if (results.empty() && indices.size() != 0 && method_.is_computed(indices.Get(indices.size() - 1)))
             return unsupported("a number that " + std::pmr::string(printable(o.name)) + " computes");
         opaque_arguments given(method_, results, [&](std::int64_t index) { return tensors_.tensor(index); });
-        BOOST_OUTCOME_TRY(arguments, given.read(o.name, indices));
+        HEADRACE_TRY(arguments, given.read(o.name, indices));
         return add_node(info_of<builtin::opaque>, &arguments, results);
     }
     result<void> add_node(const op_info& op, const void* arguments,
                           const std::vector<std::int64_t>& results) {
         node& n = graph_.create(op, arguments, results.size());
         for (std::uint32_t i = 0; i != results.size(); ++i) {
-            BOOST_OUTCOME_TRY(t, method_.table_of(results[i]));
+            HEADRACE_TRY(t, method_.table_of(results[i]));
             std::vector<std::int64_t> sizes;
-            BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
+            HEADRACE_TRY(meta, meta_of_table(*t, sizes));
             graph_.set_meta(n.result(i), meta);
-            BOOST_OUTCOME_TRY(tensors_.define(results[i], n.result(i)));
+            HEADRACE_TRY(tensors_.define(results[i], n.result(i)));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     method_source& method_;

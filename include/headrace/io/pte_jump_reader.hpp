@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/io/pte_graph_reader.hpp>
@@ -51,7 +51,7 @@ private:
 
     // The condition of a jump in a graph: one boolean.
     result<value> condition_in(graph_reader& reader) const {
-        BOOST_OUTCOME_TRY(condition, reader.tensors().tensor_or_number(jumps_.condition));
+        HEADRACE_TRY(condition, reader.tensors().tensor_or_number(jumps_.condition));
         const tensor_meta& meta = *meta_of(condition);
         if (meta.dtype != dtype::boolean || meta.elements() != 1)
             return malformed("the jump of the branch or loop at instruction " + number_text(number_) +
@@ -61,12 +61,12 @@ private:
     result<void> take(const std::map<slot, std::int64_t>& places) {
         for (const auto& [at, index] : places) {
             if (seen_.contains(at)) continue;
-            BOOST_OUTCOME_TRY(now, outer_.tensors().content(index));
+            HEADRACE_TRY(now, outer_.tensors().content(index));
             if (!now) continue;
             taken_.push_back({at, *now});
             seen_.insert(at);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     static value add_input(graph_reader& reader, const slot& at, const tensor_meta& meta) {
         const value input = reader.target().create<builtin::placeholder>({}).result();
@@ -106,15 +106,15 @@ private:
     }
 
     result<void> read_branch() {
-        BOOST_OUTCOME_TRY(condition, condition_in(outer_));
-        BOOST_OUTCOME_TRYV(take(jumps_.of_first.reads));
-        BOOST_OUTCOME_TRYV(take(jumps_.of_second.reads));
-        BOOST_OUTCOME_TRYV(take(jumps_.live_after));
+        HEADRACE_TRY(condition, condition_in(outer_));
+        HEADRACE_TRY(take(jumps_.of_first.reads));
+        HEADRACE_TRY(take(jumps_.of_second.reads));
+        HEADRACE_TRY(take(jumps_.live_after));
         graph_reader yes(outer_.method(), outer_.target().create_region());
         graph_reader no(outer_.method(), outer_.target().create_region());
         add_inputs(yes, no);
-        BOOST_OUTCOME_TRYV(read_items(yes, jumps_.first));
-        BOOST_OUTCOME_TRYV(read_items(no, jumps_.second));
+        HEADRACE_TRY(read_items(yes, jumps_.first));
+        HEADRACE_TRY(read_items(no, jumps_.second));
         std::vector<slot> places;
         std::vector<value> made[2];
         for (const auto& [at, index] : jumps_.live_after) {
@@ -127,7 +127,7 @@ private:
             made[0].push_back(*one);
             made[1].push_back(*same);
         }
-        if (made[0].empty()) return boost::outcome_v2::success();  // nobody sees what it does
+        if (made[0].empty()) return {};  // nobody sees what it does
         add_output(yes, made[0]);
         add_output(no, made[1]);
         std::vector<value> operands;
@@ -141,15 +141,15 @@ private:
         const args<higher_order::cond> arguments{condition, &yes.target(), &no.target(),
                                                  list<value>(operands)};
         hold_results(outer_.target().create<higher_order::cond>(arguments, places.size()), places, made[0]);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // --- loops -------------------------------------------------------------------------
 
     result<void> read_loop() {
         const bool tests_first = jumps_.kind == outline_jumps::kind_type::test_first;
-        BOOST_OUTCOME_TRYV(make_slices_of_nothing());
-        BOOST_OUTCOME_TRYV(take_loop());
+        HEADRACE_TRY(make_slices_of_nothing());
+        HEADRACE_TRY(take_loop());
         graph_reader test(outer_.method(), outer_.target().create_region());
         graph_reader body(outer_.method(), outer_.target().create_region());
         value goes_on{};
@@ -161,14 +161,14 @@ private:
         }
         add_inputs(test, body);
         if (tests_first) {
-            BOOST_OUTCOME_TRYV(read_items(test, jumps_.first));
-            BOOST_OUTCOME_TRY(condition, condition_in(test));
+            HEADRACE_TRY(read_items(test, jumps_.first));
+            HEADRACE_TRY(condition, condition_in(test));
             tested = condition;
-            BOOST_OUTCOME_TRYV(refuse_writing_tests());
+            HEADRACE_TRY(refuse_writing_tests());
         }
-        BOOST_OUTCOME_TRYV(read_items(body, tests_first ? jumps_.second : jumps_.first));
+        HEADRACE_TRY(read_items(body, tests_first ? jumps_.second : jumps_.first));
         if (!tests_first) {
-            BOOST_OUTCOME_TRY(ends, condition_in(body));
+            HEADRACE_TRY(ends, condition_in(body));
             const tensor_meta flag{dtype::boolean, {}, {}};
             const args<aten::logical_not> negated{body.tensors().as_shape(ends, flag)};
             goes_on = body.tensors().make(info_of<aten::logical_not>, &negated, flag);
@@ -181,24 +181,24 @@ private:
         std::map<slot, std::int64_t> fixed;
         for (const auto& [at, index] : jumps_.all.reads)
             (jumps_.all.writes.contains(at) ? carried : fixed).emplace(at, index);
-        BOOST_OUTCOME_TRYV(take(carried));
+        HEADRACE_TRY(take(carried));
         return take(fixed);
     }
     /// A tensor that slices are put into is not written as a whole before.
     result<void> make_slices_of_nothing() {
-        BOOST_OUTCOME_TRYV(outer_.method().values().spend(outer_.method().sliced().size()));
+        HEADRACE_TRY(outer_.method().values().spend(outer_.method().sliced().size()));
         for (const std::int64_t index : outer_.method().sliced()) {
-            BOOST_OUTCOME_TRY(at, outer_.method().slot_of(index));
+            HEADRACE_TRY(at, outer_.method().slot_of(index));
             if (!jumps_.all.reads.contains(at)) continue;
-            BOOST_OUTCOME_TRY(t, outer_.method().table_of(index));
+            HEADRACE_TRY(t, outer_.method().table_of(index));
             std::vector<std::int64_t> sizes;
-            BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
-            BOOST_OUTCOME_TRY(now, outer_.tensors().content(index));
+            HEADRACE_TRY(meta, meta_of_table(*t, sizes));
+            HEADRACE_TRY(now, outer_.tensors().content(index));
             if (now && meta_of(*now)->dtype == meta.dtype && meta_of(*now)->elements() == meta.elements())
                 continue;
             outer_.tensors().hold(at, outer_.tensors().filled(meta, scalar(std::int64_t{0})));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     // A graph that tests gives its result alone.
     result<void> refuse_writing_tests() const {
@@ -207,7 +207,7 @@ private:
             return unsupported("the loop at instruction " + number_text(number_) + " reads value " +
                                number_text(index) + ", which its condition computes");
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> finish_loop(graph_reader& test, graph_reader& body, value tested, value goes_on) {
@@ -221,7 +221,7 @@ private:
             next.push_back(goes_on);
         }
         std::vector<taken> added;
-        BOOST_OUTCOME_TRYV(add_first_written(test, body, added));
+        HEADRACE_TRY(add_first_written(test, body, added));
         for (const taken& t : taken_) {
             const bool is_live = jumps_.live_after.contains(t.at);
             const bool is_carried = jumps_.all.writes.contains(t.at);
@@ -252,14 +252,14 @@ private:
             carried.push_back(t.from);
             next.push_back(*body.tensors().held(t.at));
         }
-        if (next.empty()) return boost::outcome_v2::success();  // nobody sees what it does
+        if (next.empty()) return {};  // nobody sees what it does
         add_output(test, {tested});
         add_output(body, next);
         const args<higher_order::while_loop> arguments{&test.target(), &body.target(), list<value>(carried),
                                                        list<value>(fixed)};
         hold_results(outer_.target().create<higher_order::while_loop>(arguments, carried.size()), places,
                      carried);
-        return boost::outcome_v2::success();
+        return {};
     }
     /// What is read behind the loop, and written in it alone: it must be carried, too, from zeros.
     result<void> add_first_written(graph_reader& test, graph_reader& body, std::vector<taken>& added) {
@@ -270,19 +270,19 @@ private:
             const value from = outer_.tensors().filled(meta, scalar(std::int64_t{0}));
             added.push_back({at, from, {add_input(test, {}, meta), add_input(body, {}, meta)}});
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 };
 
 inline result<void> read_items(graph_reader& into, const outline& items) {
     for (const outline_item& i : items) {
         if (i.jumps == nullptr) {
-            BOOST_OUTCOME_TRYV(into.add_instruction(i.number, *i.instruction));
+            HEADRACE_TRY(into.add_instruction(i.number, *i.instruction));
         } else {
-            BOOST_OUTCOME_TRYV(jump_reader(into, i).read());
+            HEADRACE_TRY(jump_reader(into, i).read());
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace::detail::pte

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
 #include <headrace/base/printable.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/io/pte_arguments.hpp>
@@ -67,18 +67,18 @@ public:
             for (const pte_fb::Instruction* const i : *chain->instructions()) {
                 if (i->call_type() == pte_fb::Call::JumpFalseCall) has_jumps_ = true;
                 if (const pte_fb::MoveCall* const move = i->call_as_MoveCall()) {
-                    BOOST_OUTCOME_TRYV(note_move(*move));
+                    HEADRACE_TRY(note_move(*move));
                 }
                 if (const pte_fb::KernelCall* const call = i->call_as_KernelCall()) {
-                    BOOST_OUTCOME_TRYV(note_number(*call));
+                    HEADRACE_TRY(note_number(*call));
                 }
             }
         }
         for (const auto& [from, to] : moves_) {
-            BOOST_OUTCOME_TRY(at, slot_of(from));
+            HEADRACE_TRY(at, slot_of(from));
             moved_from_[at].push_back(to);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     [[nodiscard]] const pte_file& file() const { return file_; }
@@ -101,14 +101,14 @@ public:
 
     /// The table of a value, which must be a tensor.
     result<const pte_fb::Tensor*> table_of(std::int64_t index) {
-        BOOST_OUTCOME_TRY(v, values_.at(index));
+        HEADRACE_TRY(v, values_.at(index));
         const pte_fb::Tensor* const t = v->kind_as_Tensor();
         if (t == nullptr) return malformed("value " + number_text(index) + " is not a tensor");
         return t;
     }
     /// Where a value lies. A tensor without elements may lie where another does, and takes no place.
     result<slot> slot_of(std::int64_t index) {
-        BOOST_OUTCOME_TRY(v, values_.at(index));
+        HEADRACE_TRY(v, values_.at(index));
         const slot own{no_memory, static_cast<std::uint64_t>(index)};
         const pte_fb::Tensor* const t = v->kind_as_Tensor();
         if (t == nullptr || t->allocation() == nullptr || is_moved(index)) return own;
@@ -147,32 +147,32 @@ public:
     result<void> add_accesses(const pte_fb::Instruction& i, accesses& all) {
         accesses own;
         if (const pte_fb::KernelCall* const call = i.call_as_KernelCall()) {
-            BOOST_OUTCOME_TRYV(add_call(*call, own));
+            HEADRACE_TRY(add_call(*call, own));
         } else if (const pte_fb::DelegateCall* const delegated = i.call_as_DelegateCall()) {
             if (delegated->args() == nullptr) return malformed("a call of a delegate without arguments");
             for (const std::int32_t index : *delegated->args()) {
-                BOOST_OUTCOME_TRYV(add_read(index, own));
-                BOOST_OUTCOME_TRYV(add_write(index, own, false));
+                HEADRACE_TRY(add_read(index, own));
+                HEADRACE_TRY(add_write(index, own, false));
             }
         } else if (const pte_fb::MoveCall* const move = i.call_as_MoveCall()) {
-            BOOST_OUTCOME_TRYV(add_read(move->from(), own));
-            BOOST_OUTCOME_TRYV(add_write(move->to(), own, true));
+            HEADRACE_TRY(add_read(move->from(), own));
+            HEADRACE_TRY(add_write(move->to(), own, true));
         }
         all.append(own);
-        return boost::outcome_v2::success();
+        return {};
     }
     /// A value that is read, the items of lists one by one.
     result<void> add_read(std::int64_t index, accesses& a, bool is_item = false) {
-        BOOST_OUTCOME_TRY(v, values_.at(index));
+        HEADRACE_TRY(v, values_.at(index));
         const pte_fb::Tensor* const t = v->kind_as_Tensor();
         if (t != nullptr ? !is_constant(*t) : is_computed(index)) {
-            BOOST_OUTCOME_TRY(at, slot_of(index));
+            HEADRACE_TRY(at, slot_of(index));
             a.reads.try_emplace(at, index);
         }
-        if (is_item) return boost::outcome_v2::success();
+        if (is_item) return {};
         if (const pte_fb::TensorList* const l = v->kind_as_TensorList()) return add_reads(l->items(), a);
         if (const auto* const l = v->kind_as_OptionalTensorList()) return add_reads(l->items(), a);
-        return boost::outcome_v2::success();
+        return {};
     }
 
 private:
@@ -193,82 +193,82 @@ private:
         }
     }
     result<void> note_move(const pte_fb::MoveCall& move) {
-        BOOST_OUTCOME_TRY(from, values_.at(move.from()));
+        HEADRACE_TRY(from, values_.at(move.from()));
         if (from->kind_as_Tensor() == nullptr) {
             computed_.insert(move.to());
-            return boost::outcome_v2::success();
+            return {};
         }
-        BOOST_OUTCOME_TRYV(table_of(move.to()));
+        HEADRACE_TRY(table_of(move.to()));
         moved_.insert(move.to());
         moves_.emplace(move.from(), move.to());
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> note_number(const pte_fb::KernelCall& call) {
-        if (call.args() == nullptr || call.args()->size() == 0) return boost::outcome_v2::success();
+        if (call.args() == nullptr || call.args()->size() == 0) return {};
         const std::int32_t last = call.args()->Get(call.args()->size() - 1);
-        BOOST_OUTCOME_TRY(v, values_.at(last));
-        BOOST_OUTCOME_TRY(o, operator_of(call));
+        HEADRACE_TRY(v, values_.at(last));
+        HEADRACE_TRY(o, operator_of(call));
         if (o->kind == call_kind::slice) {
             sliced_.insert(call.args()->Get(0));
         } else if (type_of_number(*v)) {
             computed_.insert(last);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> add_call(const pte_fb::KernelCall& call, accesses& a) {
-        BOOST_OUTCOME_TRY(o, operator_of(call));
+        HEADRACE_TRY(o, operator_of(call));
         const auto& indices = *call.args();
         if (o->kind == call_kind::copy || o->kind == call_kind::slice) {
             for (flatbuffers::uoffset_t i = o->kind == call_kind::copy ? 1 : 0; i < indices.size(); ++i) {
                 if (i != 0 && indices.Get(i) == indices.Get(0)) continue;
-                BOOST_OUTCOME_TRYV(add_read(indices.Get(i), a));
+                HEADRACE_TRY(add_read(indices.Get(i), a));
             }
-            return indices.size() == 0 ? result<void>(boost::outcome_v2::success())
+            return indices.size() == 0 ? result<void>()
                                        : add_write(indices.Get(0), a, o->kind == call_kind::copy);
         }
         const std::size_t written = first_written(*o, indices.size());
         for (flatbuffers::uoffset_t i = 0; i != indices.size(); ++i) {
             if (i < written) {
-                BOOST_OUTCOME_TRYV(add_read(indices.Get(i), a));
+                HEADRACE_TRY(add_read(indices.Get(i), a));
                 continue;
             }
-            BOOST_OUTCOME_TRY(v, values_.at(indices.Get(i)));
+            HEADRACE_TRY(v, values_.at(indices.Get(i)));
             const pte_fb::TensorList* const items = v->kind_as_TensorList();
             if (items == nullptr || items->items() == nullptr) {
-                BOOST_OUTCOME_TRYV(add_write(indices.Get(i), a, true));
+                HEADRACE_TRY(add_write(indices.Get(i), a, true));
                 continue;
             }
             for (const std::int32_t item : *items->items()) {
-                BOOST_OUTCOME_TRYV(add_write(item, a, true));
+                HEADRACE_TRY(add_write(item, a, true));
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     template <class Items>
     result<void> add_reads(const Items* items, accesses& a) {
-        if (items == nullptr) return boost::outcome_v2::success();
+        if (items == nullptr) return {};
         for (const std::int32_t item : *items) {
             if (item == -1) continue;
-            BOOST_OUTCOME_TRYV(add_read(item, a, true));
+            HEADRACE_TRY(add_read(item, a, true));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> add_write(std::int64_t index, accesses& a, bool is_sure) {
-        BOOST_OUTCOME_TRY(v, values_.at(index));
+        HEADRACE_TRY(v, values_.at(index));
         const pte_fb::Tensor* const t = v->kind_as_Tensor();
-        if (t != nullptr ? is_constant(*t) : !is_computed(index)) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(at, slot_of(index));
+        if (t != nullptr ? is_constant(*t) : !is_computed(index)) return {};
+        HEADRACE_TRY(at, slot_of(index));
         a.writes.try_emplace(at, index);
         if (is_sure) a.sure.insert(at);
-        if (is_moved(index)) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRYV(values_.spend(moved_from(at).size()));
+        if (is_moved(index)) return {};
+        HEADRACE_TRY(values_.spend(moved_from(at).size()));
         for (const std::int64_t moved : moved_from(at)) {
             const slot there{no_memory, static_cast<std::uint64_t>(moved)};
             a.writes.try_emplace(there, moved);
             a.sure.erase(there);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     const pte_file& file_;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/inference.hpp>
@@ -46,26 +46,26 @@ public:
           instructions_(builder) {}
 
     result<flatbuffers::Offset<pte_fb::Method>> write(std::string_view name, pte_method_size& size) {
-        BOOST_OUTCOME_TRY(plan, make_memory_plan(graph_));
-        BOOST_OUTCOME_TRYV(verify_plan(graph_, plan));
+        HEADRACE_TRY(plan, make_memory_plan(graph_));
+        HEADRACE_TRY(verify_plan(graph_, plan));
         plan_ = &plan;
         for (const pte_delegate& d : method_.delegates) {
-            BOOST_OUTCOME_TRY(segment, pools_.delegates.add(d, pools_.constants));
+            HEADRACE_TRY(segment, pools_.delegates.add(d, pools_.constants));
             segments_.push_back(segment);
         }
-        BOOST_OUTCOME_TRY(inputs, write_inputs());
+        HEADRACE_TRY(inputs, write_inputs());
         for (const node& n : graph_.nodes()) {
-            BOOST_OUTCOME_TRY(call(n));
+            HEADRACE_TRY(call(n));
         }
         std::vector<index> outputs;
         const list<value> made = graph_.outputs();
         const std::size_t count = made.size() - 2 * method_.states.size();
         for (std::size_t i = 0; i != count; ++i) {
-            BOOST_OUTCOME_TRY(output, tensor_of(made[i]));
+            HEADRACE_TRY(output, tensor_of(made[i]));
             outputs.push_back(output);
         }
         for (std::size_t i = count; i != count + method_.states.size(); ++i) {
-            BOOST_OUTCOME_TRY(keep(made[i], made[i + method_.states.size()]));
+            HEADRACE_TRY(keep(made[i], made[i + method_.states.size()]));
         }
         const std::uint64_t planned = plan.memories.empty() ? 0 : plan.memories[0].bytes;
         size = {std::string(name), planned, plan.memories.empty() ? 0 : plan.memories[0].lower_bound,
@@ -87,18 +87,18 @@ private:
                 const pte_state& state = method_.states[i - count];
                 initial_[all[i].producer] = pools_.initial.add(state.data, state.meta);
             }
-            BOOST_OUTCOME_TRY(input, tensor_of(all[i]));
+            HEADRACE_TRY(input, tensor_of(all[i]));
             if (i < count) inputs.push_back(input);
         }
         return inputs;
     }
     // Writes a state's next value.
     result<void> keep(value next, value state) {
-        if (origin_of(next) == state) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(from, tensor_of(next));
-        BOOST_OUTCOME_TRY(to, tensor_of(state));
+        if (origin_of(next) == state) return {};
+        HEADRACE_TRY(from, tensor_of(next));
+        HEADRACE_TRY(to, tensor_of(state));
         instructions_.call(copy_name, {to, from, values_.boolean(false), to});
-        return boost::outcome_v2::success();
+        return {};
     }
 
     flatbuffers::Offset<pte_fb::Method> finish(std::string_view name, const std::vector<index>& inputs,
@@ -139,7 +139,7 @@ private:
         if (const auto known = tensors_.find(key); known != tensors_.end()) return known->second;
         const tensor_meta* const meta = meta_of(v);
         if (meta == nullptr) return invalid(message_prefix(*v.producer) + "a tensor of unknown type");
-        BOOST_OUTCOME_TRY(check_tensor(*v.producer, *meta));
+        HEADRACE_TRY(check_tensor(*v.producer, *meta));
         tensor_place place;
         const value origin = origin_of(v);
         if (const auto* constant = match<builtin::constant>(origin)) {
@@ -157,8 +157,7 @@ private:
     // --- instructions ------------------------------------------------------------------
 
     result<void> call(const node& n) {
-        if (is_of_dialect<builtin::dialect>(n) || is<executorch::reshape>(n))
-            return boost::outcome_v2::success();
+        if (is_of_dialect<builtin::dialect>(n) || is<executorch::reshape>(n)) return {};
         if (is<executorch::call_delegate>(n)) return call_delegate(n, args_of<executorch::call_delegate>(n));
         if (is<higher_order::cond>(n)) return branch(n, args_of<higher_order::cond>(n));
         if (is<higher_order::while_loop>(n)) return repeat(n, args_of<higher_order::while_loop>(n));
@@ -168,32 +167,32 @@ private:
         const argument_writer writer(values_, [&](value v) { return tensor_of(v); });
         for (const field_info& f : *n.op) {
             if (is_left_out(*n.op, f)) continue;
-            BOOST_OUTCOME_TRY(argument, writer.write(n, f));
+            HEADRACE_TRY(argument, writer.write(n, f));
             arguments.push_back(argument);
         }
-        BOOST_OUTCOME_TRY(add_results(n, arguments));
+        HEADRACE_TRY(add_results(n, arguments));
         instructions_.call(n.op->name, arguments);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // --- control flow ------------------------------------------------------------------
 
     result<void> branch(const node& n, const args<higher_order::cond>& a) {
-        BOOST_OUTCOME_TRY(condition, tensor_of(a.pred));
+        HEADRACE_TRY(condition, tensor_of(a.pred));
         const std::size_t to_false = instructions_.jump_unless(condition);
-        BOOST_OUTCOME_TRYV(choose(n, *a.true_graph, a.operands));
+        HEADRACE_TRY(choose(n, *a.true_graph, a.operands));
         const std::size_t to_end = instructions_.jump_unless(values_.boolean(false));
         instructions_.land(to_false);
-        BOOST_OUTCOME_TRYV(choose(n, *a.false_graph, a.operands));
+        HEADRACE_TRY(choose(n, *a.false_graph, a.operands));
         instructions_.land(to_end);
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> choose(const node& n, const graph& region, const list<value>& operands) {
-        BOOST_OUTCOME_TRYV(enter(region, operands));
+        HEADRACE_TRY(enter(region, operands));
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            BOOST_OUTCOME_TRYV(copy(region.outputs()[i], {const_cast<node*>(&n), i}));
+            HEADRACE_TRY(copy(region.outputs()[i], {const_cast<node*>(&n), i}));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // The results are the carried values all along. What the body gives is no carried value that it takes,
@@ -202,20 +201,20 @@ private:
         std::vector<value> inputs;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             inputs.push_back({const_cast<node*>(&n), i});
-            BOOST_OUTCOME_TRYV(copy(a.carried_inputs[i], inputs[i]));
+            HEADRACE_TRY(copy(a.carried_inputs[i], inputs[i]));
         }
         inputs.insert(inputs.end(), a.additional_inputs.begin(), a.additional_inputs.end());
         const std::size_t begin = instructions_.size();
-        BOOST_OUTCOME_TRYV(enter(*a.cond_graph, inputs));
-        BOOST_OUTCOME_TRY(condition, tensor_of(a.cond_graph->outputs()[0]));
+        HEADRACE_TRY(enter(*a.cond_graph, inputs));
+        HEADRACE_TRY(condition, tensor_of(a.cond_graph->outputs()[0]));
         const std::size_t to_end = instructions_.jump_unless(condition);
-        BOOST_OUTCOME_TRYV(enter(*a.body_graph, inputs));
+        HEADRACE_TRY(enter(*a.body_graph, inputs));
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            BOOST_OUTCOME_TRYV(copy(a.body_graph->outputs()[i], inputs[i]));
+            HEADRACE_TRY(copy(a.body_graph->outputs()[i], inputs[i]));
         }
         instructions_.jump_unless(values_.boolean(false), begin);
         instructions_.land(to_end);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // The instructions of a nested graph, given its inputs.
@@ -226,22 +225,22 @@ private:
         // Another node may have held it, and given it others.
         std::erase_if(tensors_, [&](const auto& t) { return t.first.first->owner == &region; });
         for (const node& n : region.nodes()) {
-            BOOST_OUTCOME_TRYV(call(n));
+            HEADRACE_TRY(call(n));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> copy(value from, value to) {
-        if (origin_of(from) == to) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(made, tensor_of(to));
+        if (origin_of(from) == to) return {};
+        HEADRACE_TRY(made, tensor_of(to));
         if (is_of_zeros(origin_of(from))) {
             const index size = values_.integers(meta_of(to)->shape);
             instructions_.call("aten::full.out", {size, values_.integer(0), made, made});
-            return boost::outcome_v2::success();
+            return {};
         }
-        BOOST_OUTCOME_TRY(given, tensor_of(from));
+        HEADRACE_TRY(given, tensor_of(from));
         instructions_.call(executorch::kernel_for(info_of<aten::_to_copy>).kernel->name,
                            {given, values_.boolean(false), values_.null(), made, made});
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // --- calls -------------------------------------------------------------------------
@@ -252,22 +251,22 @@ private:
             return invalid(message_prefix(n) + "the method has no delegate " + number_text(a.number));
         std::vector<index> arguments;
         for (const value v : a.operands) {
-            BOOST_OUTCOME_TRY(operand, tensor_of(v));
+            HEADRACE_TRY(operand, tensor_of(v));
             arguments.push_back(operand);
         }
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            BOOST_OUTCOME_TRY(made, tensor_of({const_cast<node*>(&n), i}));
+            HEADRACE_TRY(made, tensor_of({const_cast<node*>(&n), i}));
             arguments.push_back(made);
         }
         instructions_.call_delegate(static_cast<index>(a.number), arguments);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // The tensors that the kernel writes, and then what it returns: the same once more, several as a list.
     result<void> add_results(const node& n, std::vector<index>& arguments) {
         std::vector<index> results;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            BOOST_OUTCOME_TRY(made, tensor_of({const_cast<node*>(&n), i}));
+            HEADRACE_TRY(made, tensor_of({const_cast<node*>(&n), i}));
             results.push_back(made);
         }
         if (n.op->results == variadic_results) {
@@ -277,7 +276,7 @@ private:
             arguments.insert(arguments.end(), results.begin(), results.end());
             arguments.push_back(results.size() == 1 ? results[0] : values_.tensors(results));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     flatbuffers::FlatBufferBuilder& builder_;

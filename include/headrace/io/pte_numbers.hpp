@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/pte_method_source.hpp>
@@ -30,13 +30,13 @@ public:
         const std::int64_t made = given.Get(given.size() - 1);
         if (o.name.starts_with("aten::sym_")) return read_size(o, given);
         if (o.name == "aten::item" || o.name == "aten::_local_scalar_dense") {
-            BOOST_OUTCOME_TRY(one, tensors_.tensor(given.Get(0)));
+            HEADRACE_TRY(one, tensors_.tensor(given.Get(0)));
             if (meta_of(one)->elements() != 1) return malformed("it takes more than one element as a number");
             return tensors_.define_number(made, one);
         }
         std::vector<value> operands;
         for (flatbuffers::uoffset_t i = 0; i + 1 != given.size(); ++i) {
-            BOOST_OUTCOME_TRY(operand, tensors_.number(given.Get(i)));
+            HEADRACE_TRY(operand, tensors_.number(given.Get(i)));
             operands.push_back(operand);
         }
         const std::string_view name(o.name);
@@ -54,13 +54,13 @@ private:
     }
 
     result<void> read_size(const called_operator& o, const indices& given) {
-        BOOST_OUTCOME_TRY(t, method_.table_of(given.Get(0)));
+        HEADRACE_TRY(t, method_.table_of(given.Get(0)));
         std::vector<std::int64_t> shape;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*t, shape));
+        HEADRACE_TRY(meta, meta_of_table(*t, shape));
         std::int64_t size = meta.elements();
         if (o.name == "aten::sym_size.int") {
             if (given.size() != 3) return wrong_argument_count(o);
-            BOOST_OUTCOME_TRY(axis, method_.values().at(given.Get(1)));
+            HEADRACE_TRY(axis, method_.values().at(given.Get(1)));
             if (axis->kind_as_Int() == nullptr || method_.is_computed(given.Get(1)))
                 return wrong_argument_count(o);
             const auto at = normalized_axis(axis->kind_as_Int()->value(), shape.size());

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/io/graph_text_opaque.hpp>
 #include <headrace/io/pte_arguments.hpp>
@@ -34,10 +34,10 @@ public:
     [[nodiscard]] result<args<builtin::opaque>> read(std::string_view name, const Indices& indices) {
         for (const std::int32_t index : indices) {
             if (is_result(index)) continue;
-            BOOST_OUTCOME_TRY(v, method_.values().at(index));
+            HEADRACE_TRY(v, method_.values().at(index));
             if (is_list_of_results(*v)) continue;
             out_.begin({});
-            BOOST_OUTCOME_TRYV(put(index, *v));
+            HEADRACE_TRY(put(index, *v));
         }
         return out_.arguments(name);
     }
@@ -62,7 +62,7 @@ private:
         if (const auto* const l = v.kind_as_BoolList())
             return put_plain(l->items(), [&](auto truth) { put_truth(truth != 0); });
         put_one(index, v);
-        return boost::outcome_v2::success();
+        return {};
     }
     void put_one(std::int64_t index, const pte_fb::Value& v) {
         if (method_.is_computed(index)) return out_.put_raw("computed");
@@ -75,28 +75,28 @@ private:
     }
     void put_truth(bool truth) { out_.put_raw(truth ? "true" : "false"); }
     result<void> put_tensor(std::int64_t index) {
-        BOOST_OUTCOME_TRY(operand, tensor_(index));
+        HEADRACE_TRY(operand, tensor_(index));
         out_.put(operand);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     template <class Items, class Put>
     result<void> put_items(const Items* items, Put&& put_item) {
         if (!is_readable(items)) return malformed("a list of arguments is not there");
-        BOOST_OUTCOME_TRYV(method_.values().spend(items->size()));
+        HEADRACE_TRY(method_.values().spend(items->size()));
         out_.put_raw("[");
         for (const auto item : *items) {
             out_.begin({});
-            BOOST_OUTCOME_TRYV(put_item(item));
+            HEADRACE_TRY(put_item(item));
         }
         out_.put_raw("]");
-        return boost::outcome_v2::success();
+        return {};
     }
     template <class Items, class Put>
     result<void> put_plain(const Items* items, Put&& put_item) {
         return put_items(items, [&](auto item) -> result<void> {
             put_item(item);
-            return boost::outcome_v2::success();
+            return {};
         });
     }
     // -1 and Null stand for no tensor.
@@ -104,20 +104,20 @@ private:
     result<void> put_tensors(const Items* items) {
         return put_items(items, [&](std::int64_t index) -> result<void> {
             if (index != -1) {
-                BOOST_OUTCOME_TRY(v, method_.values().at(index));
+                HEADRACE_TRY(v, method_.values().at(index));
                 if (v->kind_as_Tensor() != nullptr) return put_tensor(index);
             }
             out_.put_raw("none");
-            return boost::outcome_v2::success();
+            return {};
         });
     }
     // Integers of lists are values of their own.
     template <class Items>
     result<void> put_integers(const Items* items) {
         return put_items(items, [&](std::int64_t index) -> result<void> {
-            BOOST_OUTCOME_TRY(v, method_.values().at(index));
+            HEADRACE_TRY(v, method_.values().at(index));
             put_one(index, *v);
-            return boost::outcome_v2::success();
+            return {};
         });
     }
 

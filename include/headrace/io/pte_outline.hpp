@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/pte_generated.hpp>
 #include <headrace/io/pte_method_source.hpp>
@@ -60,7 +60,7 @@ public:
         for (std::uint32_t i = 0; i != all_->size(); ++i) {
             const pte_fb::JumpFalseCall* const jump = all_->Get(i)->call_as_JumpFalseCall();
             if (jump == nullptr) continue;
-            BOOST_OUTCOME_TRY(known, known_condition(*jump));
+            HEADRACE_TRY(known, known_condition(*jump));
             if (jump->destination() < 0 || static_cast<std::uint32_t>(jump->destination()) > all_->size())
                 return malformed(where(i) + "it jumps to instruction " + number_text(jump->destination()) +
                                  " of " + number_text(all_->size()));
@@ -76,18 +76,18 @@ public:
         for (auto i = items.rbegin(); i != items.rend(); ++i) {
             accesses own;
             if (i->jumps == nullptr) {
-                BOOST_OUTCOME_TRYV(method_.add_accesses(*i->instruction, own));
+                HEADRACE_TRY(method_.add_accesses(*i->instruction, own));
             } else {
                 for (const auto& [s, index] : i->jumps->all.writes) {
                     if (live.contains(s)) i->jumps->live_after.emplace(s, index);
                 }
-                BOOST_OUTCOME_TRYV(set_live_inside(*i->jumps));
+                HEADRACE_TRY(set_live_inside(*i->jumps));
             }
             const accesses& through = i->jumps == nullptr ? own : i->jumps->all;
             for (const slot& s : through.sure) live.erase(s);
             live.insert(through.reads.begin(), through.reads.end());
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
 private:
@@ -98,7 +98,7 @@ private:
     }
     /// Of a jump whose condition nothing computes.
     result<std::optional<bool>> known_condition(const pte_fb::JumpFalseCall& jump) {
-        BOOST_OUTCOME_TRY(v, method_.values().at(jump.condition()));
+        HEADRACE_TRY(v, method_.values().at(jump.condition()));
         const pte_fb::Bool* const b = v->kind_as_Bool();
         if (b == nullptr || method_.is_computed(jump.condition())) return std::optional<bool>();
         return std::optional(b->value());
@@ -121,7 +121,7 @@ private:
         outline items;
         for (std::uint32_t i = begin; i < end;) {
             if (const auto back = jump_back_to(i, end)) {
-                BOOST_OUTCOME_TRY(jumps, loop(i, *back, level));
+                HEADRACE_TRY(jumps, loop(i, *back, level));
                 items.push_back({i, nullptr, std::move(jumps)});
                 i = *back + 1;
                 continue;
@@ -132,7 +132,7 @@ private:
                 ++i;
                 continue;
             }
-            BOOST_OUTCOME_TRY(known, known_condition(*jump));
+            HEADRACE_TRY(known, known_condition(*jump));
             const auto to = static_cast<std::uint32_t>(jump->destination());
             if (known == std::optional(true)) {  // it never jumps
                 ++i;
@@ -143,7 +143,7 @@ private:
             } else if (known) {  // it always jumps
                 i = to;
             } else {
-                BOOST_OUTCOME_TRY(jumps, branch(i, to, end, level));
+                HEADRACE_TRY(jumps, branch(i, to, end, level));
                 items.push_back({i, nullptr, std::move(jumps.first)});
                 i = jumps.second;
             }
@@ -162,30 +162,30 @@ private:
         if (to > i + 1) {
             const pte_fb::JumpFalseCall* const over = all_->Get(to - 1)->call_as_JumpFalseCall();
             if (over != nullptr && static_cast<std::uint32_t>(over->destination()) >= to) {
-                BOOST_OUTCOME_TRY(known, known_condition(*over));
+                HEADRACE_TRY(known, known_condition(*over));
                 if (known == std::optional(false) && static_cast<std::uint32_t>(over->destination()) <= end) {
                     next = static_cast<std::uint32_t>(over->destination());
                     end_of_first = to - 1;
                 }
             }
         }
-        BOOST_OUTCOME_TRY(first, block(i + 1, end_of_first, level + 1));
-        BOOST_OUTCOME_TRY(second, block(to, next, level + 1));
+        HEADRACE_TRY(first, block(i + 1, end_of_first, level + 1));
+        HEADRACE_TRY(second, block(to, next, level + 1));
         made->first = std::move(first);
         made->second = std::move(second);
-        BOOST_OUTCOME_TRYV(summarize(*made));
+        HEADRACE_TRY(summarize(*made));
         return std::pair(std::move(made), next);
     }
 
     /// From `i` to the jump at `back` and there again.
     result<std::shared_ptr<outline_jumps>> loop(std::uint32_t i, std::uint32_t back, int level) {
         const pte_fb::JumpFalseCall& jump = *all_->Get(back)->call_as_JumpFalseCall();
-        BOOST_OUTCOME_TRY(known, known_condition(jump));
+        HEADRACE_TRY(known, known_condition(jump));
         auto made = std::make_shared<outline_jumps>();
         if (!known) {
             made->kind = outline_jumps::kind_type::test_last;
             made->condition = jump.condition();
-            BOOST_OUTCOME_TRY(body, block(i, back, level + 1));
+            HEADRACE_TRY(body, block(i, back, level + 1));
             made->first = std::move(body);
         } else {
             made->kind = outline_jumps::kind_type::test_first;
@@ -193,19 +193,19 @@ private:
             for (; test != back; ++test) {
                 const pte_fb::JumpFalseCall* const out = all_->Get(test)->call_as_JumpFalseCall();
                 if (out == nullptr || static_cast<std::uint32_t>(out->destination()) != back + 1) continue;
-                BOOST_OUTCOME_TRY(leaves, known_condition(*out));
+                HEADRACE_TRY(leaves, known_condition(*out));
                 if (!leaves) break;
             }
             if (test == back)
                 return malformed(where(back) + "it jumps back to instruction " + number_text(i) +
                                  ", and nothing leaves that loop: it never ends");
             made->condition = all_->Get(test)->call_as_JumpFalseCall()->condition();
-            BOOST_OUTCOME_TRY(condition, block(i, test, level + 1));
-            BOOST_OUTCOME_TRY(body, block(test + 1, back, level + 1));
+            HEADRACE_TRY(condition, block(i, test, level + 1));
+            HEADRACE_TRY(body, block(test + 1, back, level + 1));
             made->first = std::move(condition);
             made->second = std::move(body);
         }
-        BOOST_OUTCOME_TRYV(summarize(*made));
+        HEADRACE_TRY(summarize(*made));
         return made;
     }
 
@@ -214,16 +214,16 @@ private:
             if (i.jumps != nullptr) {
                 all.append(i.jumps->all);
             } else {
-                BOOST_OUTCOME_TRYV(method_.add_accesses(*i.instruction, all));
+                HEADRACE_TRY(method_.add_accesses(*i.instruction, all));
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> summarize(outline_jumps& j) {
-        BOOST_OUTCOME_TRYV(add_all(j.first, j.of_first));
-        BOOST_OUTCOME_TRYV(add_all(j.second, j.of_second));
+        HEADRACE_TRY(add_all(j.first, j.of_first));
+        HEADRACE_TRY(add_all(j.second, j.of_second));
         if (j.kind == outline_jumps::kind_type::branch) {
-            BOOST_OUTCOME_TRYV(method_.add_read(j.condition, j.all));
+            HEADRACE_TRY(method_.add_read(j.condition, j.all));
             for (const accesses* const side : {&j.of_first, &j.of_second}) {
                 j.all.reads.insert(side->reads.begin(), side->reads.end());
                 j.all.writes.insert(side->writes.begin(), side->writes.end());
@@ -231,22 +231,22 @@ private:
             for (const slot& s : j.of_first.sure) {
                 if (j.of_second.sure.contains(s)) j.all.sure.insert(s);
             }
-            return boost::outcome_v2::success();
+            return {};
         }
         accesses test;
-        BOOST_OUTCOME_TRYV(method_.add_read(j.condition, test));
+        HEADRACE_TRY(method_.add_read(j.condition, test));
         j.of_first.append(test);
         j.all = j.of_first;
         accesses body = j.of_second;
         body.sure.clear();  // it may never run
         j.all.append(body);
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> set_live_inside(outline_jumps& j) {
         std::map<slot, std::int64_t> live = j.live_after;
         if (j.kind == outline_jumps::kind_type::branch) {
             std::map<slot, std::int64_t> same = live;
-            BOOST_OUTCOME_TRYV(set_live(j.first, live));
+            HEADRACE_TRY(set_live(j.first, live));
             return set_live(j.second, same);
         }
         // What it reads first when it runs again.
@@ -254,9 +254,9 @@ private:
         std::map<slot, std::int64_t> behind_test = live;
         behind_test.insert(j.of_second.reads.begin(), j.of_second.reads.end());
         accesses test;
-        BOOST_OUTCOME_TRYV(method_.add_read(j.condition, test));
+        HEADRACE_TRY(method_.add_read(j.condition, test));
         behind_test.insert(test.reads.begin(), test.reads.end());
-        BOOST_OUTCOME_TRYV(set_live(j.first, behind_test));
+        HEADRACE_TRY(set_live(j.first, behind_test));
         return set_live(j.second, live);
     }
 

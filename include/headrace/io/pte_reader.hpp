@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte_file.hpp>
 #include <headrace/ir/graph.hpp>
 

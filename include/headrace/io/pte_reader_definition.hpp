@@ -25,24 +25,24 @@ inline result<void> read_straight(graph_reader& into) {
     for (const pte_fb::Chain* const chain : *into.method().method().chains()) {
         std::uint32_t number = 0;
         for (const pte_fb::Instruction* const i : *chain->instructions()) {
-            BOOST_OUTCOME_TRYV(into.add_instruction(number++, *i));
+            HEADRACE_TRY(into.add_instruction(number++, *i));
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 /// What jumps make of the instructions.
 inline result<void> read_with_jumps(graph_reader& into) {
     outliner lines(into.method());
     outline all;
     for (const pte_fb::Chain* const chain : *into.method().method().chains()) {
-        BOOST_OUTCOME_TRY(items, lines.read(*chain));
+        HEADRACE_TRY(items, lines.read(*chain));
         all.insert(all.end(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end()));
     }
     accesses outputs;
     for (const std::int32_t index : *into.method().method().outputs()) {
-        BOOST_OUTCOME_TRYV(into.method().add_read(index, outputs));
+        HEADRACE_TRY(into.method().add_read(index, outputs));
     }
-    BOOST_OUTCOME_TRYV(lines.set_live(all, outputs.reads));
+    HEADRACE_TRY(lines.set_live(all, outputs.reads));
     return read_items(into, all);
 }
 
@@ -51,26 +51,26 @@ inline result<void> read_method(const pte_file& file, const pte_fb::Method& meth
         method.chains() == nullptr)
         return malformed("a method lacks its values, inputs, outputs or chains");
     method_source source(file, method);
-    BOOST_OUTCOME_TRYV(source.prepare());
+    HEADRACE_TRY(source.prepare());
     graph_reader reader(source, g);
     for (const std::int32_t index : *method.inputs()) {
-        BOOST_OUTCOME_TRYV(reader.add_input(index));
+        HEADRACE_TRY(reader.add_input(index));
     }
-    BOOST_OUTCOME_TRYV(source.has_jumps() ? read_with_jumps(reader) : read_straight(reader));
+    HEADRACE_TRY(source.has_jumps() ? read_with_jumps(reader) : read_straight(reader));
     std::vector<value> outputs;
     for (const std::int32_t index : *method.outputs()) {
-        BOOST_OUTCOME_TRYV(reader.add_output(index, outputs));
+        HEADRACE_TRY(reader.add_output(index, outputs));
     }
     g.create<builtin::output>({.values = list<value>(outputs)});
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace detail::pte
 
 HEADRACE_INLINE result<std::unique_ptr<graph>> read_pte(const pte_file& file, std::string_view method) {
-    BOOST_OUTCOME_TRY(found, file.method(method));
+    HEADRACE_TRY(found, file.method(method));
     auto made = std::make_unique<graph>();
-    BOOST_OUTCOME_TRYV(detail::pte::read_method(file, *found, *made));
+    HEADRACE_TRY(detail::pte::read_method(file, *found, *made));
     return made;
 }
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/executorch.hpp>
@@ -59,48 +59,48 @@ public:
 
     /// The tensor holds that from now on.
     result<void> define(std::int64_t index, value v) {
-        BOOST_OUTCOME_TRY(t, method_.table_of(index));
+        HEADRACE_TRY(t, method_.table_of(index));
         if (is_constant(*t))
             return unsupported("tensor " + number_text(index) + " is a constant, but is written");
         if (method_.is_moved(index))
             return unsupported("tensor " + number_text(index) +
                                " is written after another was moved to it, which writes to both");
-        BOOST_OUTCOME_TRY(at, method_.slot_of(index));
+        HEADRACE_TRY(at, method_.slot_of(index));
         method_.mark_written(index);
-        BOOST_OUTCOME_TRYV(method_.values().spend(method_.moved_from(at).size()));
+        HEADRACE_TRY(method_.values().spend(method_.moved_from(at).size()));
         for (const std::int64_t moved : method_.moved_from(at)) held_.erase({no_memory, moved});
         held_[at] = v;
-        return boost::outcome_v2::success();
+        return {};
     }
     /// The number is that from now on, brought to its type.
     result<void> define_number(std::int64_t index, value v) {
-        BOOST_OUTCOME_TRY(table, method_.values().at(index));
+        HEADRACE_TRY(table, method_.values().at(index));
         const std::optional<dtype> type = type_of_number(*table);
         if (!type) return malformed("value " + number_text(index) + " is not a number");
         held_[{no_memory, static_cast<std::uint64_t>(index)}] = as_shape(as_type(v, *type), {*type, {}, {}});
-        return boost::outcome_v2::success();
+        return {};
     }
     /// What moving a value to another gives that: a tensor is then the same one.
     result<void> move(std::int64_t from, std::int64_t to) {
-        BOOST_OUTCOME_TRY(table, method_.values().at(from));
+        HEADRACE_TRY(table, method_.values().at(from));
         if (type_of_number(*table)) {
-            BOOST_OUTCOME_TRY(moved, number(from));
+            HEADRACE_TRY(moved, number(from));
             return define_number(to, moved);
         }
-        BOOST_OUTCOME_TRY(moved, tensor(from));
-        BOOST_OUTCOME_TRY(at, method_.slot_of(to));
+        HEADRACE_TRY(moved, tensor(from));
+        HEADRACE_TRY(at, method_.slot_of(to));
         method_.mark_written(to);
         held_[at] = moved;
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// What a tensor holds now: a constant, or what was written last where it lies.
     result<value> tensor(std::int64_t index) {
-        BOOST_OUTCOME_TRY(t, method_.table_of(index));
+        HEADRACE_TRY(t, method_.table_of(index));
         std::vector<std::int64_t> sizes;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
+        HEADRACE_TRY(meta, meta_of_table(*t, sizes));
         if (is_constant(*t)) return constant(index, *t, meta);
-        BOOST_OUTCOME_TRY(now, content(index));
+        HEADRACE_TRY(now, content(index));
         if (!now) return unsupported("tensor " + number_text(index) + " is read before it is written");
         const tensor_meta& written = *meta_of(*now);
         if (written.dtype != meta.dtype || written.elements() != meta.elements())
@@ -110,25 +110,25 @@ public:
     }
     /// A number as a tensor without axes.
     result<value> number(std::int64_t index) {
-        BOOST_OUTCOME_TRY(now, content(index));
+        HEADRACE_TRY(now, content(index));
         if (now) return *now;
-        BOOST_OUTCOME_TRY(table, method_.values().at(index));
+        HEADRACE_TRY(table, method_.values().at(index));
         const std::optional<dtype> type = type_of_number(*table);
         if (!type) return malformed("value " + number_text(index) + " is not a number");
         return filled({*type, {}, {}}, number_in(*table));
     }
     /// A tensor, or a number as one.
     result<value> tensor_or_number(std::int64_t index) {
-        BOOST_OUTCOME_TRY(table, method_.values().at(index));
+        HEADRACE_TRY(table, method_.values().at(index));
         return type_of_number(*table) ? number(index) : tensor(index);
     }
 
     /// What was written last where a value lies, whatever its shape; what it holds at first if nothing was,
     /// and nothing if that is not known.
     result<std::optional<value>> content(std::int64_t index) {
-        BOOST_OUTCOME_TRY(at, method_.slot_of(index));
+        HEADRACE_TRY(at, method_.slot_of(index));
         if (const auto known = held_.find(at); known != held_.end()) return std::optional(known->second);
-        BOOST_OUTCOME_TRY(table, method_.values().at(index));
+        HEADRACE_TRY(table, method_.values().at(index));
         if (const auto type = type_of_number(*table)) {
             if (graph_.parent() != nullptr || !method_.is_computed(index)) return std::optional<value>();
             return std::optional(held_[at] = filled({*type, {}, {}}, number_in(*table)));
@@ -137,8 +137,8 @@ public:
         const bool is_state = t != nullptr && t->data() != 0 && t->allocation() != nullptr;
         if (!is_state || graph_.parent() != nullptr) return std::optional<value>();
         std::vector<std::int64_t> sizes;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*t, sizes));
-        BOOST_OUTCOME_TRY(bytes, method_.file().initial_value(t->data(), packed_bytes(meta)));
+        HEADRACE_TRY(meta, meta_of_table(*t, sizes));
+        HEADRACE_TRY(bytes, method_.file().initial_value(t->data(), packed_bytes(meta)));
         return std::optional(held_[at] = stored(bytes, meta));
     }
     [[nodiscard]] std::optional<value> held(const slot& s) const {
@@ -183,10 +183,10 @@ private:
     result<value> constant(std::int64_t index, const pte_fb::Tensor& t, const tensor_meta& meta) {
         if (const auto known = constants_.find(index); known != constants_.end()) return known->second;
         if (!is_external(t)) {
-            BOOST_OUTCOME_TRY(bytes, method_.file().constant(t.data(), packed_bytes(meta)));
+            HEADRACE_TRY(bytes, method_.file().constant(t.data(), packed_bytes(meta)));
             return constants_[index] = stored(bytes, meta);
         }
-        BOOST_OUTCOME_TRY(bytes, method_.external(t, meta));
+        HEADRACE_TRY(bytes, method_.external(t, meta));
         const std::span<std::byte> kept = graph_.allocate_data(bytes.size());  // the other file may go
         std::ranges::copy(bytes, kept.begin());
         return constants_[index] = stored(kept, meta);

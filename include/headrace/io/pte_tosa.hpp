@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/tosa_delegate.hpp>
 #include <headrace/partition/named_data_store.hpp>
@@ -40,7 +40,7 @@ inline constexpr std::string_view tosa_blob_mark = "HRTOSA02";
 [[nodiscard]] inline result<std::vector<std::byte>> make_tosa_blob(
     std::span<const std::byte> delegate, std::span<const std::span<const std::byte>> constants,
     std::span<const constant_place> places) {
-    BOOST_OUTCOME_TRY(whole, join_tosa(delegate, constants));
+    HEADRACE_TRY(whole, join_tosa(delegate, constants));
     std::vector<std::byte> blob;
     for (const char c : tosa_blob_mark) blob.push_back(static_cast<std::byte>(c));
     blob.resize(tosa_blob_mark.size() + sizeof(std::uint64_t));
@@ -87,7 +87,7 @@ inline constexpr std::string_view tosa_blob_mark = "HRTOSA02";
     if (in.failed) return malformed("broken TOSA delegate: it is cut off");
     if (size_of_joined(in.left) > largest)
         return malformed("broken TOSA delegate: it claims to be far larger than its file");
-    BOOST_OUTCOME_TRY(whole, join_tosa(in.left, cut));
+    HEADRACE_TRY(whole, join_tosa(in.left, cut));
     if (hash_of_bytes(whole) != hash)
         return malformed("broken TOSA delegate: it or its constants are not those that were written");
     return std::move(whole);

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/pte_generated.hpp>
@@ -42,7 +42,7 @@ struct tensor_place {
         if (size > std::numeric_limits<std::int32_t>::max())
             return unsupported(message_prefix(n) + "ExecuTorch's tensors have sizes below 2^31");
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// The values of one method. Equal numbers are one value: nothing writes to them.

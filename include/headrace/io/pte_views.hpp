@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
 #include <headrace/base/printable.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/io/pte_method_source.hpp>
 #include <headrace/io/pte_tensors.hpp>
@@ -29,10 +29,10 @@ public:
     result<void> add_shape(const called_operator& o, const indices_type& indices) {
         if (indices.size() < 2) return wrong_argument_count(o);
         const std::int64_t made = indices.Get(indices.size() - 1);
-        BOOST_OUTCOME_TRY(from, tensors_.tensor(indices.Get(0)));
-        BOOST_OUTCOME_TRY(to, method_.table_of(made));
+        HEADRACE_TRY(from, tensors_.tensor(indices.Get(0)));
+        HEADRACE_TRY(to, method_.table_of(made));
         std::vector<std::int64_t> sizes;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
+        HEADRACE_TRY(meta, meta_of_table(*to, sizes));
         if (meta.elements() != meta_of(from)->elements())
             return malformed(std::pmr::string(o.name) + " gives another number of elements than it takes");
         const value shaped = tensors_.as_shape(from, {meta_of(from)->dtype, meta.shape, {}});
@@ -41,9 +41,9 @@ public:
     // The tensor with another slice at an index of its first axis.
     result<void> add_slice(const indices_type& indices) {
         if (indices.size() < 3) return malformed("et_copy_index is given the wrong number of arguments");
-        BOOST_OUTCOME_TRY(to, tensors_.tensor(indices.Get(0)));
-        BOOST_OUTCOME_TRY(slice, tensors_.tensor(indices.Get(1)));
-        BOOST_OUTCOME_TRY(number, tensors_.number(indices.Get(2)));
+        HEADRACE_TRY(to, tensors_.tensor(indices.Get(0)));
+        HEADRACE_TRY(slice, tensors_.tensor(indices.Get(1)));
+        HEADRACE_TRY(number, tensors_.number(indices.Get(2)));
         const tensor_meta& whole = *meta_of(to);
         const tensor_meta& part = *meta_of(slice);
         const bool fits = whole.rank() == part.rank() + 1 && whole.dtype == part.dtype &&
@@ -60,10 +60,10 @@ public:
 
     // One slice, at an index that is computed.
     result<void> add_select(const indices_type& indices, std::int64_t made) {
-        BOOST_OUTCOME_TRY(from, tensors_.tensor(indices.Get(0)));
-        BOOST_OUTCOME_TRY(axis, method_.values().at(indices.Get(1)));
-        BOOST_OUTCOME_TRY(number, tensors_.number(indices.Get(2)));
-        BOOST_OUTCOME_TRY(to, method_.table_of(made));
+        HEADRACE_TRY(from, tensors_.tensor(indices.Get(0)));
+        HEADRACE_TRY(axis, method_.values().at(indices.Get(1)));
+        HEADRACE_TRY(number, tensors_.number(indices.Get(2)));
+        HEADRACE_TRY(to, method_.table_of(made));
         if (axis->kind_as_Int() == nullptr || method_.is_computed(indices.Get(1)) ||
             meta_of(number)->dtype != dtype::int64)
             return malformed("aten::select_copy.int_out takes no such axis or index");
@@ -76,7 +76,7 @@ public:
         const value picked = tensors_.make(info_of<aten::index_select>, &arguments,
                                            {meta_of(from)->dtype, int_list(shape), {}});
         std::vector<std::int64_t> sizes;
-        BOOST_OUTCOME_TRY(meta, meta_of_table(*to, sizes));
+        HEADRACE_TRY(meta, meta_of_table(*to, sizes));
         if (meta.dtype != meta_of(picked)->dtype || meta.elements() != meta_of(picked)->elements())
             return malformed("aten::select_copy.int_out gives another type or shape than it takes");
         return tensors_.define(made, tensors_.as_shape(picked, meta));

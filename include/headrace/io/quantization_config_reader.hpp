@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/quantization/quantization_config.hpp>
 
@@ -39,7 +39,7 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
     for (const auto& [known, kind] : detail::observer_words) {
         if (word != known) continue;
         scheme.activation.observer = kind;
-        return boost::outcome_v2::success();
+        return {};
     }
     return detail::no_such("observer", word, "histogram, min-max, moving-average, percentile, mse");
 }
@@ -64,7 +64,7 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
     }
     a.observer = observer;
     a.headroom = headroom;
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// "int8": -127 to 127; "int4": -7 to 7, in bytes.
@@ -74,7 +74,7 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
     if (word != "int8" && word != "int4") return detail::no_such("type of weights", word, "int8, int4");
     scheme.weight.highest = word == "int8" ? of_int8 : of_int4;
     scheme.weight.lowest = -scheme.weight.highest;
-    return boost::outcome_v2::success();
+    return {};
 }
 
 namespace detail {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa_block_reader.hpp>
 #include <headrace/io/tosa_format.hpp>
@@ -55,7 +55,7 @@ protected:
             default:
                 break;
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
 private:
@@ -68,20 +68,20 @@ private:
             const dtype type = tosa_format::element_type(number);
             if (number != 0 && type == dtype::unknown) return no_such();
             tosa_format::member<dtype>(o.arguments, f) = type;
-            return boost::outcome_v2::success();
+            return {};
         }
         const std::uint32_t last = f.kind == field_kind::rounding ? 3 : 2;
         if (number > last) return no_such();
         tosa_format::member<std::uint8_t>(o.arguments, f) = static_cast<std::uint8_t>(number);
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> read_integers(const flatbuffers::Vector<std::int32_t>* items, const field_info& f,
                                opened_operator& o) {
         if (items == nullptr) return malformed(o.where + ": " + std::string(f.name) + " is missing");
-        BOOST_OUTCOME_TRY(spend(items->size()));
+        HEADRACE_TRY(spend(items->size()));
         o.lists.emplace_back(items->begin(), items->end());
         tosa_format::member<int_list>(o.arguments, f) = int_list(o.lists.back());
-        return boost::outcome_v2::success();
+        return {};
     }
     static result<void> read_number(const flatbuffers::Vector<std::uint8_t>* bytes, const field_info& f,
                                     opened_operator& o) {
@@ -91,16 +91,16 @@ private:
                              " is not one number of its operand's type");
         }
         tosa_format::member<scalar>(o.arguments, f) = tosa_format::decode_element(bytes->data(), type);
-        return boost::outcome_v2::success();
+        return {};
     }
     // A [ubyte], as implementation_attrs is, differs from a string only in the zero behind it.
     result<void> read_text(const flatbuffers::Vector<std::uint8_t>* text, const field_info& f,
                            opened_operator& o) {
-        if (text == nullptr) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(spend(text->size()));
+        if (text == nullptr) return {};
+        HEADRACE_TRY(spend(text->size()));
         tosa_format::member<std::string_view>(o.arguments, f) = {reinterpret_cast<const char*>(text->data()),
                                                                  text->size()};
-        return boost::outcome_v2::success();
+        return {};
     }
 };
 

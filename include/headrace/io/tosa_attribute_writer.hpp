@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/inference.hpp>
@@ -36,7 +36,7 @@ protected:
         std::pmr::vector<flatbuffers::Offset<void>> parts(op.field_count);
         for (std::size_t i = 0; i != op.field_count; ++i) {
             if (!tosa::is_attribute(op, op.fields[i])) continue;
-            BOOST_OUTCOME_TRY(part, write_part(n, op.fields[i]));
+            HEADRACE_TRY(part, write_part(n, op.fields[i]));
             parts[i] = part;
         }
         const auto start = builder_.StartTable();

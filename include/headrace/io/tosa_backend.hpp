@@ -34,7 +34,7 @@ public:
     [[nodiscard]] result<preprocess_result> preprocess(graph& program,
                                                        std::span<const compile_spec> specs) const {
         named_data_store store;
-        BOOST_OUTCOME_TRY(made, preprocess_into(program, specs, store));
+        HEADRACE_TRY(made, preprocess_into(program, specs, store));
         made.data = store.output();
         return std::move(made);
     }
@@ -43,10 +43,10 @@ public:
     [[nodiscard]] result<method_results> preprocess_multimethod(const method_programs& programs,
                                                                 const method_compile_specs& specs) const {
         named_data_store store;
-        BOOST_OUTCOME_TRY(results, preprocess_each(programs, specs,
-                                                   [&](graph& program, std::span<const compile_spec> given) {
-                                                       return preprocess_into(program, given, store);
-                                                   }));
+        HEADRACE_TRY(results, preprocess_each(programs, specs,
+                                              [&](graph& program, std::span<const compile_spec> given) {
+                                                  return preprocess_into(program, given, store);
+                                              }));
         for (auto& [method, made] : results) {
             if (!made.empty()) made.front().data = store.output();
         }
@@ -58,21 +58,20 @@ private:
                                                             std::span<const compile_spec> specs,
                                                             named_data_store& store) const {
         pass_context context(rules_);
-        BOOST_OUTCOME_TRYV(lower_(program, context));
+        HEADRACE_TRY(lower_(program, context));
         if (!context.diagnostics().empty()) {
             const diagnostic& d = context.diagnostics()[0];
             return error{d.kind, diagnostic_text(d)};
         }
-        BOOST_OUTCOME_TRY(emitted, emit_tosa(program));
-        BOOST_OUTCOME_TRY(split, split_tosa(emitted.bytes()));
+        HEADRACE_TRY(emitted, emit_tosa(program));
+        HEADRACE_TRY(split, split_tosa(emitted.bytes()));
         const auto tag =
             std::find_if(specs.begin(), specs.end(), [](const auto& s) { return s.key == "external_tag"; });
         preprocess_result made{std::move(split.delegate), {}, {}};
         for (const auto& constant : split.constants) {
             made.data_keys.push_back(key_of(constant));
-            BOOST_OUTCOME_TRYV(store.add_named_data(made.data_keys.back(), constant,
-                                                    alignment_of(constant.size()),
-                                                    tag == specs.end() ? std::string_view() : tag->value));
+            HEADRACE_TRY(store.add_named_data(made.data_keys.back(), constant, alignment_of(constant.size()),
+                                              tag == specs.end() ? std::string_view() : tag->value));
         }
         return made;
     }

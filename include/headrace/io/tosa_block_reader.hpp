@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa_format.hpp>
 #include <headrace/ir/graph.hpp>
@@ -57,12 +57,12 @@ protected:
     result<void> spend(std::uint64_t amount) {
         if (amount > budget_) return malformed("the file's parts refer to each other too often");
         budget_ -= amount;
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> index(const tosa_fb::TosaBasicBlock& block, scope& s) {
         if (block.tensors() != nullptr) {
-            BOOST_OUTCOME_TRY(spend(block.tensors()->size()));
+            HEADRACE_TRY(spend(block.tensors()->size()));
             for (const file_tensor* t : *block.tensors()) {
                 if (!s.tensors.emplace(view(t->name()), t).second) {
                     return malformed("two tensors are named " + quoted(view(t->name())));
@@ -70,14 +70,14 @@ protected:
             }
         }
         if (block.shapes() != nullptr) {
-            BOOST_OUTCOME_TRY(spend(block.shapes()->size()));
+            HEADRACE_TRY(spend(block.shapes()->size()));
             for (const tosa_fb::TosaShape* t : *block.shapes()) {
                 if (!s.shapes.emplace(view(t->name()), t).second || s.tensors.count(view(t->name())) != 0) {
                     return malformed("two shapes or tensors are named " + quoted(view(t->name())));
                 }
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     static std::string_view variable_name(const file_tensor& t) {
@@ -119,7 +119,7 @@ protected:
         if (!s.values.emplace(name, v).second) return malformed(quoted(name) + " is computed twice");
         s.region->set_meta(v, meta);
         s.region->set_name(v, name);
-        return boost::outcome_v2::success();
+        return {};
     }
     static result<value> find(std::string_view name, std::string_view where, const scope& s) {
         const auto found = s.values.find(name);
@@ -138,7 +138,7 @@ protected:
             return malformed("tensor " + quoted(view(t.name())) + " needs " + std::to_string(bytes) +
                              " bytes of data, but has fewer");
         }
-        BOOST_OUTCOME_TRY(spend(bytes));
+        HEADRACE_TRY(spend(bytes));
         const std::span<std::byte> copy = s.region->allocate_data(bytes);
         if (bytes != 0) std::memcpy(copy.data(), t.data()->data(), bytes);
         return tensor_data{copy.data(), {}};
@@ -153,7 +153,7 @@ protected:
             return malformed("shape " + quoted(name) + " does not have " + std::to_string(shape.rank()) +
                              " elements");
         }
-        BOOST_OUTCOME_TRY(spend(bytes));
+        HEADRACE_TRY(spend(bytes));
         std::vector<std::int64_t> values(shape.rank());
         if (bytes != 0) std::memcpy(values.data(), shape.data()->data(), bytes);
         return values;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/tosa_generated.hpp>
 
 namespace headrace {

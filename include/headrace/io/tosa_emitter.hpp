@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/tosa_buffer.hpp>
 #include <headrace/ir/graph.hpp>
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/inference.hpp>
@@ -40,31 +40,31 @@ namespace detail {
 class tosa_emitter : tosa_attribute_writer {
 public:
     [[nodiscard]] static result<emitted_tosa> emit(const graph& g) {
-        BOOST_OUTCOME_TRY(bytes, file_size_bound(g));
+        HEADRACE_TRY(bytes, file_size_bound(g));
         tosa_emitter e(bytes, nullptr);
-        BOOST_OUTCOME_TRY(e.write(g));
+        HEADRACE_TRY(e.write(g));
         return emitted_tosa(e.builder_.Release());
     }
     [[nodiscard]] static result<std::span<const std::byte>> emit(const graph& g,
                                                                  std::span<std::byte> buffer) {
-        BOOST_OUTCOME_TRY(bytes, file_size_bound(g));
+        HEADRACE_TRY(bytes, file_size_bound(g));
         given_memory memory(buffer);
         if (memory.size() < bytes) {
             return invalid("a TOSA file of up to " + number_text(bytes) + " bytes in a buffer of " +
                            number_text(buffer.size()));
         }
         tosa_emitter e(memory.size(), &memory);
-        BOOST_OUTCOME_TRY(e.write(g));
+        HEADRACE_TRY(e.write(g));
         if (memory.overflowed()) return invalid("the buffer is too small for the TOSA file");
         return std::as_bytes(e.builder_.GetBufferSpan());
     }
     /// Leaves room for large constants, in memory that is not touched there, and notes which are missing.
     [[nodiscard]] static result<flatbuffers::DetachedBuffer> emit_without_constants(
         const graph& g, flatbuffers::Allocator& memory, std::vector<deferred_constant>& constants) {
-        BOOST_OUTCOME_TRY(bytes, file_size_bound(g));
+        HEADRACE_TRY(bytes, file_size_bound(g));
         tosa_emitter e(bytes, &memory);
         e.deferred_ = &constants;
-        BOOST_OUTCOME_TRY(e.write(g));
+        HEADRACE_TRY(e.write(g));
         return e.builder_.Release();
     }
 
@@ -82,7 +82,7 @@ private:
         offsets<tosa_fb::TosaRegion> regions;
         for (std::size_t i = 0; i != pending_.size(); ++i) {
             const auto [region, name] = pending_[i];
-            BOOST_OUTCOME_TRY(written, write_region(*region, name));
+            HEADRACE_TRY(written, write_region(*region, name));
             regions.push_back(written);
         }
         const auto version = tosa_fb::CreateVersion(builder_, 1, 0, 0, false);
@@ -93,7 +93,7 @@ private:
                                        std::numeric_limits<flatbuffers::uoffset_t>::max());
         if (!tosa_fb::VerifyTosaGraphBuffer(verifier))
             return invalid("the flatbuffer that was written is malformed");
-        return boost::outcome_v2::success();
+        return {};
     }
 
     struct block {
@@ -113,7 +113,7 @@ private:
     };
 
     result<flatbuffers::Offset<tosa_fb::TosaRegion>> write_region(const graph& g, std::string_view name) {
-        BOOST_OUTCOME_TRY(check_outputs(g));
+        HEADRACE_TRY(check_outputs(g));
         block b(g, names_);
         for (const std::string_view given : b.values.all()) b.names.push_back(make_text(given));
         std::pmr::vector<text> inputs;
@@ -121,7 +121,7 @@ private:
         for (const node& n : g.nodes()) {
             if (is<builtin::placeholder>(n)) inputs.push_back(b.name_of(n, 0));
             if (is<builtin::output>(n)) continue;
-            BOOST_OUTCOME_TRY(write_node(b, n));
+            HEADRACE_TRY(write_node(b, n));
             for (std::uint32_t i = 0; i != n.result_count; ++i) b.defined[b.values.index(n, i)] = true;
         }
         std::pmr::vector<text> outputs;
@@ -155,15 +155,15 @@ private:
             }
             seen.push_back(v);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> write_node(block& b, const node& n) {
         if (is<tosa::variable>(n)) return write_variable(b, n);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            BOOST_OUTCOME_TRY(write_result(b, n, i));
+            HEADRACE_TRY(write_result(b, n, i));
         }
-        if (is<builtin::placeholder>(n)) return boost::outcome_v2::success();
+        if (is<builtin::placeholder>(n)) return {};
         const op_info* op = n.op == &info_of<builtin::constant> ? &info_of<tosa::const_> : n.op;
         if (op->dialect != &info_of_dialect<tosa::dialect>) {
             return unsupported(message_prefix(n) + "no pass lowers this to TOSA");
@@ -179,14 +179,14 @@ private:
         }
         for (std::uint32_t i = 0; i != n.result_count; ++i) outputs.push_back(b.name_of(n, i));
         if (is<tosa::variable_read>(n)) {
-            BOOST_OUTCOME_TRY(of, variable_tensor(n, args_of<tosa::variable_read>(n).variable_name));
+            HEADRACE_TRY(of, variable_tensor(n, args_of<tosa::variable_read>(n).variable_name));
             inputs.push_back(of);
         }
         if (is<tosa::variable_write>(n)) {
-            BOOST_OUTCOME_TRY(of, variable_tensor(n, args_of<tosa::variable_write>(n).variable_name));
+            HEADRACE_TRY(of, variable_tensor(n, args_of<tosa::variable_write>(n).variable_name));
             outputs.push_back(of);
         }
-        BOOST_OUTCOME_TRY(attribute, write_attributes(*op, n));
+        HEADRACE_TRY(attribute, write_attributes(*op, n));
         const auto input_names = builder_.CreateVector(inputs);
         const auto output_names = builder_.CreateVector(outputs);
         const std::uint32_t number = tosa::number_of(*op);
@@ -197,7 +197,7 @@ private:
         b.operators.push_back(tosa_fb::CreateTosaOperator(builder_, code,
                                                           static_cast<tosa_fb::Attribute>(number), attribute,
                                                           input_names, output_names, no_location_));
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> write_result(block& b, const node& n, std::uint32_t i) {
@@ -210,7 +210,7 @@ private:
             if (!values.empty()) std::memcpy(to, values.data(), 8 * values.size());
             b.shapes.push_back(tosa_fb::CreateTosaShape(
                 builder_, name, static_cast<std::uint32_t>(values.size()), as_bytes(data)));
-            return boost::outcome_v2::success();
+            return {};
         }
         if (!n.results[i].meta)
             return invalid(message_prefix(n) + "the type and shape of a result are not known");
@@ -257,7 +257,7 @@ private:
         b.tensors.push_back(tosa_fb::CreateTosaTensor(builder_, name, dimensions,
                                                       static_cast<tosa_fb::DType>(*type), bytes,
                                                       !variable.empty(), false, variable_name));
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // A variable is a tensor that operators read and write by its name. Its declaration is no operator of the

@@ -12,8 +12,8 @@
 #include <optional>
 #include <span>
 
-#include <headrace/base/error.hpp>
 #include <headrace/base/float_format.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa_generated.hpp>

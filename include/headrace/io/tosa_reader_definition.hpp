@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa_attribute_reader.hpp>
 #include <headrace/io/tosa_block_reader.hpp>
@@ -43,7 +43,7 @@ public:
             std::memcpy(aligned.data(), file.data(), file.size());
             file = {reinterpret_cast<const std::byte*>(aligned.data()), file.size()};
         }
-        BOOST_OUTCOME_TRY(opened, tosa_format::open_file(file));
+        HEADRACE_TRY(opened, tosa_format::open_file(file));
         return tosa_reader(*opened, file.size()).read_all(into);
     }
 
@@ -62,56 +62,55 @@ private:
         }
         const tosa_fb::TosaBasicBlock& block = *region.blocks()->Get(0);
         scope s{.region = &g, .depth = depth, .tensors = {}, .shapes = {}, .values = {}};
-        BOOST_OUTCOME_TRY(index(block, s));
-        BOOST_OUTCOME_TRY(read_inputs(block, s));
-        BOOST_OUTCOME_TRY(read_variables(block, s));
+        HEADRACE_TRY(index(block, s));
+        HEADRACE_TRY(read_inputs(block, s));
+        HEADRACE_TRY(read_variables(block, s));
         if (block.operators() != nullptr) {
             for (const file_operator* o : *block.operators()) {
-                BOOST_OUTCOME_TRY(read_operator(*o, s));
+                HEADRACE_TRY(read_operator(*o, s));
             }
         }
         std::vector<value> outputs;
         for (std::size_t i = 0; i != size_of(block.outputs()); ++i) {
-            BOOST_OUTCOME_TRY(v, find(name_at(block.outputs(), i), "the block's outputs", s));
+            HEADRACE_TRY(v, find(name_at(block.outputs(), i), "the block's outputs", s));
             outputs.push_back(v);
         }
         g.create<builtin::output>({.values = outputs});
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> read_inputs(const tosa_fb::TosaBasicBlock& block, scope& s) {
         for (std::size_t i = 0; i != size_of(block.inputs()); ++i) {
             const std::string_view name = name_at(block.inputs(), i);
-            BOOST_OUTCOME_TRY(spend(1));
-            BOOST_OUTCOME_TRY(meta, meta_of_tensor(name, s));
-            BOOST_OUTCOME_TRY(define(name, s.region->create<builtin::placeholder>({}).result(), meta, s));
+            HEADRACE_TRY(spend(1));
+            HEADRACE_TRY(meta, meta_of_tensor(name, s));
+            HEADRACE_TRY(define(name, s.region->create<builtin::placeholder>({}).result(), meta, s));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> read_variables(const tosa_fb::TosaBasicBlock& block, scope& s) {
-        if (block.tensors() == nullptr) return boost::outcome_v2::success();
+        if (block.tensors() == nullptr) return {};
         for (const file_tensor* t : *block.tensors()) {
             if (!t->variable()) continue;
-            BOOST_OUTCOME_TRY(meta, meta_of_tensor(view(t->name()), s));
+            HEADRACE_TRY(meta, meta_of_tensor(view(t->name()), s));
             tosa::variable::args a{variable_name(*t), meta.shape, meta.dtype};
             if (t->data() != nullptr && t->data()->size() != 0) {
-                BOOST_OUTCOME_TRY(data, read_data(*t, meta, s));
+                HEADRACE_TRY(data, read_data(*t, meta, s));
                 a.initial_value = data;
             }
             s.region->create<tosa::variable>(a);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> read_operator(const file_operator& o, scope& s) {
-        BOOST_OUTCOME_TRY(spend(1 + size_of(o.inputs()) + size_of(o.outputs())));
+        HEADRACE_TRY(spend(1 + size_of(o.inputs()) + size_of(o.outputs())));
         const std::uint32_t number = tosa_format::number_of(o);
         if (number == 0 || number > tosa::dialect::size) {
             return unsupported("operator number " + std::to_string(number) + " is not in TOSA 1.0");
         }
         const op_info& op = *op_table<tosa::dialect>[number - 1];
-        if (&op == &info_of<tosa::variable>)
-            return boost::outcome_v2::success();  // its tensor has declared it
+        if (&op == &info_of<tosa::variable>) return {};  // its tensor has declared it
         alignas(std::max_align_t) std::byte arguments[max_args_size];
         std::memcpy(arguments, op.default_args, op.args_size);
         opened_operator into{.where = std::string(op.name), .arguments = arguments};
@@ -119,8 +118,8 @@ private:
         if (&op == &info_of<tosa::variable_read> || &op == &info_of<tosa::variable_write>) {
             return read_variable_access(o, op, into.where, s);
         }
-        BOOST_OUTCOME_TRY(read_operands(o, op, into, s));
-        BOOST_OUTCOME_TRY(read_attributes(o, op, into, s));
+        HEADRACE_TRY(read_operands(o, op, into, s));
+        HEADRACE_TRY(read_attributes(o, op, into, s));
         return create(o, op, into, s);
     }
 
@@ -137,11 +136,11 @@ private:
         }
         const std::string_view variable = variable_name(*found->second);
         if (!reads) {
-            BOOST_OUTCOME_TRY(v, find(name_at(o.inputs(), 0), where, s));
+            HEADRACE_TRY(v, find(name_at(o.inputs(), 0), where, s));
             s.region->create<tosa::variable_write>({v, variable});
-            return boost::outcome_v2::success();
+            return {};
         }
-        BOOST_OUTCOME_TRY(meta, meta_of_tensor(name_at(o.outputs(), 0), s));
+        HEADRACE_TRY(meta, meta_of_tensor(name_at(o.outputs(), 0), s));
         node& n = s.region->create<tosa::variable_read>({variable, meta.shape, meta.dtype});
         return define(name_at(o.outputs(), 0), n.result(), meta, s);
     }
@@ -157,7 +156,7 @@ private:
                                       const scope& s) {
         std::vector<value>& operands = into.operands;
         for (std::size_t i = 0; i != size_of(o.inputs()); ++i) {
-            BOOST_OUTCOME_TRY(v, find(name_at(o.inputs(), i), "the operands of " + into.where, s));
+            HEADRACE_TRY(v, find(name_at(o.inputs(), i), "the operands of " + into.where, s));
             operands.push_back(v);
         }
         std::size_t next = 0;
@@ -173,14 +172,14 @@ private:
             }
         }
         if (next != operands.size()) return malformed(into.where + ": has too many operands");
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> read_attributes(const file_operator& o, const op_info& op, opened_operator& into, scope& s) {
         const auto* table = static_cast<const flatbuffers::Table*>(o.attribute());
         const bool any =
             std::any_of(op.begin(), op.end(), [&](const auto& f) { return tosa::is_attribute(op, f); });
-        if (!any) return boost::outcome_v2::success();
+        if (!any) return {};
         if (table == nullptr || static_cast<std::uint32_t>(o.attribute_type()) != tosa::number_of(op)) {
             return malformed(into.where + ": its attribute table is of another operator, or missing");
         }
@@ -189,22 +188,22 @@ private:
             if (!tosa::is_attribute(op, f)) continue;
             if (f.kind == field_kind::region) {
                 const auto name = view(table->GetPointer<const flatbuffers::String*>(slot));
-                BOOST_OUTCOME_TRY(region, read_named_region(name, into.where, s));
+                HEADRACE_TRY(region, read_named_region(name, into.where, s));
                 tosa_format::member<graph*>(into.arguments, f) = region;
             } else {
-                BOOST_OUTCOME_TRY(read_attribute(*table, slot, f, into));
+                HEADRACE_TRY(read_attribute(*table, slot, f, into));
             }
             slot = static_cast<flatbuffers::voffset_t>(slot + 2);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<graph*> read_named_region(std::string_view name, const std::string& where, scope& s) {
         for (const tosa_fb::TosaRegion* region : *file_.regions()) {
             if (view(region->name()) != name || name.empty()) continue;
-            BOOST_OUTCOME_TRY(spend(1));
+            HEADRACE_TRY(spend(1));
             graph& nested = s.region->create_region();
-            BOOST_OUTCOME_TRY(read_region(*region, nested, s.depth + 1));
+            HEADRACE_TRY(read_region(*region, nested, s.depth + 1));
             return &nested;
         }
         return malformed(where + ": there is no region " + quoted(name));
@@ -220,12 +219,12 @@ private:
         for (std::size_t i = 0; i != count; ++i) {
             const std::string_view name = name_at(o.outputs(), i);
             if (&op == &info_of<tosa::const_shape>) {
-                BOOST_OUTCOME_TRY(values, read_shape(name, s));
+                HEADRACE_TRY(values, read_shape(name, s));
                 into.lists.push_back(std::move(values));
                 tosa_format::member<int_list>(into.arguments, op.fields[0]) = int_list(into.lists.back());
                 metas.push_back({dtype::shape, {static_cast<std::int64_t>(into.lists.back().size())}, {}});
             } else {
-                BOOST_OUTCOME_TRY(meta, meta_of_tensor(name, s));
+                HEADRACE_TRY(meta, meta_of_tensor(name, s));
                 metas.push_back(meta);
             }
         }
@@ -233,15 +232,15 @@ private:
             tosa_format::member<dtype>(into.arguments, *type) = metas[0].dtype;
         }
         if (&op == &info_of<tosa::const_>) {
-            BOOST_OUTCOME_TRY(data, read_data(*s.tensors.find(name_at(o.outputs(), 0))->second, metas[0], s));
+            HEADRACE_TRY(data, read_data(*s.tensors.find(name_at(o.outputs(), 0))->second, metas[0], s));
             tosa_format::member<tensor_data>(into.arguments, op.fields[0]) = data;
         }
         node& n = s.region->create(op, into.arguments, count);
         for (std::size_t i = 0; i != count; ++i) {
-            BOOST_OUTCOME_TRY(
+            HEADRACE_TRY(
                 define(name_at(o.outputs(), i), n.result(static_cast<std::uint32_t>(i)), metas[i], s));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     const tosa_fb::TosaGraph& file_;
@@ -251,7 +250,7 @@ private:
 
 HEADRACE_INLINE result<std::unique_ptr<graph>> read_tosa(std::span<const std::byte> file) {
     auto g = std::make_unique<graph>();
-    BOOST_OUTCOME_TRYV(detail::tosa_reader::read(file, *g));
+    HEADRACE_TRY(detail::tosa_reader::read(file, *g));
     return g;
 }
 

@@ -12,7 +12,7 @@
 
 #include <flatbuffers/flatbuffers.h>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/deferred_constant.hpp>
 #include <headrace/ir/graph.hpp>
 

@@ -56,7 +56,7 @@ HEADRACE_INLINE bool streamed_tosa::write_to(
 HEADRACE_INLINE result<streamed_tosa> stream_tosa(const graph& g) {
     auto memory = std::make_unique<detail::reserved_memory>();
     std::vector<detail::deferred_constant> constants;
-    BOOST_OUTCOME_TRY(buffer, detail::tosa_emitter::emit_without_constants(g, *memory, constants));
+    HEADRACE_TRY(buffer, detail::tosa_emitter::emit_without_constants(g, *memory, constants));
     return streamed_tosa(std::move(memory), std::move(buffer), std::move(constants));
 }
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/json_writer.hpp>
 
 namespace headrace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/npy.hpp>
 #include <headrace/io/zip_archive.hpp>
 
@@ -46,14 +46,14 @@ public:
     explicit vela_arrays(const zip_archive& archive) : archive_(archive) {}
 
     [[nodiscard]] result<std::span<const std::byte>> bytes(const std::string& name) const {
-        BOOST_OUTCOME_TRY(file, entry(name));
-        BOOST_OUTCOME_TRY(parts, npy_split(file));
+        HEADRACE_TRY(file, entry(name));
+        HEADRACE_TRY(parts, npy_split(file));
         return parts.data;
     }
 
     [[nodiscard]] result<std::vector<std::uint64_t>> integers(const std::string& name) const {
-        BOOST_OUTCOME_TRY(file, entry(name));
-        BOOST_OUTCOME_TRY(array, npy_parse(file));
+        HEADRACE_TRY(file, entry(name));
+        HEADRACE_TRY(array, npy_parse(file));
         const bool empty = array.data.empty();  // NumPy's empty lists are of floats
         if (array.meta.dtype != dtype::int64 && !empty) return malformed(name + " does not hold integers");
         std::vector<std::uint64_t> numbers(array.data.size() / sizeof(std::uint64_t));
@@ -66,7 +66,7 @@ public:
     }
 
     [[nodiscard]] result<std::uint64_t> integer(const std::string& name) const {
-        BOOST_OUTCOME_TRY(numbers, integers(name));
+        HEADRACE_TRY(numbers, integers(name));
         if (numbers.size() != 1) return malformed(name + " is not one number");
         return numbers.front();
     }
@@ -74,10 +74,10 @@ public:
     /// The model's inputs or outputs.
     [[nodiscard]] result<std::vector<arena_tensor>> tensors(const std::string& kind,
                                                             std::uint64_t arena) const {
-        BOOST_OUTCOME_TRY(offsets, integers(kind + "_offset"));
-        BOOST_OUTCOME_TRY(regions, integers(kind + "_region"));
-        BOOST_OUTCOME_TRY(widths, integers(kind + "_elem_size"));
-        BOOST_OUTCOME_TRY(extents, integers(kind + "_shape"));
+        HEADRACE_TRY(offsets, integers(kind + "_offset"));
+        HEADRACE_TRY(regions, integers(kind + "_region"));
+        HEADRACE_TRY(widths, integers(kind + "_elem_size"));
+        HEADRACE_TRY(extents, integers(kind + "_shape"));
         const std::size_t count = offsets.size();
         const std::size_t rank = count == 0 ? 0 : extents.size() / count;
         if (regions.size() != count || widths.size() != count || rank * count != extents.size())
@@ -114,19 +114,19 @@ private:
 
 /// Reads what Vela wrote; the result refers to the file's bytes. Errors do not name the file.
 [[nodiscard]] inline result<vela_output> read_vela_output(std::span<const std::byte> file) {
-    BOOST_OUTCOME_TRY(archive, zip_archive::open(file));
+    HEADRACE_TRY(archive, zip_archive::open(file));
     const detail::vela_arrays in(archive);
-    BOOST_OUTCOME_TRY(commands, in.bytes("cmd_data"));
-    BOOST_OUTCOME_TRY(weights, in.bytes("weight_data"));
-    BOOST_OUTCOME_TRY(weights_region, in.integer("weight_region"));
-    BOOST_OUTCOME_TRY(arena_region, in.integer("scratch_region"));
-    BOOST_OUTCOME_TRY(arena_bytes, in.integer("scratch_size"));
-    BOOST_OUTCOME_TRY(fast_arena_region, in.integer("scratch_fast_region"));
-    BOOST_OUTCOME_TRY(fast_arena_bytes, in.integer("scratch_fast_size"));
-    BOOST_OUTCOME_TRY(variables, in.integers("variable_shape"));
+    HEADRACE_TRY(commands, in.bytes("cmd_data"));
+    HEADRACE_TRY(weights, in.bytes("weight_data"));
+    HEADRACE_TRY(weights_region, in.integer("weight_region"));
+    HEADRACE_TRY(arena_region, in.integer("scratch_region"));
+    HEADRACE_TRY(arena_bytes, in.integer("scratch_size"));
+    HEADRACE_TRY(fast_arena_region, in.integer("scratch_fast_region"));
+    HEADRACE_TRY(fast_arena_bytes, in.integer("scratch_fast_size"));
+    HEADRACE_TRY(variables, in.integers("variable_shape"));
     if (!variables.empty()) return unsupported("the model has variables, which keep state between calls");
-    BOOST_OUTCOME_TRY(inputs, in.tensors("input", arena_region));
-    BOOST_OUTCOME_TRY(outputs, in.tensors("output", arena_region));
+    HEADRACE_TRY(inputs, in.tensors("input", arena_region));
+    HEADRACE_TRY(outputs, in.tensors("output", arena_region));
     return vela_output{commands,          weights,           weights_region,
                        arena_bytes,       arena_region,      fast_arena_bytes,
                        fast_arena_region, std::move(inputs), std::move(outputs)};

@@ -17,7 +17,7 @@
 #include <libdeflate.h>
 #include <zip.h>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 
 namespace headrace {
 
@@ -156,7 +156,7 @@ private:
         }
         std::ranges::sort(entries_, {}, &zip_entry::name);
         const auto twice = std::ranges::adjacent_find(entries_, {}, &zip_entry::name);
-        if (twice == entries_.end()) return boost::outcome_v2::success();
+        if (twice == entries_.end()) return {};
         return malformed("entry " + std::string(twice->name) + ": the archive has two of that name");
     }
 
@@ -168,7 +168,7 @@ private:
         if (status.comp_method != ZIP_CM_STORE) {
             return malformed(place + "is compressed; torch.export.save stores entries as they are");
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // libzip does not say where an entry's bytes begin, but its first read after opening one is there. The

@@ -13,7 +13,7 @@
 
 #include <zip.h>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 
 namespace headrace {
 

@@ -5,8 +5,25 @@
 
 #include <cstddef>
 #include <memory_resource>
+#include <new>
 
 namespace headrace {
+
+/// So many values of a trivially destructible type, in memory that is given back with the resource's alone.
+template <class T>
+[[nodiscard]] T* make_array(std::pmr::memory_resource& memory, std::size_t count) {
+    if (count == 0) return nullptr;
+    T* items = static_cast<T*>(memory.allocate(count * sizeof(T), alignof(T)));
+    for (std::size_t i = 0; i != count; ++i) new (items + i) T();
+    return items;
+}
+template <class T>
+[[nodiscard]] T* copy_array(std::pmr::memory_resource& memory, const T* items, std::size_t count) {
+    if (count == 0) return nullptr;
+    T* copy = static_cast<T*>(memory.allocate(count * sizeof(T), alignof(T)));
+    for (std::size_t i = 0; i != count; ++i) new (copy + i) T(items[i]);
+    return copy;
+}
 
 /// A memory resource that gives everything back at once, when it is destroyed. It takes chunks that grow with
 /// the graph, up to two huge pages, and one of its own for what is large: constants do not make chunks grow

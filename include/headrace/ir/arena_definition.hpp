@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <new>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/ir/arena.hpp>
@@ -76,10 +76,9 @@ HEADRACE_INLINE void* arena::take(std::size_t bytes, std::size_t alignment) {
     const std::size_t whole = sizeof(chunk) + bytes;
     void* memory = upstream_->allocate(whole, detail::chunk_alignment(whole, alignof(chunk)));
     detail::ask_for_huge_pages(memory, whole);
-    chunks_ = std::construct_at(static_cast<chunk*>(memory), chunk{chunks_, whole});
-    void* room = chunks_ + 1;
-    std::size_t left = bytes;
-    return std::align(alignment, 1, room, left);
+    chunks_ = new (memory) chunk{chunks_, whole};
+    const auto room = reinterpret_cast<std::uintptr_t>(chunks_ + 1);
+    return reinterpret_cast<void*>((room + alignment - 1) / alignment * alignment);
 }
 
 }  // namespace headrace

@@ -77,12 +77,6 @@ private:
 
     entry& find_or_add(const dialect_info& dialect);
     void grow();
-    template <class T>
-    T* zeroed(std::size_t count) {
-        T* items = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
-        std::uninitialized_value_construct_n(items, count);
-        return items;
-    }
 
     void mark(const op_info& op, int change);
 

@@ -7,6 +7,7 @@
 #include <span>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/ir/arena.hpp>
 #include <headrace/ir/census.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/op/op_set.hpp>
@@ -32,10 +33,10 @@ HEADRACE_INLINE void census::remove(node& n) {
 }
 
 HEADRACE_INLINE void census::grow() {
-    entry* wider = static_cast<entry*>(arena_->allocate(2 * (capacity_ + 2) * sizeof(entry), alignof(entry)));
-    std::uninitialized_copy_n(entries_, size_, wider);
-    entries_ = wider;
     capacity_ = 2 * (capacity_ + 2);
+    entry* wider = make_array<entry>(*arena_, capacity_);
+    for (std::size_t i = 0; i != size_; ++i) wider[i] = entries_[i];
+    entries_ = wider;
 }
 
 HEADRACE_INLINE void census::mark(const op_info& op, int change) {
@@ -55,8 +56,10 @@ HEADRACE_INLINE census::entry& census::find_or_add(const dialect_info& dialect) 
     }
     if (size_ == capacity_) grow();
     const std::size_t words = detail::words_for(dialect.op_count);
-    return *std::construct_at(&entries_[size_++], entry{&dialect, zeroed<bucket>(dialect.op_count),
-                                                        zeroed<std::uint64_t>(words), words});
+    entry& added = entries_[size_++];
+    added = {&dialect, make_array<bucket>(*arena_, dialect.op_count),
+             make_array<std::uint64_t>(*arena_, words), words};
+    return added;
 }
 
 }  // namespace headrace

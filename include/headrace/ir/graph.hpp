@@ -4,8 +4,8 @@
 #define HEADRACE_IR_GRAPH_HPP
 
 #include <cstddef>
-#include <memory>
 #include <memory_resource>
+#include <new>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -149,11 +149,12 @@ public:
     [[nodiscard]] std::string_view own(std::string_view text);
     [[nodiscard]] int_list own(const int_list& items) {
         if (!items.is_view()) return items;
-        return int_list(std::span<const std::int64_t>(copy_array(items.data(), items.size()), items.size()));
+        return int_list(
+            std::span<const std::int64_t>(copy_array(*arena_, items.data(), items.size()), items.size()));
     }
     template <class T>
     [[nodiscard]] list<T> own(const list<T>& items) {
-        return {copy_array(items.data(), items.size()), items.size()};
+        return {copy_array(*arena_, items.data(), items.size()), items.size()};
     }
     /// Room for the data of a constant, aligned to 16 bytes.
     [[nodiscard]] std::span<std::byte> allocate_data(std::size_t bytes) {
@@ -178,22 +179,7 @@ private:
 
     template <class T, class... Args>
     T* make(Args&&... arguments) {
-        return std::construct_at(static_cast<T*>(arena_->allocate(sizeof(T), alignof(T))),
-                                 std::forward<Args>(arguments)...);
-    }
-    template <class T>
-    T* make_array(std::size_t count) {
-        if (count == 0) return nullptr;
-        T* items = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
-        std::uninitialized_value_construct_n(items, count);
-        return items;
-    }
-    template <class T>
-    T* copy_array(const T* items, std::size_t count) {
-        if (count == 0) return nullptr;
-        T* copy = static_cast<T*>(arena_->allocate(count * sizeof(T), alignof(T)));
-        std::uninitialized_copy_n(items, count, copy);
-        return copy;
+        return new (arena_->allocate(sizeof(T), alignof(T))) T(std::forward<Args>(arguments)...);
     }
 
     template <class T>

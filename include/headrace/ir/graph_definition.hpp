@@ -25,7 +25,7 @@ HEADRACE_INLINE node& graph::create(const op_info& op, const void* arguments, st
     n.owner = this;
     n.id = next_id_++;
     n.result_count = static_cast<std::uint32_t>(results);
-    n.results = make_array<result_slot>(results);
+    n.results = make_array<result_slot>(*arena_, results);
     n.arguments = arena_->allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
     std::memcpy(n.arguments, arguments, op.args_size);
     own_arguments(n);
@@ -145,7 +145,7 @@ HEADRACE_INLINE void graph::own_arguments(node& n) {
     std::size_t count = 0;
     for_each_slot(n, [&](value&) { ++count; });
     n.operand_count = static_cast<std::uint32_t>(count);
-    n.operands = make_array<edge>(count);
+    n.operands = make_array<edge>(*arena_, count);
     edge* e = n.operands;
     for_each_slot(n, [&](value& slot) {
         e->target = &n;

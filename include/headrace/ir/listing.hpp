@@ -4,15 +4,16 @@
 #define HEADRACE_IR_LISTING_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include <headrace/base/name_table.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
+#include <headrace/ir/arena.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/ir/regions.hpp>
@@ -26,7 +27,7 @@ namespace headrace {
 class printed_names {
 public:
     explicit printed_names(const graph& g);
-    [[nodiscard]] const std::pmr::string& operator[](value v) const;
+    [[nodiscard]] std::string_view operator[](value v) const;
     /// Where a region stands among those of its graph: that with the number 0 was made first.
     [[nodiscard]] std::size_t number_of(const graph& region) const;
 
@@ -34,9 +35,10 @@ private:
     struct names_of_graph {
         const graph* owner;
         std::size_t number;
-        std::pmr::vector<std::pmr::vector<std::pmr::string>> names;  // of each result, by the node's id
+        std::string_view** names;  // of each result, by the node's id; null of one that is no more
     };
 
+    static std::uintptr_t address_of(const graph* g) { return reinterpret_cast<std::uintptr_t>(g); }
     [[nodiscard]] const names_of_graph* find(const graph* g) const;
     // In the order in which they were made; a graph lists the last one first.
     [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g);
@@ -44,11 +46,13 @@ private:
     void fill_missing(const graph& g);
     // "aten.conv2d.default" gives "conv2d".
     static std::pmr::string base_of(const op_info& op);
-    std::pmr::string unused(std::string_view base);
+    // Makes `text` the name `as`, if no value has it.
+    bool claim(std::string_view text, std::string_view& as);
+    std::string_view unused(std::string_view base);
 
+    arena memory_{std::pmr::get_default_resource()};
     std::pmr::vector<names_of_graph> graphs_;  // by their owners' addresses
-    std::pmr::unordered_set<std::pmr::string> taken_;
-    std::pmr::unordered_map<std::pmr::string, int> numbers_;  // the last that was tried behind a name
+    name_table<int> taken_;                    // with the last number that was tried behind each
 };
 
 namespace detail {

@@ -7,8 +7,6 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <iterator>
 #include <memory_resource>
 #include <string>
 #include <string_view>
@@ -29,49 +27,53 @@ namespace headrace {
 
 HEADRACE_INLINE printed_names::printed_names(const graph& g) {
     claim_own(g, 0);
-    std::ranges::sort(graphs_, std::less<>(), &names_of_graph::owner);
+    std::sort(graphs_.begin(), graphs_.end(), [](const names_of_graph& a, const names_of_graph& b) {
+        return address_of(a.owner) < address_of(b.owner);
+    });
     fill_missing(g);
 }
 
-HEADRACE_INLINE const std::pmr::string& printed_names::operator[](value v) const {
-    static const std::pmr::string none = "null";
-    const names_of_graph* names = v ? find(v.producer->owner) : nullptr;
-    if (names == nullptr || v.producer->id >= names->names.size()) return none;
-    const auto& results = names->names[v.producer->id];
-    return v.result < results.size() ? results[v.result] : none;
+HEADRACE_INLINE std::string_view printed_names::operator[](value v) const {
+    const names_of_graph* graph = v ? find(v.producer->owner) : nullptr;
+    if (graph == nullptr || v.producer->id >= graph->owner->id_bound()) return "null";
+    const std::string_view* results = graph->names[v.producer->id];
+    return results != nullptr && v.result < v.producer->result_count ? results[v.result] : "null";
 }
 
 HEADRACE_INLINE std::size_t printed_names::number_of(const graph& region) const {
     const names_of_graph* names = find(&region);
     if (names != nullptr) return names->number;
-    // Of a graph that is not listed here. Who was made first comes last.
-    const auto all = region.parent()->regions();
-    const auto at = std::find_if(all.begin(), all.end(), [&](const graph& g) { return &g == &region; });
-    return static_cast<std::size_t>(std::distance(at, all.end())) - 1;
+    // Of a graph that is not listed here.
+    std::size_t number = 0;
+    for (const graph* other : regions_of(*region.parent())) {
+        if (other == &region) break;
+        ++number;
+    }
+    return number;
 }
 
 HEADRACE_INLINE const printed_names::names_of_graph* printed_names::find(const graph* g) const {
-    const auto at = std::ranges::lower_bound(graphs_, g, std::less<>(), &names_of_graph::owner);
+    const auto at = std::lower_bound(
+        graphs_.begin(), graphs_.end(), g,
+        [](const names_of_graph& a, const graph* b) { return address_of(a.owner) < address_of(b); });
     return at != graphs_.end() && at->owner == g ? &*at : nullptr;
 }
 
 HEADRACE_INLINE std::pmr::vector<const graph*> printed_names::regions_of(const graph& g) {
     std::pmr::vector<const graph*> regions;
     for (const graph& region : g.regions()) regions.push_back(&region);
-    std::ranges::reverse(regions);
+    std::reverse(regions.begin(), regions.end());
     return regions;
 }
 
 HEADRACE_INLINE void printed_names::claim_own(const graph& g, std::size_t number) {
-    graphs_.push_back({&g, number, std::pmr::vector<std::pmr::vector<std::pmr::string>>(g.id_bound())});
-    auto& names = graphs_.back().names;
+    std::string_view** names = make_array<std::string_view*>(memory_, g.id_bound());
+    graphs_.push_back({&g, number, names});
     for (const node& n : g.nodes()) {
-        names[n.id].resize(n.result_count);
+        names[n.id] = make_array<std::string_view>(memory_, n.result_count);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const std::string_view own = n.results[i].name;
-            if (own.empty()) continue;
-            const auto [shown, is_new] = taken_.insert(printable(own));
-            if (is_new) names[n.id][i] = *shown;
+            if (!own.empty()) claim(printable(own), names[n.id][i]);
         }
     }
     std::size_t next = 0;
@@ -79,10 +81,10 @@ HEADRACE_INLINE void printed_names::claim_own(const graph& g, std::size_t number
 }
 
 HEADRACE_INLINE void printed_names::fill_missing(const graph& g) {
-    auto& names = const_cast<names_of_graph*>(find(&g))->names;
+    std::string_view* const* names = find(&g)->names;
     for (const node& n : g.nodes()) {
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            std::pmr::string& name = names[n.id][i];
+            std::string_view& name = names[n.id][i];
             const std::string_view own = n.results[i].name;
             if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
         }
@@ -97,16 +99,30 @@ HEADRACE_INLINE std::pmr::string printed_names::base_of(const op_info& op) {
     return base;
 }
 
-HEADRACE_INLINE std::pmr::string printed_names::unused(std::string_view base) {
-    std::pmr::string name(base);
-    int& number = numbers_[name];
-    while (!taken_.insert(name).second) name = std::pmr::string(base) + "_" + number_text(++number);
+HEADRACE_INLINE bool printed_names::claim(std::string_view text, std::string_view& as) {
+    if (taken_.find(text) != nullptr) return false;
+    as = {copy_array(memory_, text.data(), text.size()), text.size()};
+    taken_.try_emplace(as);
+    return true;
+}
+
+HEADRACE_INLINE std::string_view printed_names::unused(std::string_view base) {
+    std::string_view name;
+    if (claim(base, name)) return name;
+    std::pmr::string numbered;
+    do {
+        numbered = base;
+        (numbered += '_') += number_text(++*taken_.find(base));
+    } while (!claim(numbered, name));
     return name;
 }
 
 namespace detail {
 
-HEADRACE_INLINE std::pmr::string listed_names::operator()(value v) const { return "%" + (*names_)[v]; }
+HEADRACE_INLINE std::pmr::string listed_names::operator()(value v) const {
+    std::pmr::string name(1, '%');
+    return name += (*names_)[v];
+}
 
 HEADRACE_INLINE std::pmr::string listed_names::operator()(const graph* region) const {
     if (region->parent() == nullptr) return "none";
@@ -151,7 +167,7 @@ HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_na
         for (const value v : args_of<builtin::output>(n).values) {
             out += i == 0 ? " " : ", ";
             const bool named = exported != nullptr && i < exported->names.size();
-            const std::pmr::string given = named ? printable(exported->names[i]) : names[v];
+            const std::pmr::string given = named ? printable(exported->names[i]) : std::pmr::string(names[v]);
             if (given != names[v]) (out += given) += '=';
             out += name(v);
             ++i;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/boost_graph.hpp>
 #include <headrace/ir/topological_order.hpp>
@@ -101,11 +101,11 @@ HEADRACE_INLINE result<std::pmr::vector<node*>> topological_order(const graph& g
 
 HEADRACE_INLINE result<void> restore_order(graph& g) {
     const node* const out = g.output();
-    if (is_ordered(g) && (out == nullptr || out == g.last())) return boost::outcome_v2::success();
+    if (is_ordered(g) && (out == nullptr || out == g.last())) return {};
     const auto order = topological_order(g);
     if (!order) return order.error();
     for (node* n : order.value()) g.move_before(*n, nullptr);
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/io_description.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/quantization/observe.hpp>

@@ -54,12 +54,12 @@ namespace detail {
                                    shape_text(exported.shape)));
     }
     const bool needs = is_floating(exported.dtype) && !is_floating(meta.dtype);
-    if (!needs || n.find_annotation<interface_quantization>() != nullptr) return boost::outcome_v2::success();
+    if (!needs || n.find_annotation<interface_quantization>() != nullptr) return {};
     for (const layer_value* layer : known) {
         if (layer == nullptr || layer->numbers.scale == 0 || meta_of(layer->stored)->dtype != meta.dtype)
             continue;
         g.annotate(n, layer->numbers);
-        return boost::outcome_v2::success();
+        return {};
     }
     return unsupported(join_text("input ", printable(n.name()), " of the second model is ",
                                  name_of(meta.dtype),
@@ -79,12 +79,12 @@ namespace detail {
     }();
     for (node& n : to.inputs()) {
         if (i < exported.size()) {
-            BOOST_OUTCOME_TRY(
+            HEADRACE_TRY(
                 complete_input(exported[i], n, to, {layers[i], i < between.size() ? between[i] : nullptr}));
         }
         ++i;
     }
-    if (i == exported.size()) return boost::outcome_v2::success();
+    if (i == exported.size()) return {};
     return malformed(
         join_text("the first model has ", counted_text(exported.size(), "input"), ", the second ", i));
 }
@@ -214,7 +214,7 @@ HEADRACE_INLINE result<void> annotate_interface(graph& g, const io_description& 
     for (const io_tensor& t : io.outputs)
         outputs.push_back(t.quantization.value_or(interface_quantization{}));
     g.annotate(*g.output(), output_quantizations{g.own(list<interface_quantization>(outputs))});
-    return boost::outcome_v2::success();
+    return {};
 }
 
 HEADRACE_INLINE result<model_comparison> compare_models(const graph& reference, graph& other,
@@ -229,7 +229,7 @@ HEADRACE_INLINE result<model_comparison> compare_models(const graph& reference, 
     const std::vector<layer_value> a = layer_values_of(form);
     const std::vector<layer_value> t =
         options.through == nullptr ? std::vector<layer_value>() : layer_values_of(*options.through);
-    BOOST_OUTCOME_TRY(detail::complete_inputs(
+    HEADRACE_TRY(detail::complete_inputs(
         form, detail::input_layers(form, a),
         options.through == nullptr ? std::vector<const layer_value*>() : detail::input_layers(quantized, t),
         other));
@@ -239,13 +239,13 @@ HEADRACE_INLINE result<model_comparison> compare_models(const graph& reference, 
             return is<builtin::placeholder>(*p.reference->real.producer);
         }))
         return unsupported("the models have no layer in common; are they forms of the same one?");
-    BOOST_OUTCOME_TRY(detail::settle(form, other, pairs, options));
+    HEADRACE_TRY(detail::settle(form, other, pairs, options));
     const auto add = [&](layer_sums& sums, std::size_t i, const tensor& x, const tensor& y) {
         sums.add(detail::real_numbers(*pairs[i].reference, x), elements_in_order(y, pairs[i].orders.front()),
                  *pairs[i].meaning);
     };
     const detail::pair_runner runner(form, other, pairs, options);
-    BOOST_OUTCOME_TRY(sums, runner.sum<layer_sums>(add));
+    HEADRACE_TRY(sums, runner.sum<layer_sums>(add));
     return model_comparison{detail::figures_of(form, pairs, sums), options.samples.count, a.size(), b.size()};
 }
 

@@ -78,7 +78,7 @@ public:
         for (std::size_t first = 0; first < options_.samples.count; first += at_once) {
             const std::size_t count = std::min(at_once, options_.samples.count - first);
             std::vector<std::vector<Sum>> sums(count, std::vector<Sum>(pairs_.size()));
-            BOOST_OUTCOME_TRY(try_each(count, options_.in_parallel, [&](std::size_t s) {
+            HEADRACE_TRY(try_each(count, options_.in_parallel, [&](std::size_t s) {
                 return run(first + s, [&](std::size_t i, const tensor& x, const tensor& y) {
                     add(sums[s][i], i, x, y);
                 });
@@ -100,13 +100,13 @@ private:
 
     template <class F>
     [[nodiscard]] result<void> run(std::size_t sample, const F& f) const {
-        BOOST_OUTCOME_TRY(inputs, options_.samples.inputs(sample));
+        HEADRACE_TRY(inputs, options_.samples.inputs(sample));
         auto x = run_reference_.run(inputs);
         if (!x) return x.error().in("first model");
         auto y = run_other_.run(inputs_for(other_, inputs));
         if (!y) return y.error().in("second model");
         for (std::size_t i = 0; i != pairs_.size(); ++i) f(i, x.value()[i], y.value()[i]);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     const graph& other_;
@@ -132,7 +132,7 @@ struct fits_by_order {
 [[nodiscard]] inline result<void> settle(const graph& reference, const graph& other,
                                          std::vector<compared_layers>& pairs,
                                          const comparison_options& options) {
-    if (std::ranges::none_of(pairs, &compared_layers::is_open)) return boost::outcome_v2::success();
+    if (std::ranges::none_of(pairs, &compared_layers::is_open)) return {};
     const pair_runner runner(reference, other, pairs, options);
     const auto add = [&](fits_by_order& sums, std::size_t i, const tensor& x, const tensor& y) {
         if (!pairs[i].is_open()) return;
@@ -141,7 +141,7 @@ struct fits_by_order {
         for (std::size_t k = 0; k != sums.of.size(); ++k)
             sums.of[k].add(real, elements_in_order(y, pairs[i].orders[k]));
     };
-    BOOST_OUTCOME_TRY(fits, runner.sum<fits_by_order>(add));
+    HEADRACE_TRY(fits, runner.sum<fits_by_order>(add));
     for (std::size_t i = 0; i != pairs.size(); ++i) {
         compared_layers& p = pairs[i];
         if (!p.is_open()) continue;
@@ -153,7 +153,7 @@ struct fits_by_order {
         p.meaning = headrace::meaning_of(fit.scale(), fit.offset(), lowest_of(type), -lowest_of(type) - 1);
         p.fitted = true;
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace::detail

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/lowering/compare_models.hpp>
 
 namespace headrace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/pass_code.hpp>
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
 #include <headrace/lowering/method_report.hpp>

@@ -46,8 +46,8 @@ namespace detail {
 }
 
 inline result<void> lower_part(graph& g, pass_context& context) {
-    BOOST_OUTCOME_TRYV(run_standard_pipeline(g, context));
-    return boost::outcome_v2::success();
+    HEADRACE_TRY(run_standard_pipeline(g, context));
+    return {};
 }
 
 /// The methods on their way to delegates.
@@ -60,9 +60,9 @@ public:
 
     [[nodiscard]] result<delegated_methods> run() {
         for (auto& [name, m] : methods_) {
-            BOOST_OUTCOME_TRY(options_.partition ? find_partitions(m) : choose_target(m));
+            HEADRACE_TRY(options_.partition ? find_partitions(m) : choose_target(m));
         }
-        BOOST_OUTCOME_TRY(lowered, lower_all());
+        HEADRACE_TRY(lowered, lower_all());
         made_.lowered = std::move(lowered);
         for (const auto& [name, m] : made_.lowered.methods) report(name, m);
         return std::move(made_);
@@ -103,7 +103,7 @@ private:
     }
 
     result<void> lower_delegate(graph& g, pass_context& context) {
-        BOOST_OUTCOME_TRY(options_.observer.begin(g));
+        HEADRACE_TRY(options_.observer.begin(g));
         const auto done = run_standard_pipeline(g, context, options_.observer.watched_run());
         made_.refusals = context.diagnostics();
         if (!done) return done.error();
@@ -125,10 +125,10 @@ private:
             trial.set_target(target);
             copy_graph(g, trial);
             pass_context context(&infer_node);
-            BOOST_OUTCOME_TRY(lower_part(trial, context));
+            HEADRACE_TRY(lower_part(trial, context));
             if (context.diagnostics().empty()) break;
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // The target that leaves the fewest nodes on the host, and its partitions.
@@ -138,30 +138,30 @@ private:
         std::optional<target_spec> best;
         for (const target_spec& target : targets) {
             g.set_target(target);
-            BOOST_OUTCOME_TRY(found, partitioner.propose_partitions(g));
+            HEADRACE_TRY(found, partitioner.propose_partitions(g));
             if (best && found.host.size() >= m.found.host.size()) continue;
             best = target;
             m.found = std::move(found);
-            if (m.found.host.empty()) return boost::outcome_v2::success();
+            if (m.found.host.empty()) return {};
         }
         g.set_target(*best);
-        if (*best == targets.back()) return boost::outcome_v2::success();
+        if (*best == targets.back()) return {};
         // The other proposals have copied nodes of the graph since.
-        BOOST_OUTCOME_TRY(found, partitioner.propose_partitions(g));
+        HEADRACE_TRY(found, partitioner.propose_partitions(g));
         m.found = std::move(found);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> find_partitions(method& m) const {
         graph& g = *m.host;
-        BOOST_OUTCOME_TRY(make_functional(g));
+        HEADRACE_TRY(make_functional(g));
         const trial_partitioner partitioner(
             standard_pipeline_support(), &lower_part,
             {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, &infer_node);
-        BOOST_OUTCOME_TRY(find_partitions_for(m, targets_for(g), partitioner));
-        BOOST_OUTCOME_TRY(find_in_regions(m, g, partitioner));
+        HEADRACE_TRY(find_partitions_for(m, targets_for(g), partitioner));
+        HEADRACE_TRY(find_in_regions(m, g, partitioner));
         m.notes = notes_of(m.found);  // before the host graph changes
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // Partitions in the branches and bodies of nodes that stay on the host, inner ones too, for the same
@@ -171,16 +171,16 @@ private:
         for (const node_group& nodes : m.found.partitions) taken.insert(nodes.begin(), nodes.end());
         for (const node& n : g.nodes()) {
             if (taken.contains(&n)) continue;
-            result<void> done = boost::outcome_v2::success();
+            result<void> done;
             for_each_region(n, [&](const field_info&, graph* region) {
                 if (done && region != nullptr) done = find_in_region(m, *region, partitioner);
             });
-            BOOST_OUTCOME_TRY(done);
+            HEADRACE_TRY(std::move(done));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     static result<void> find_in_region(method& m, graph& region, const trial_partitioner& partitioner) {
-        BOOST_OUTCOME_TRY(found, partitioner.propose_partitions(region));
+        HEADRACE_TRY(found, partitioner.propose_partitions(region));
         for (node_group& nodes : found.partitions) m.found.partitions.push_back(std::move(nodes));
         for (host_node& h : found.host) m.found.host.push_back(std::move(h));
         return find_in_regions(m, region, partitioner);

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/eval/own_operators.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/infer/inference.hpp>

@@ -4,6 +4,8 @@
 #ifndef HEADRACE_LOWERING_EXECUTION_DEFINITION_HPP
 #define HEADRACE_LOWERING_EXECUTION_DEFINITION_HPP
 
+#include <memory>
+
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/fold.hpp>
@@ -46,7 +48,7 @@ result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inpu
     // later.
     graph functional;
     copy_graph(g, functional);
-    BOOST_OUTCOME_TRY(make_functional(functional));
+    HEADRACE_TRY(make_functional(functional));
     return run_graph(functional, inputs, own);
 }
 result<std::vector<tensor>> execute_planned(const graph& g, const memory_plan& plan,
@@ -59,7 +61,7 @@ result<std::vector<constant_evaluator::tensor_type>> constant_evaluator::evaluat
     const node& n, std::span<const tensor_type> operands) {
     std::vector<tensor> given;  // copies share their elements
     for (const tensor_type& t : operands) given.push_back(*t);
-    BOOST_OUTCOME_TRY(results, eval::folding::evaluate(n, given));
+    HEADRACE_TRY(results, eval::folding::evaluate(n, given));
     std::vector<tensor_type> shared;
     for (tensor& t : results) shared.push_back(std::make_shared<const tensor>(std::move(t)));
     return shared;
@@ -86,11 +88,11 @@ result<void> infer_node(const node& n, inference& out) {
 
 result<void> complete_metadata(graph& g) {
     for (node& n : g.nodes()) {
-        result<void> regions = boost::outcome_v2::success();
+        result<void> regions;
         for_each_region(n, [&](const field_info&, graph* region) {
             if (regions && region != nullptr) regions = complete_metadata(*region);
         });
-        BOOST_OUTCOME_TRY(regions);
+        HEADRACE_TRY(std::move(regions));
         const auto is_missing = [&](std::uint32_t i) { return !n.results[i].meta.has_value(); };
         std::uint32_t first = 0;
         while (first != n.result_count && !is_missing(first)) ++first;
@@ -113,7 +115,7 @@ result<void> complete_metadata(graph& g) {
                                  number_text(i) + " has, and no rule does");
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 result<void> verify_metadata(const graph& g) {

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_LOWERING_GRAPH_HISTORY_DEFINITION_HPP
 #define HEADRACE_LOWERING_GRAPH_HISTORY_DEFINITION_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/io/node_text.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/meta_text.hpp>
@@ -22,7 +24,6 @@
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/lowering/graph_history.hpp>
-#include <headrace/infer/multiply_accumulates.hpp>
 
 namespace headrace {
 

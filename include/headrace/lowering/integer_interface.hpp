@@ -41,7 +41,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
 }
 
 [[nodiscard]] inline result<void> take_integers(graph& g, node& input) {
-    if (!is_float(input.result()) || input.first_use == nullptr) return boost::outcome_v2::success();
+    if (!is_float(input.result()) || input.first_use == nullptr) return {};
     const auto* how = sole_quantization(input);
     if (how == nullptr)
         return unsupported(message_prefix(input) +
@@ -55,7 +55,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
         g.replace_all_uses(reader->result(), input.result());
         g.erase(*reader);
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 [[nodiscard]] inline result<void> give_integers(graph& g, node& output, std::size_t count) {
@@ -72,7 +72,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
         erase_dead(g, last);
     }
     g.annotate(output, output_quantizations{g.own(list<interface_quantization>(given))});
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace detail
@@ -83,7 +83,7 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
 [[nodiscard]] inline result<void> take_integers(program& p) {
     graph& g = *p.graph;
     for (node& input : g.inputs()) {
-        BOOST_OUTCOME_TRY(detail::take_integers(g, input));
+        HEADRACE_TRY(detail::take_integers(g, input));
     }
     return detail::give_integers(g, *g.output(), p.user_outputs);
 }

@@ -27,7 +27,7 @@ HEADRACE_INLINE layer_runner::layer_runner(const graph& g, std::span<const value
 HEADRACE_INLINE result<std::vector<tensor>> layer_runner::run(std::span<const tensor> inputs) const {
     kept_values kept;
     for (const value v : wanted_) kept[v] = {};
-    BOOST_OUTCOME_TRY(run_region(graph_, inputs, kept));
+    HEADRACE_TRY(run_region(graph_, inputs, kept));
     std::vector<tensor> found;
     found.reserve(wanted_.size());
     for (const value v : wanted_) found.push_back(kept[v]);
@@ -50,10 +50,10 @@ HEADRACE_INLINE result<std::vector<tensor>> layer_runner::run_region(const graph
             values[n.id] = {inputs[next_input++]};
         } else if (const auto* call = args_if<delegate::call_delegate>(n)) {
             if (call->lowered_graph == nullptr) return invalid("a delegate has no graph");
-            BOOST_OUTCOME_TRY(results, run_region(*call->lowered_graph, operands, kept));
+            HEADRACE_TRY(results, run_region(*call->lowered_graph, operands, kept));
             values[n.id] = std::move(results);
         } else {
-            BOOST_OUTCOME_TRY(results, evaluate_node(n, operands));
+            HEADRACE_TRY(results, evaluate_node(n, operands));
             values[n.id] = std::move(results);
         }
         for ([[maybe_unused]] const edge& e : n.uses()) ++readers[n.id];

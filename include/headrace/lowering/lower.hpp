@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/io/io_description.hpp>
 #include <headrace/io/pt2_program.hpp>

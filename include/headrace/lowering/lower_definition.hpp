@@ -65,18 +65,18 @@ private:
         do {
             outcome_.model = {};  // before the next one is read: both may not fit into memory
             outcome_.refusals.clear();
-            BOOST_OUTCOME_TRY(lower_once(count));
+            HEADRACE_TRY(lower_once(count));
         } while (!outcome_.refusals.empty() && ++count < targets_.size());
-        return outcome_.refusals.empty() ? emit() : boost::outcome_v2::success();
+        return outcome_.refusals.empty() ? emit() : result<void>();
     }
 
     result<void> lower_once(std::size_t attempt) {
-        BOOST_OUTCOME_TRY(model, source_());
+        HEADRACE_TRY(model, source_());
         outcome_.model = std::move(model);
         graph& g = *outcome_.model.graph;
         states_.clear();
         if (options_.state != state_kind::refused) states_ = expose_states(outcome_.model);
-        BOOST_OUTCOME_TRY(refuse_mutations(outcome_.model));
+        HEADRACE_TRY(refuse_mutations(outcome_.model));
         if (const std::uint64_t bytes = least_constant_bytes(g); bytes > largest_tosa_file)
             return unsupported(too_large_text("the weights alone would take ", bytes));
         targets_ = options_.target ? std::vector{*options_.target} : default_targets(g);
@@ -91,17 +91,17 @@ private:
         report.transposes_in = count_transposes(g);
         in_layout_passes_ = false;
         report.verified.clear();
-        BOOST_OUTCOME_TRY(begin_check(g));
+        HEADRACE_TRY(begin_check(g));
         pass_context context(&infer_node);
-        BOOST_OUTCOME_TRY(statistics, run_standard_pipeline(g, context,
-                                                            {.clock = &steady_nanoseconds,
-                                                             .observer = this,
-                                                             .after_pass = &model_lowering::after_pass}));
+        HEADRACE_TRY(statistics, run_standard_pipeline(g, context,
+                                                       {.clock = &steady_nanoseconds,
+                                                        .observer = this,
+                                                        .after_pass = &model_lowering::after_pass}));
         report.passes = std::move(statistics);
         outcome_.refusals = context.diagnostics();
         clock_.end("lower");
         if (options_.state == state_kind::variable && outcome_.refusals.empty()) {
-            BOOST_OUTCOME_TRYV(make_variables(g, states_));
+            HEADRACE_TRY(make_variables(g, states_));
         }
         return options_.observer.end(g, outcome_.refusals);
     }
@@ -120,11 +120,11 @@ private:
     result<void> begin_check(graph& g) {
         std::vector<tensor> inputs;
         if (options_.verify) {
-            BOOST_OUTCOME_TRY(given, model_inputs(g, options_.inputs));
+            HEADRACE_TRY(given, model_inputs(g, options_.inputs));
             inputs = std::move(given);
         }
-        BOOST_OUTCOME_TRY(options_.observer.begin(g));
-        if (!options_.verify) return boost::outcome_v2::success();
+        HEADRACE_TRY(options_.observer.begin(g));
+        if (!options_.verify) return {};
         check_.emplace(std::move(inputs));
         return check_->begin(g);
     }
@@ -141,29 +141,29 @@ private:
     }
     result<void> observe(const pass_record& record, graph& g) {
         see_layout_passes(record, g);
-        BOOST_OUTCOME_TRY(options_.observer.see(record, g));
-        if (!check_ || record.nodes.rewritten == 0) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(difference, check_->check(record.name, g));
+        HEADRACE_TRY(options_.observer.see(record, g));
+        if (!check_ || record.nodes.rewritten == 0) return {};
+        HEADRACE_TRY(difference, check_->check(record.name, g));
         outcome_.report.verified.push_back({record.name, difference});
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> emit() {
         const graph& g = *outcome_.model.graph;
         if (options_.streams) {
-            BOOST_OUTCOME_TRY(stream, stream_tosa(g));
+            HEADRACE_TRY(stream, stream_tosa(g));
             outcome_.stream = std::make_shared<const streamed_tosa>(std::move(stream));
         } else {
-            BOOST_OUTCOME_TRY(emitted, emit_tosa(g));
+            HEADRACE_TRY(emitted, emit_tosa(g));
             const auto kept = std::make_shared<const emitted_tosa>(std::move(emitted));
             outcome_.flatbuffer = {kept, kept->bytes()};
         }
-        BOOST_OUTCOME_TRY(outcome_.model.file.check());
+        HEADRACE_TRY(outcome_.model.file.check());
         clock_.end("emit");
         outcome_.report.nodes_out = g.size();
         outcome_.report.transposes_left = remaining_transposes(g);
         if (const auto* need = g.output()->find_annotation<memory_need>()) outcome_.report.memory = *need;
-        return boost::outcome_v2::success();
+        return {};
     }
 
     const program_source& source_;
@@ -222,7 +222,7 @@ result<void> refuse_mutations(const program& p) {
                       " in place, and a TOSA graph without variables would lose that; return "
                       "the new value as an output, or lower with --state io or --state variable"));
     }
-    if (p.mutations.empty()) return boost::outcome_v2::success();
+    if (p.mutations.empty()) return {};
     return unsupported(
         join_text(p.mutations.front().name,
                   ": the program writes it back when it ends, which a TOSA graph without "

@@ -38,29 +38,29 @@ public:
     [[nodiscard]] result<lowered_package> run() {
         std::map<std::string, graph*, std::less<>> graphs;
         for (auto& [name, p] : programs_) {
-            BOOST_OUTCOME_TRY(refuse_mutations(p));
+            HEADRACE_TRY(refuse_mutations(p));
             graphs.emplace(name, p.graph.get());
             if (options_.partition) {
-                BOOST_OUTCOME_TRY(options_.observer.begin(*p.graph));
+                HEADRACE_TRY(options_.observer.begin(*p.graph));
             }
         }
-        BOOST_OUTCOME_TRY(delegated,
-                          delegate_to_tosa(graphs, {options_.target, options_.partition, options_.observer}));
+        HEADRACE_TRY(delegated,
+                     delegate_to_tosa(graphs, {options_.target, options_.partition, options_.observer}));
         made_.refusals = std::move(delegated.refusals);
         if (!made_.refusals.empty()) return std::move(made_);
         made_.methods = std::move(delegated.reports);
         made_.files.add_data(delegated.lowered.data);
         for (const auto& [name, m] : delegated.lowered.methods) {
             if (!m.is_whole) {
-                BOOST_OUTCOME_TRY(options_.observer.see(delegation_record(m.delegates.size()), *m.host));
+                HEADRACE_TRY(options_.observer.see(delegation_record(m.delegates.size()), *m.host));
             }
-            BOOST_OUTCOME_TRY(add_method(name, m));
+            HEADRACE_TRY(add_method(name, m));
             if (!m.is_whole) {
-                BOOST_OUTCOME_TRY(options_.observer.end(*m.host, {}));
+                HEADRACE_TRY(options_.observer.end(*m.host, {}));
             }
         }
         for (const auto& [name, p] : programs_) {
-            BOOST_OUTCOME_TRY(p.file.check());
+            HEADRACE_TRY(p.file.check());
         }
         return std::move(made_);
     }
@@ -72,19 +72,19 @@ private:
         std::map<const node*, std::size_t> numbers;
         for (const lowered_delegate& d : m.delegates) {
             const std::size_t i = entry.calls.size();
-            BOOST_OUTCOME_TRY(number, made_.files.add_delegate(
-                                          m.is_whole ? name : join_text(name, '_', i), d.delegation.backend,
-                                          d.processed.processed_bytes, d.processed.data_keys));
+            HEADRACE_TRY(number, made_.files.add_delegate(m.is_whole ? name : join_text(name, '_', i),
+                                                          d.delegation.backend, d.processed.processed_bytes,
+                                                          d.processed.data_keys));
             if (m.is_whole) entry.delegate = number;
             entry.calls.push_back(number);
             numbers[d.call] = number;
         }
         if (!m.is_whole) {
             entry.notes = made_.methods[name].host_nodes;
-            BOOST_OUTCOME_TRY(add_host(name, *m.host, numbers, entry));
+            HEADRACE_TRY(add_host(name, *m.host, numbers, entry));
         }
         made_.files.add_method(name, std::move(entry));
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> add_host(const std::string& name, graph& host,
@@ -93,9 +93,9 @@ private:
             pass_context context(&infer_node);
             to_out_variants convert;
             convert.ignore_missing = true;  // the host has kernels that allocate
-            BOOST_OUTCOME_TRYV(convert(host, context));
+            HEADRACE_TRY(convert(host, context));
             const plan_memory plan{};
-            BOOST_OUTCOME_TRYV(plan(host, context));
+            HEADRACE_TRY(plan(host, context));
         }
         const graph_json_stores stores{
             .add_data = [&](std::span<const std::byte> bytes) { return made_.files.add_constant(bytes); },
@@ -103,11 +103,11 @@ private:
                 const auto known = numbers.find(&n);
                 return known == numbers.end() ? std::nullopt : std::optional(known->second);
             }};
-        BOOST_OUTCOME_TRY(text, headrace::graph_json(host, stores));
+        HEADRACE_TRY(text, headrace::graph_json(host, stores));
         entry.host = name + ".host.json";
         entry.user_outputs = programs_.find(name)->second.user_outputs;
         made_.files.add_file(entry.host, text);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     package_options options_;

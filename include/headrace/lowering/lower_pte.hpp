@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/io/pte_emitter.hpp>
 #include <headrace/lowering/delegation.hpp>

@@ -36,23 +36,23 @@ public:
 
     [[nodiscard]] result<lowered_pte> run() {
         for (auto& [name, p] : made_.methods) {
-            BOOST_OUTCOME_TRY(refuse_written_inputs(p));
+            HEADRACE_TRY(refuse_written_inputs(p));
             if (options_.integer_interface) {
-                BOOST_OUTCOME_TRY(take_integers(p));
+                HEADRACE_TRY(take_integers(p));
             }
         }
         for (auto& [name, p] : made_.methods) {
             states_[name] = states_as_inputs(p);
-            BOOST_OUTCOME_TRY(options_.observer.begin(*p.graph));
+            HEADRACE_TRY(options_.observer.begin(*p.graph));
         }
         if (options_.delegate) {
-            BOOST_OUTCOME_TRY(find_delegates());
+            HEADRACE_TRY(find_delegates());
             clock_.end("delegate");
         }
         for (auto& [name, p] : made_.methods) {
             pass_context context(&infer_node);
-            BOOST_OUTCOME_TRYV(run_executorch_pipeline(*p.graph, context, options_.observer.watched_run()));
-            BOOST_OUTCOME_TRY(options_.observer.end(*p.graph, context.diagnostics()));
+            HEADRACE_TRY(run_executorch_pipeline(*p.graph, context, options_.observer.watched_run()));
+            HEADRACE_TRY(options_.observer.end(*p.graph, context.diagnostics()));
             for (const diagnostic& d : context.diagnostics()) made_.refusals.push_back(explained(name, d));
             copy_kept_inputs(*p.graph, states_[name].size());
             copy_carried_values(*p.graph);
@@ -60,11 +60,11 @@ public:
         }
         clock_.end("lower");
         if (made_.refusals.empty()) {
-            BOOST_OUTCOME_TRY(file, emit_pte(written_));
+            HEADRACE_TRY(file, emit_pte(written_));
             made_.file = std::move(file);
         }
         for (const auto& [name, p] : made_.methods) {
-            BOOST_OUTCOME_TRY(p.file.check());
+            HEADRACE_TRY(p.file.check());
         }
         clock_.end("emit");
         made_.stages = clock_.stages();
@@ -75,20 +75,20 @@ private:
     result<void> find_delegates() {
         std::map<std::string, graph*, std::less<>> graphs;
         for (auto& [name, p] : made_.methods) graphs.emplace(name, p.graph.get());
-        BOOST_OUTCOME_TRY(delegated, delegate_to_tosa(graphs, {options_.target, true, options_.observer}));
+        HEADRACE_TRY(delegated, delegate_to_tosa(graphs, {options_.target, true, options_.observer}));
         made_.reports = std::move(delegated.reports);
         made_.data = std::move(delegated.lowered.data);
         for (auto& [name, m] : delegated.lowered.methods) {
             std::vector<pte_delegate>& delegates = delegates_[name];
             for (lowered_delegate& d : m.delegates) {
                 replace_call(*d.call, delegates.size());
-                BOOST_OUTCOME_TRY(made, stored(d.processed));
+                HEADRACE_TRY(made, stored(d.processed));
                 made_.reports[name].delegates[delegates.size()].backend = made.id;
                 delegates.push_back(std::move(made));
             }
-            BOOST_OUTCOME_TRY(options_.observer.see(delegation_record(delegates.size()), *m.host));
+            HEADRACE_TRY(options_.observer.see(delegation_record(delegates.size()), *m.host));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // The delegate's own graph is in its bytes: the host's passes need not see it.
@@ -109,7 +109,7 @@ private:
         for (const std::string& key : processed.data_keys)
             d.constants.emplace_back(made_.data.buffers[made_.data.keys.find(key)->second]->bytes);
         if (!options_.compile) return d;
-        BOOST_OUTCOME_TRY(flatbuffer, join_tosa(d.bytes, d.constants));
+        HEADRACE_TRY(flatbuffer, join_tosa(d.bytes, d.constants));
         return options_.compile(flatbuffer);
     }
     // Neither the runtime nor TOSA has it: both reasons.

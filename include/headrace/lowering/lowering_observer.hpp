@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/lowering/report.hpp>
 #include <headrace/pass/pass_context.hpp>
@@ -26,13 +26,13 @@ struct lowering_observer {
     std::function<result<void>(graph& g, std::span<const diagnostic> refusals)> after_passes{};
 
     [[nodiscard]] result<void> begin(graph& g) const {
-        return before_passes ? before_passes(g) : boost::outcome_v2::success();
+        return before_passes ? before_passes(g) : result<void>();
     }
     [[nodiscard]] result<void> see(const pass_record& pass, graph& g) const {
-        return after_pass ? after_pass(pass, g) : boost::outcome_v2::success();
+        return after_pass ? after_pass(pass, g) : result<void>();
     }
     [[nodiscard]] result<void> end(graph& g, std::span<const diagnostic> refusals) const {
-        return after_passes ? after_passes(g, refusals) : boost::outcome_v2::success();
+        return after_passes ? after_passes(g, refusals) : result<void>();
     }
 
     /// The options of a run that is watched and timed. They refer to this observer.

@@ -52,7 +52,7 @@ namespace detail {
 [[nodiscard]] inline result<void> check_metadata(graph& g, const std::string& path) {
     result<void> sound = complete_metadata(g);
     if (sound) sound = verify_metadata(g);
-    return sound ? boost::outcome_v2::success() : result<void>(malformed(sound.error().in(path).message));
+    return sound ? result<void>() : result<void>(malformed(sound.error().in(path).message));
 }
 
 [[nodiscard]] inline tensor random_tensor(const tensor_meta& meta, std::mt19937& engine) {
@@ -121,7 +121,7 @@ namespace detail {
 
 [[nodiscard]] inline result<tensor> read_tensor(const std::string& file, const node& placeholder,
                                                 interface_side side, bool& quantizes) {
-    BOOST_OUTCOME_TRY(array, read_npy(file));
+    HEADRACE_TRY(array, read_npy(file));
     const tensor_meta& wanted = *placeholder.results[0].meta;
     const bool permutes = side == interface_side::exported && is_channels_last(placeholder, wanted.rank());
     eval::extents shape(wanted.shape.begin(), wanted.shape.end());
@@ -161,29 +161,29 @@ namespace detail {
     program p;
     auto opened = pte_file::open(file.bytes());
     if (!opened) {
-        BOOST_OUTCOME_TRY(file.check());
+        HEADRACE_TRY(file.check());
         return opened.error().in(path);
     }
     const std::string beside = external_data_path(opened.value(), path, method, data);
     std::optional<mapped_file> mapped;
     std::optional<ptd_file> external;
     if (!beside.empty()) {
-        BOOST_OUTCOME_TRY(data_file, open_mapped(beside));
+        HEADRACE_TRY(data_file, open_mapped(beside));
         mapped.emplace(std::move(data_file));
         auto read = ptd_file::open(mapped->bytes());
-        BOOST_OUTCOME_TRY(mapped->check());
+        HEADRACE_TRY(mapped->check());
         if (!read) return read.error().in(beside);
         external = read.value();
         opened.value().attach(*external);
     }
     auto graph = read_pte(opened.value(), method);
     if (mapped) {
-        BOOST_OUTCOME_TRY(mapped->check());
+        HEADRACE_TRY(mapped->check());
     }
-    BOOST_OUTCOME_TRY(file.check());
+    HEADRACE_TRY(file.check());
     if (!graph) return graph.error().in(path);
     p.graph = std::move(graph).value();
-    BOOST_OUTCOME_TRY(check_metadata(*p.graph, path));
+    HEADRACE_TRY(check_metadata(*p.graph, path));
     p.file = std::move(file);
     p.user_outputs = p.graph->outputs().size();
     return p;
@@ -192,21 +192,21 @@ namespace detail {
 }  // namespace detail
 
 result<program> read_model(const std::string& path, const size_choices& choices) {
-    BOOST_OUTCOME_TRY(file, open_mapped(path));
+    HEADRACE_TRY(file, open_mapped(path));
     if (pte_file::is_pte(file.bytes())) return detail::read_pte_method(std::move(file), path, {});
     if (path.ends_with(".hr") || is_graph_text(file.bytes())) {
-        BOOST_OUTCOME_TRY(parsed, read_graph_text(path));
-        BOOST_OUTCOME_TRY(detail::check_metadata(*parsed.graph, path));
+        HEADRACE_TRY(parsed, read_graph_text(path));
+        HEADRACE_TRY(detail::check_metadata(*parsed.graph, path));
         return std::move(parsed);
     }
     if (!detail::is_tosa(file.bytes())) {
-        BOOST_OUTCOME_TRY(exported, read_pt2(std::move(file), path, choices));
-        BOOST_OUTCOME_TRY(detail::check_metadata(*exported.graph, path));
+        HEADRACE_TRY(exported, read_pt2(std::move(file), path, choices));
+        HEADRACE_TRY(detail::check_metadata(*exported.graph, path));
         return std::move(exported);
     }
     program p;
     auto graph = read_tosa(file.bytes());
-    BOOST_OUTCOME_TRY(file.check());
+    HEADRACE_TRY(file.check());
     if (!graph) return malformed(graph.error().in(path).message);
     p.graph = std::move(graph).value();
     p.file = std::move(file);
@@ -222,24 +222,24 @@ result<void> loaded_model::check() const { return source ? source->check() : mod
 namespace detail {
 
 inline result<void> read_package(const std::string& path, const std::string& name, loaded_model& loaded) {
-    BOOST_OUTCOME_TRY(opened, package::open(path));
+    HEADRACE_TRY(opened, package::open(path));
     loaded.source = std::make_unique<package>(std::move(opened));
-    BOOST_OUTCOME_TRY(method, loaded.source->method(name));
+    HEADRACE_TRY(method, loaded.source->method(name));
     program& p = loaded.model;
     p.graph = std::make_unique<graph>();
     if (method->delegate) {
-        BOOST_OUTCOME_TRY(flatbuffer, loaded.source->flatbuffer(*method->delegate));
-        BOOST_OUTCOME_TRY(read_tosa(flatbuffer, *p.graph));
+        HEADRACE_TRY(flatbuffer, loaded.source->flatbuffer(*method->delegate));
+        HEADRACE_TRY(read_tosa(flatbuffer, *p.graph));
         p.user_outputs = p.graph->outputs().size();
-        return boost::outcome_v2::success();
+        return {};
     }
     const auto read = [](std::span<const std::byte> bytes, graph& region) {
         return read_tosa(bytes, region);
     };
-    BOOST_OUTCOME_TRY(loaded.source->read_host(*method, *p.graph, read));
-    BOOST_OUTCOME_TRY(check_metadata(*p.graph, path + "/" + method->host));
+    HEADRACE_TRY(loaded.source->read_host(*method, *p.graph, read));
+    HEADRACE_TRY(check_metadata(*p.graph, path + "/" + method->host));
     p.user_outputs = method->user_outputs;
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace detail
@@ -253,16 +253,16 @@ result<loaded_model> load_model_with_data(const std::string& path, const std::st
     loaded_model loaded;
     if (package::is_package(path)) {
         if (!data.empty()) return invalid(path + ": is a package; external data is for .pte files");
-        BOOST_OUTCOME_TRY(detail::read_package(path, method, loaded));
+        HEADRACE_TRY(detail::read_package(path, method, loaded));
     } else if (!method.empty() || !data.empty()) {
-        BOOST_OUTCOME_TRY(file, open_mapped(path));
+        HEADRACE_TRY(file, open_mapped(path));
         if (!pte_file::is_pte(file.bytes()))
             return invalid(path + (method.empty() ? ": is not a .pte file; only these have external data"
                                                   : ": is not a package or a .pte file"));
-        BOOST_OUTCOME_TRY(model, detail::read_pte_method(std::move(file), path, method, data));
+        HEADRACE_TRY(model, detail::read_pte_method(std::move(file), path, method, data));
         loaded.model = std::move(model);
     } else {
-        BOOST_OUTCOME_TRY(model, read_model(path, choices));
+        HEADRACE_TRY(model, read_model(path, choices));
         loaded.model = std::move(model);
     }
     return loaded;
@@ -281,7 +281,7 @@ result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>&
                                              max_computed_bytes));
             given.tensors.push_back(detail::random_tensor(*n.results[0].meta, engine));
         } else if (k < files.size()) {
-            BOOST_OUTCOME_TRY(t, detail::read_tensor(files[k], n, side, given.quantized_here));
+            HEADRACE_TRY(t, detail::read_tensor(files[k], n, side, given.quantized_here));
             given.tensors.push_back(std::move(t));
         }
         ++k;
@@ -295,7 +295,7 @@ result<given_inputs> read_inputs(const graph& g, const std::vector<std::string>&
 }
 
 result<std::vector<tensor>> model_inputs(const graph& g, const std::vector<std::string>& files) {
-    BOOST_OUTCOME_TRY(given, read_inputs(g, files));
+    HEADRACE_TRY(given, read_inputs(g, files));
     return std::move(given.tensors);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <memory_resource>
 #include <optional>
 #include <set>
@@ -147,11 +148,11 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
 /// Infers the metadata that nodes lack, those of the own dialects as well.
 [[nodiscard]] inline result<void> complete_types(graph& g, pass_context::node_inference infer) {
     for (node& n : g.nodes()) {
-        result<void> regions = boost::outcome_v2::success();
+        result<void> regions;
         for_each_region(n, [&](const field_info&, graph* region) {
             if (regions && region != nullptr) regions = complete_types(*region, infer);
         });
-        BOOST_OUTCOME_TRY(regions);
+        HEADRACE_TRY(std::move(regions));
         const std::span<result_slot> results(n.results, n.result_count);
         const auto is_known = [](const result_slot& r) { return r.meta.has_value(); };
         if (std::all_of(results.begin(), results.end(), is_known)) continue;
@@ -163,18 +164,17 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
             if (!is_known(results[i])) g.set_meta(n.result(i), inferred.results()[i]);
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 [[nodiscard]] inline result<void> verify_all(const opt_program& own, const graph& g) {
-    BOOST_OUTCOME_TRY(
-        verify(g, verify_options{.rule_of = own.operators.rule_of, .check_node = own.verify_node}));
+    HEADRACE_TRY(verify(g, verify_options{.rule_of = own.operators.rule_of, .check_node = own.verify_node}));
     return verify_metadata(g);
 }
 
 [[nodiscard]] inline result<program> read_own(const opt_program& own, const std::string& path) {
     const bool is_text = path.ends_with(".hr");
-    BOOST_OUTCOME_TRY(p, is_text ? read_graph_text(path, own.find_op) : read_model(path));
+    HEADRACE_TRY(p, is_text ? read_graph_text(path, own.find_op) : read_model(path));
     result<void> sound = resolve_opaque(*p.graph, own.find_op);
     if (sound) sound = complete_types(*p.graph, own.infer);
     if (sound) sound = verify_all(own, *p.graph);
@@ -187,7 +187,7 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 [[nodiscard]] inline result<void> print_or_write(const opt_request& asked, const program& p) {
     if (!asked.output.empty()) return write_graph_text(asked.output, p);
     std::printf("%s", listing(*p.graph).c_str());
-    return boost::outcome_v2::success();
+    return {};
 }
 
 [[nodiscard]] inline result<run_statistics> run_watched(const opt_program& own,
@@ -205,11 +205,11 @@ using refused_nodes = std::pmr::vector<diagnostic>;
                                             const std::pmr::vector<any_pass>& passes,
                                             const pass_watcher& failed) {
     for (std::size_t count = failed.progress.count();; --count) {
-        BOOST_OUTCOME_TRY(p, read_own(own, asked.file));
+        HEADRACE_TRY(p, read_own(own, asked.file));
         pass_watcher again(names_of(passes), count);
         pass_context context(own.infer);
         if (count != 0) static_cast<void>(run_watched(own, passes, *p.graph, context, again));
-        BOOST_OUTCOME_TRY(left, own.passes.select(again.progress.left()));
+        HEADRACE_TRY(left, own.passes.select(again.progress.left()));
         if (count != 0 && !pass_manager(std::move(left)).solve_constraints()) continue;
         return write_reproducer(asked.reproducer, *p.graph,
                                 {again.progress.left(), asked.verify, asked.inputs});
@@ -220,23 +220,23 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 [[nodiscard]] inline result<refused_nodes> transform(const opt_program& own, const opt_request& asked,
                                                      const std::pmr::vector<any_pass>& chosen, graph& g) {
     pass_manager ordered(chosen);
-    BOOST_OUTCOME_TRYV(ordered.solve_constraints());
+    HEADRACE_TRY(ordered.solve_constraints());
     const std::pmr::vector<any_pass> passes(ordered.passes().begin(), ordered.passes().end());
     pass_watcher watcher(names_of(passes));
     watcher.executes_unchanged = true;  // passes of others may say so wrongly
     if (asked.verify) {
-        BOOST_OUTCOME_TRY(inputs, model_inputs(g, asked.inputs));
+        HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
         watcher.executed.emplace(std::move(inputs), own.operators);
-        BOOST_OUTCOME_TRYV(watcher.executed->begin(g));
+        HEADRACE_TRY(watcher.executed->begin(g));
     }
     if (!asked.ir.empty()) {
         std::set<std::string, std::less<>> around;
         if (!asked.ir_around.empty()) {
-            BOOST_OUTCOME_TRY(named, own.passes.select(asked.ir_around));
+            HEADRACE_TRY(named, own.passes.select(asked.ir_around));
             for (const any_pass& p : named) around.emplace(p.name());
         }
         watcher.texts.emplace(asked.ir, std::move(around));
-        BOOST_OUTCOME_TRYV(watcher.texts->write(g, "input"));
+        HEADRACE_TRY(watcher.texts->write(g, "input"));
     }
     pass_context context(own.infer);
     if (const auto done = run_watched(own, passes, g, context, watcher); !done) {
@@ -250,7 +250,7 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 [[nodiscard]] inline result<refused_nodes> optimize(const opt_program& own, const opt_request& asked,
                                                     graph& g) {
     if (!asked.all_passes) {
-        BOOST_OUTCOME_TRY(named, own.passes.select(asked.passes));
+        HEADRACE_TRY(named, own.passes.select(asked.passes));
         return transform(own, asked, named, g);
     }
     return transform(own, asked, {own.passes.passes().begin(), own.passes.passes().end()}, g);
@@ -267,7 +267,7 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 [[nodiscard]] inline result<refused_nodes> lower_by_pipeline(const opt_program& own, const opt_request& asked,
                                                              graph& g) {
     const opt_pipeline& pipeline = *pipeline_for(own, asked);
-    BOOST_OUTCOME_TRY(refused, transform(own, asked, pipeline.passes, g));
+    HEADRACE_TRY(refused, transform(own, asked, pipeline.passes, g));
     std::set<std::string_view> told;
     for (const diagnostic& d : refused) told.insert(d.node);
     refused_nodes all = refused;
@@ -286,15 +286,15 @@ using refused_nodes = std::pmr::vector<diagnostic>;
                                                  ", but --out names " + number_text(files.size())};
     for (std::size_t i = 0; i != files.size(); ++i) {
         const tensor_meta meta{outputs[i].type(), int_list(outputs[i].shape()), {}};
-        BOOST_OUTCOME_TRY(write_npy(files[i], meta, outputs[i].bytes()));
+        HEADRACE_TRY(write_npy(files[i], meta, outputs[i].bytes()));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 [[nodiscard]] inline result<void> execute_and_print(const opt_program& own, const opt_request& asked,
                                                     const graph& g) {
-    BOOST_OUTCOME_TRY(inputs, model_inputs(g, asked.inputs));
-    BOOST_OUTCOME_TRY(outputs, execute(g, inputs, own.operators));
+    HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
+    HEADRACE_TRY(outputs, execute(g, inputs, own.operators));
     if (!asked.results.empty()) return write_results(asked.results, outputs);
     for (std::size_t i = 0; i != outputs.size(); ++i) {
         std::printf("output %zu: %s%s", i, std::string(name_of(outputs[i].type())).c_str(),
@@ -304,29 +304,29 @@ using refused_nodes = std::pmr::vector<diagnostic>;
             std::printf("%s%.6g", k == 0 ? " = " : ", ", outputs[i].real(k));
         std::printf("\n");
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 [[nodiscard]] inline result<void> print_plan(const opt_program& own, const opt_request& asked,
                                              const graph& g) {
-    BOOST_OUTCOME_TRY(plan, make_memory_plan(g));
+    HEADRACE_TRY(plan, make_memory_plan(g));
     if (asked.verify) {
-        BOOST_OUTCOME_TRY(inputs, model_inputs(g, asked.inputs));
-        BOOST_OUTCOME_TRYV(check_planned_execution(g, {}, inputs, own.operators));
+        HEADRACE_TRY(inputs, model_inputs(g, asked.inputs));
+        HEADRACE_TRY(check_planned_execution(g, {}, inputs, own.operators));
     }
     std::printf("%s", memory_plan_text(g, plan).c_str());
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// `opt` and `lower`: the graph is not written if a node is refused.
 [[nodiscard]] inline result<int> transform_and_write(const opt_program& own, const opt_request& asked,
                                                      program& p) {
-    BOOST_OUTCOME_TRY(refused, asked.command == "opt" ? optimize(own, asked, *p.graph)
-                                                      : lower_by_pipeline(own, asked, *p.graph));
+    HEADRACE_TRY(refused, asked.command == "opt" ? optimize(own, asked, *p.graph)
+                                                 : lower_by_pipeline(own, asked, *p.graph));
     for (const std::string& line : refusal_lines(refused))
         std::fprintf(stderr, "error: %s\n", printable(line, max_printed_message).c_str());
     if (!refused.empty()) return 1;
-    BOOST_OUTCOME_TRYV(print_or_write(asked, p));
+    HEADRACE_TRY(print_or_write(asked, p));
     return 0;
 }
 
@@ -341,15 +341,15 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 }
 
 [[nodiscard]] inline result<int> answer(const opt_program& own, const opt_request& given) {
-    BOOST_OUTCOME_TRY(asked, completed(given));
-    BOOST_OUTCOME_TRY(p, read_own(own, asked.file));
+    HEADRACE_TRY(asked, completed(given));
+    HEADRACE_TRY(p, read_own(own, asked.file));
     if (asked.command == "opt" || asked.command == "lower") return transform_and_write(own, asked, p);
     if (asked.command == "run") {
-        BOOST_OUTCOME_TRYV(execute_and_print(own, asked, *p.graph));
+        HEADRACE_TRY(execute_and_print(own, asked, *p.graph));
     } else if (asked.command == "plan") {
-        BOOST_OUTCOME_TRYV(print_plan(own, asked, *p.graph));
+        HEADRACE_TRY(print_plan(own, asked, *p.graph));
     } else {
-        BOOST_OUTCOME_TRYV(print_or_write(asked, p));
+        HEADRACE_TRY(print_or_write(asked, p));
     }
     return 0;
 }
@@ -357,12 +357,12 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 /// Names that the program does not have.
 [[nodiscard]] inline result<void> check_names(const opt_program& own, const opt_request& asked) {
     if (!asked.passes.empty()) {
-        BOOST_OUTCOME_TRYV(own.passes.select(asked.passes));
+        HEADRACE_TRY(own.passes.select(asked.passes));
     }
     if (!asked.ir_around.empty()) {
-        BOOST_OUTCOME_TRYV(own.passes.select(asked.ir_around));
+        HEADRACE_TRY(own.passes.select(asked.ir_around));
     }
-    if (asked.command != "lower" || pipeline_for(own, asked) != nullptr) return boost::outcome_v2::success();
+    if (asked.command != "lower" || pipeline_for(own, asked) != nullptr) return {};
     if (own.pipelines.empty()) return invalid("the program has no pipeline to lower with");
     std::pmr::string text = "no pipeline is called '" + std::pmr::string(asked.pipeline) + "', but";
     for (const opt_pipeline& p : own.pipelines) text += " " + std::pmr::string(p.name);

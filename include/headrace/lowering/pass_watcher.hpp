@@ -25,14 +25,14 @@ struct pass_watcher {
         auto& watcher = *static_cast<pass_watcher*>(self);
         const bool is_changed = record.nodes.rewritten != 0 || watcher.executes_unchanged;
         if (watcher.executed && is_changed) {
-            BOOST_OUTCOME_TRYV(watcher.executed->check(record.name, g));
+            HEADRACE_TRY(watcher.executed->check(record.name, g));
         }
         watcher.progress.ended(record.name);
         if (watcher.texts && record.nodes.rewritten != 0) {
-            BOOST_OUTCOME_TRYV(watcher.texts->write(g, record.name));
+            HEADRACE_TRY(watcher.texts->write(g, record.name));
         }
         if (watcher.stop_after == watcher.progress.count()) return invalid("stopped");
-        return boost::outcome_v2::success();
+        return {};
     }
 
     pass_progress progress;

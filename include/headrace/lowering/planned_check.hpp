@@ -21,16 +21,16 @@ namespace headrace {
                                                           const own_operators& own = {}) {
     planning.bytes_of = &executed_bytes;
     planning.alignment = std::max<std::uint64_t>(planning.alignment, 8);
-    BOOST_OUTCOME_TRY(plan, make_memory_plan(g, planning));
-    BOOST_OUTCOME_TRYV(verify_plan(g, plan));
-    BOOST_OUTCOME_TRY(expected, execute(g, inputs, own));
-    BOOST_OUTCOME_TRY(got, execute_planned(g, plan, inputs, own));
+    HEADRACE_TRY(plan, make_memory_plan(g, planning));
+    HEADRACE_TRY(verify_plan(g, plan));
+    HEADRACE_TRY(expected, execute(g, inputs, own));
+    HEADRACE_TRY(got, execute_planned(g, plan, inputs, own));
     for (std::size_t i = 0; i != expected.size(); ++i) {
         if (!std::ranges::equal(expected[i].bytes(), got[i].bytes()))
             return invalid("output " + number_text(i) +
                            " is not the same when the model runs in planned memory");
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace

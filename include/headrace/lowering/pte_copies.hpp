@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/executorch.hpp>
@@ -27,7 +27,7 @@ namespace headrace::detail {
                                      ": the program writes this input back when it ends, which ExecuTorch's "
                                      "runtime does not; return the new value as an output instead"));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 [[nodiscard]] inline node* find_constant(const graph& g, std::string_view name) {

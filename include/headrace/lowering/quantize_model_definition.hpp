@@ -43,9 +43,9 @@ public:
         if (files.empty()) return malformed(path + ": there is no .npy file in this directory");
         std::ranges::sort(files);
         for (const std::string& file : files) {
-            BOOST_OUTCOME_TRY(read_file(file));
+            HEADRACE_TRY(read_file(file));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     [[nodiscard]] std::size_t size() const { return samples_.size(); }
@@ -72,7 +72,7 @@ private:
     }
 
     [[nodiscard]] result<void> read_file(const std::string& file) {
-        BOOST_OUTCOME_TRY(array, read_npy(file));
+        HEADRACE_TRY(array, read_npy(file));
         const bool same_kind = is_floating(array.meta.dtype) == is_floating(meta_.dtype) &&
                                is_boolean(array.meta.dtype) == is_boolean(meta_.dtype);
         if (!same_kind) return unfit(file, join_text("numbers of type ", name_of(array.meta.dtype)));
@@ -86,16 +86,16 @@ private:
             const tensor given = tensor::view(array.meta.dtype, {meta_.shape.begin(), meta_.shape.end()},
                                               bytes->data() + i * size);
             samples_.push_back(given.cast(meta_.dtype));
-            BOOST_OUTCOME_TRY(check_finite(file, i, samples_.back()));
+            HEADRACE_TRY(check_finite(file, i, samples_.back()));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     [[nodiscard]] result<void> check_finite(const std::string& file, std::size_t i, const tensor& t) const {
-        if (t.type() != dtype::float32) return boost::outcome_v2::success();
+        if (t.type() != dtype::float32) return {};
         const auto numbers = t.data<float>();
         const auto at = std::ranges::find_if(numbers, [](float x) { return !std::isfinite(x); });
-        if (at == numbers.end()) return boost::outcome_v2::success();
+        if (at == numbers.end()) return {};
         return malformed(join_text(file, ": sample ", i, " for input ", printable(name_), " has ",
                                    std::isnan(*at) ? "NaN" : "an infinite number", " as element ",
                                    at - numbers.begin(), "; ranges need finite numbers"));
@@ -122,7 +122,7 @@ HEADRACE_INLINE result<sample_source> read_samples(const graph& g, const std::ve
                                        "; give a file or a directory for each input, in order"));
         }
         inputs->emplace_back(n);
-        BOOST_OUTCOME_TRY(inputs->back().read(files[inputs->size() - 1]));
+        HEADRACE_TRY(inputs->back().read(files[inputs->size() - 1]));
         if (inputs->back().size() != inputs->front().size()) {
             return malformed(join_text(files[inputs->size() - 1], ": it has ",
                                        counted_text(inputs->back().size(), "sample"), ", ", files[0], " has ",
@@ -144,24 +144,24 @@ HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quan
     graph& g = *p.graph;
     if (detail::is_quantized(g))
         return unsupported("the model is quantized already; give the float model that it was made from");
-    BOOST_OUTCOME_TRY(samples, read_samples(g, options.samples));
+    HEADRACE_TRY(samples, read_samples(g, options.samples));
     quantization_search search{options.config, {}};
     const auto since = std::chrono::steady_clock::now();
     const auto goes_on = [since, within = options.search_for] {
         return !within || std::chrono::steady_clock::now() - since < std::chrono::duration<double>(*within);
     };
     if (options.search_for) {
-        BOOST_OUTCOME_TRY(found, search_quantization(g, options.config, samples, &infer_node,
-                                                     options.in_parallel, goes_on));
+        HEADRACE_TRY(found, search_quantization(g, options.config, samples, &infer_node, options.in_parallel,
+                                                goes_on));
         search = std::move(found);
     }
     if (options.int16_share > 0) {
-        BOOST_OUTCOME_TRY(mixed, mix_precision(g, search.best, options.int16_share, samples, &infer_node,
-                                               options.in_parallel, goes_on));
+        HEADRACE_TRY(mixed, mix_precision(g, search.best, options.int16_share, samples, &infer_node,
+                                          options.in_parallel, goes_on));
         search.best = std::move(mixed);
     }
     pass_context context(&infer_node);
-    BOOST_OUTCOME_TRY(summary, quantize_graph(g, context, search.best, samples, options.in_parallel));
+    HEADRACE_TRY(summary, quantize_graph(g, context, search.best, samples, options.in_parallel));
     if (!context.diagnostics().empty()) {
         std::pmr::string all;
         for (const diagnostic& d : context.diagnostics())

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/io/graph_text.hpp>
 #include <headrace/io/mapped_file.hpp>

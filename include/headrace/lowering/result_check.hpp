@@ -32,10 +32,10 @@ public:
 
     /// Executes the exported program: what it gives is right.
     [[nodiscard]] result<void> begin(const graph& exported) {
-        BOOST_OUTCOME_TRY(outputs, execute(exported, inputs_, own_));
+        HEADRACE_TRY(outputs, execute(exported, inputs_, own_));
         expected_ = std::move(outputs);
         for (const double step : output_steps(exported)) granted_.push_back(granted_steps * step);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// Executes the graph as the pass has left it. Returns the largest relative difference, beyond the

@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/io/graph_text.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -44,10 +45,10 @@ public:
         const bool chosen = passes_.empty() || passes_.contains(name);
         if (!chosen && !last_is_kept_) forget_last();
         std::filesystem::path path = stage_path(folder_, written_++, name, ".hr");
-        BOOST_OUTCOME_TRYV(write_graph_text(path.string(), g));
+        HEADRACE_TRY(write_graph_text(path.string(), g));
         last_ = std::move(path);
         last_is_kept_ = chosen;
-        return boost::outcome_v2::success();
+        return {};
     }
     /// The text of the graph as it was last, or an empty path: what a pass that failed was given.
     [[nodiscard]] const std::filesystem::path& last() const { return last_; }

@@ -38,9 +38,9 @@ operator_support standard_pipeline_support() { return supported_by<detail::stand
 
 result<void> make_functional(graph& g) {
     pass_context context(&infer_node);
-    BOOST_OUTCOME_TRYV(apply_pass(inline_regions{}, g, context));
-    BOOST_OUTCOME_TRYV(apply_pass(functionalize{}, g, context));
-    if (context.diagnostics().empty()) return boost::outcome_v2::success();
+    HEADRACE_TRY(apply_pass(inline_regions{}, g, context));
+    HEADRACE_TRY(apply_pass(functionalize{}, g, context));
+    if (context.diagnostics().empty()) return {};
     const diagnostic& d = context.diagnostics().front();
     return error{d.kind, diagnostic_text(d)};
 }

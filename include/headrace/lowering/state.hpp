@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -160,7 +160,7 @@ inline void find_writes(program& p) {
 /// Makes variables of the states that are inputs and outputs of a graph in TOSA. An error names the first
 /// that cannot be one: the target has no variables, or none of that type.
 [[nodiscard]] inline result<void> make_variables(graph& g, std::span<const initial_state> states) {
-    if (states.empty()) return boost::outcome_v2::success();
+    if (states.empty()) return {};
     if (!g.target().has(target_feature::variable))
         return unsupported("variables need a target that has them: give --target one with +var");
     const auto* of_outputs = g.output()->find_annotation<output_states>();
@@ -202,7 +202,7 @@ inline void find_writes(program& p) {
                 return unsupported(join_text(s.name, ": ", legal.error().message, "; use --state io"));
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace

@@ -202,7 +202,7 @@ constexpr std::array<std::size_t, sizeof...(Ts) + 1> place_arguments() {
     for (std::size_t i = 0; i != sizeof...(Ts); ++i) {
         if (by_name[i]) {
             places[i] = 0;
-            while (places[i] != Op::field_names.size() && Op::field_names[places[i]] != names[i]) ++places[i];
+            while (places[i] != field_names<Op>.size() && field_names<Op>[places[i]] != names[i]) ++places[i];
         } else {
             places[i] = next++;
         }
@@ -214,7 +214,7 @@ constexpr std::array<std::size_t, sizeof...(Ts) + 1> place_arguments() {
 // Are all arguments there that have no default, the operands?
 template <class Op, std::size_t N>
 constexpr bool operands_given(const std::array<std::size_t, N>& places) {
-    for (std::size_t k = 0; k != Op::field_names.size(); ++k) {
+    for (std::size_t k = 0; k != field_names<Op>.size(); ++k) {
         const field_info& f = fields_of<Op>[k];
         if (f.optional || (f.kind != field_kind::tensor && f.kind != field_kind::tensors)) continue;
         bool given = k < places[N - 1];
@@ -311,7 +311,7 @@ struct expression_facts<Side, call_expression<Op, M, Ts...>> {
             return unknown_op<Op>{};
         } else {
             constexpr auto places = place_arguments<Op, Ts...>();
-            constexpr std::size_t takes = Op::field_names.size();
+            constexpr std::size_t takes = field_names<Op>.size();
             if constexpr (places[sizeof...(Ts)] > takes || !operands_given<Op>(places)) {
                 return wrong_arity<Op, places[sizeof...(Ts)], takes>{};
             } else {

@@ -59,7 +59,7 @@ inline constexpr bool matches_every_node<call_expression<Op, call_modifiers<C, A
         return false;
     } else {
         constexpr auto places = place_arguments<Op, Ts...>();
-        for (std::size_t k = 0; k != Op::field_names.size(); ++k) {
+        for (std::size_t k = 0; k != field_names<Op>.size(); ++k) {
             const field_info& f = fields_of<Op>[k];
             bool given = AnyLiterals && !holds_tensors(f.kind);
             for (std::size_t i = 0; i != sizeof...(Ts); ++i) given |= places[i] == k;

@@ -83,10 +83,10 @@ private:
     result<void> replace(subgraph_match& m, std::pmr::vector<replaced_pattern>& replaced) {
         follow_changes(m);
         const std::pmr::vector<node*> nodes = m.nodes();
-        if (!all_alive(m, nodes)) return boost::outcome_v2::success();
+        if (!all_alive(m, nodes)) return {};
         // What was replaced before may have closed a path that leaves this match and comes back.
         const execution_span span(nodes);
-        if (!span.convex()) return boost::outcome_v2::success();
+        if (!span.convex()) return {};
         node& last = span.last() != nullptr ? *span.last() : *m.anchors[0];
         node* const behind = last.next;
         const std::pmr::vector<node*> users = span.users_between();
@@ -98,7 +98,7 @@ private:
         for (node* n = last.next; n != behind; n = n->next) made.push_back(n);
         if (outcome != outcome_kind::replaced) {
             erase_unused(made);
-            return boost::outcome_v2::success();
+            return {};
         }
         if (std::pmr::string reason = misfit(m, with); !reason.empty())
             return fault(message_prefix(*m.anchors[0]) + reason);
@@ -114,7 +114,7 @@ private:
         std::for_each(nodes.rbegin(), nodes.rend(), [&](node* n) { erase_dead(graph_, *n); });
         std::erase_if(made, [](const node* n) { return n->owner == nullptr; });
         replaced.push_back({m.anchors[0], m.nodes_map, std::move(made), {}});
-        return boost::outcome_v2::success();
+        return {};
     }
 
     void put_in_place(const subgraph_match& m, const value_list& with, const std::pmr::vector<node*>& made) {
@@ -314,8 +314,8 @@ result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& st
                                                                 std::size_t limit = 0) {
     const auto step = [&](std::size_t i) -> result<std::size_t> {
         const rewrite_rule& r = rules[i];
-        BOOST_OUTCOME_TRY(replaced, replace_pattern_with_filters(g, *r.pattern, r.with, r.filters, context,
-                                                                 {.matching = r.matching, .name = r.name}));
+        HEADRACE_TRY(replaced, replace_pattern_with_filters(g, *r.pattern, r.with, r.filters, context,
+                                                            {.matching = r.matching, .name = r.name}));
         return replaced.size();
     };
     const auto name = [&](std::size_t i) { return std::string_view(rules[i].name); };

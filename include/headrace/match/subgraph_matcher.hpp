@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/match/execution_span.hpp>
 #include <headrace/match/subgraph_match.hpp>
@@ -30,7 +30,7 @@ namespace headrace {
 ///
 ///     graph pattern;  // x -> relu -> output
 ///     const subgraph_matcher matcher(pattern);
-///     BOOST_OUTCOME_TRY(matches, matcher.match(g));
+///     HEADRACE_TRY(matches, matcher.match(g));
 ///     for (const subgraph_match& m : matches) use(m.anchors, m.nodes_map, m.placeholder_nodes);
 class subgraph_matcher {
 public:

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/memory/liveness.hpp>

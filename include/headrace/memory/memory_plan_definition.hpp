@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/meta_text.hpp>
@@ -77,7 +77,7 @@ HEADRACE_INLINE result<memory_plan> make_memory_plan(const graph& g, const plann
     if (alignment == 0 || (alignment & (alignment - 1)) != 0)
         return invalid("the alignment of tensors must be a power of two, not " + number_text(alignment));
     memory_plan plan{.options = options, .lifetimes = liveness(g)};
-    BOOST_OUTCOME_TRY(measured, detail::measure(plan.lifetimes, options));
+    HEADRACE_TRY(measured, detail::measure(plan.lifetimes, options));
     plan.tensors = std::move(measured);
     for (const graph* owner : plan.lifetimes.memories()) {
         const auto memory = static_cast<std::uint32_t>(plan.memories.size());
@@ -139,7 +139,7 @@ HEADRACE_INLINE result<void> verify_plan(const graph& g, const memory_plan& plan
         }
         active.push_back(t);
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace

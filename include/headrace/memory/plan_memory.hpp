@@ -55,8 +55,8 @@ struct plan_memory : pass_base<plan_memory> {
     planning_options options{};
 
     result<std::size_t> call(graph& g, pass_context&) const {
-        BOOST_OUTCOME_TRY(plan, make_memory_plan(g, options));
-        BOOST_OUTCOME_TRYV(verify_plan(g, plan));
+        HEADRACE_TRY(plan, make_memory_plan(g, options));
+        HEADRACE_TRY(verify_plan(g, plan));
         std::size_t placed = 0;
         record(g, plan, placed);
         record_sizes(g, plan);

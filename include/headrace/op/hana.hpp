@@ -49,9 +49,7 @@ template <class Args>
 using index_for = args_index<typename hana_dialects<std::conditional_t<false, Args, adapted>>::type>;
 
 template <class Args>
-concept listed_args = std::is_class_v<Args> && requires(const index_for<Args>& index) {
-    op_in<Args>(index);
-};
+concept listed_args = std::is_class_v<Args> && requires(const index_for<Args>& index) { op_in<Args>(index); };
 
 template <class Args>
 using op_holding = decltype(op_in<Args>(std::declval<const index_for<Args>&>()));
@@ -66,7 +64,7 @@ struct member_type<members<Ts...>, I> {
 /// Reads one member by the field table.
 template <class Op, std::size_t I>
 struct member_reader {
-    using member_types_list = decltype(members_of<Op::field_names.size()>(std::declval<const args<Op>&>()));
+    using member_types_list = decltype(members_of<field_names<Op>.size()>(std::declval<const args<Op>&>()));
     using type = typename member_type<member_types_list, I>::type;
 
     const type& operator()(const args<Op>& a) const {
@@ -81,13 +79,13 @@ struct member_reader {
 
 template <class Op, std::size_t I, std::size_t... C>
 constexpr auto name_as_hana_string(std::index_sequence<C...>) {
-    return boost::hana::string_c<Op::field_names[I][C]...>;
+    return boost::hana::string_c<field_names<Op>[I][C]...>;
 }
 
 template <class Op, std::size_t... I>
 constexpr auto make_accessors(std::index_sequence<I...>) {
     return boost::hana::make_tuple(boost::hana::make_pair(
-        name_as_hana_string<Op, I>(std::make_index_sequence<Op::field_names[I].size()>{}),
+        name_as_hana_string<Op, I>(std::make_index_sequence<field_names<Op>[I].size()>{}),
         member_reader<Op, I>{})...);
 }
 
@@ -101,7 +99,8 @@ template <class Args>
 struct accessors_impl<Args, when<::headrace::detail::listed_args<Args>>> {
     static constexpr auto apply() {
         using op = ::headrace::detail::op_holding<Args>;
-        return ::headrace::detail::make_accessors<op>(std::make_index_sequence<op::field_names.size()>{});
+        return ::headrace::detail::make_accessors<op>(
+            std::make_index_sequence<::headrace::field_names<op>.size()>{});
     }
 };
 

@@ -77,7 +77,7 @@ struct op {
     using dialect_type = Dialect;
     static constexpr std::string_view name = Name.view();
     static constexpr std::uint64_t name_hash = hash_of(Name.view());
-    static constexpr auto field_names = split_names<count_names(Fields.view())>(Fields.view());
+    static constexpr std::string_view field_list = Fields.view();
     static constexpr int results = detail::results_in(Facts...);
     static constexpr std::uint64_t trait_bits = detail::trait_bits_in(results, Facts...);
     /// The name of its out-variant, if that does not follow from its own.
@@ -100,6 +100,10 @@ concept op_tag = requires {
 /// The argument struct of an op.
 template <op_tag Op>
 using args = typename Op::args;
+
+/// The names of an op's fields, in order.
+template <class Op>
+inline constexpr auto field_names = split_names<count_names(Op::field_list)>(Op::field_list);
 
 /// Has the op any of the traits that are joined in `any_of`?
 template <op_tag Op>
@@ -250,7 +254,8 @@ private:
 };
 
 template <class Dialect>
-inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size, requires {Dialect::is_pure;
+inline constexpr dialect_info info_of_dialect{
+    .name = Dialect::name, .op_count = Dialect::size, .is_pure = requires {Dialect::is_pure;
 }  // namespace headrace
 }
 ;
@@ -305,11 +310,11 @@ constexpr auto diagnose_names() {
     } else {
         constexpr std::string_view members =
             spelled<addresses_in<Count>(members_of<Count>(default_args<Op>))>();
-        constexpr std::size_t other = last_other_name(members, Op::field_names.data(), Count);
+        constexpr std::size_t other = last_other_name(members, field_names<Op>.data(), Count);
         if constexpr (other == Count) {
             return no_fault{};
         } else {
-            constexpr std::string_view field = Op::field_names[other];
+            constexpr std::string_view field = field_names<Op>[other];
             return other_name<Op, fixed_string<field.size() + 1>(field)>{};
         }
     }
@@ -317,8 +322,8 @@ constexpr auto diagnose_names() {
 
 template <class Op>
 constexpr auto diagnose_fields() {
-    if constexpr (requires { Op::field_names; }) {
-        return diagnose_names<Op, Op::field_names.size()>();
+    if constexpr (requires { Op::field_list; }) {
+        return diagnose_names<Op, field_names<Op>.size()>();
     } else {
         return no_fault{};  // it has a specialization of fields_of
     }
@@ -338,8 +343,8 @@ constexpr bool are_arguments(const members<Ts...>*) {
 }
 template <class Op>
 constexpr auto diagnose_members() {
-    if constexpr (requires { Op::field_names; } && fields_are_members<decltype(diagnose_fields<Op>())>) {
-        using list = decltype(members_of<Op::field_names.size()>(default_args<Op>));
+    if constexpr (requires { Op::field_list; } && fields_are_members<decltype(diagnose_fields<Op>())>) {
+        using list = decltype(members_of<field_names<Op>.size()>(default_args<Op>));
         constexpr const list* all = nullptr;
         if constexpr (are_arguments(all)) {
             return no_fault{};
@@ -363,7 +368,7 @@ using member_fault = decltype(detail::diagnose_members<Op>());
 template <op_tag Op>
 inline constexpr auto fields_of = [] {
     if constexpr (fields_are_members<field_fault<Op>> && members_are_arguments<member_fault<Op>>) {
-        return make_fields<args<Op>>(Op::field_names);
+        return make_fields<args<Op>>(field_names<Op>);
     } else {
         return std::array<field_info, 0>{};  // info_of says why
     }

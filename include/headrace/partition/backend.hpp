@@ -285,21 +285,21 @@ public:
         if (found.value().whole) {
             if (!found.value().partitions.empty())
                 return invalid("method " + method + ": partitions beside the whole program");
-            BOOST_OUTCOME_TRY(check(method, *found.value().whole));
+            HEADRACE_TRY(check(method, *found.value().whole));
         }
         for (const delegated_partition& part : found.value().partitions) {
-            BOOST_OUTCOME_TRY(check(method, part.delegation));
+            HEADRACE_TRY(check(method, part.delegation));
         }
         found_.emplace(method, std::move(found).value());
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<lowered_methods> lower() {
         for (const auto& [method, g] : methods_) {
-            BOOST_OUTCOME_TRY(fuse(method, *g));
+            HEADRACE_TRY(fuse(method, *g));
         }
         for (const std::string& name : used_) {
-            BOOST_OUTCOME_TRY(preprocess(name));
+            HEADRACE_TRY(preprocess(name));
         }
         for (auto& [method, lowered] : lowered_.methods) {
             for (lowered_delegate& d : lowered.delegates) {
@@ -319,20 +319,20 @@ private:
                            "' is not registered; these are: " + backends_.names());
         }
         used_.insert(d.backend);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     result<void> fuse(const std::string& method, graph& g) {
         lowered_method& lowered = lowered_.methods[method];
         lowered.host = &g;
         const auto found = found_.find(method);
-        if (found == found_.end()) return boost::outcome_v2::success();
+        if (found == found_.end()) return {};
         if (found->second.whole) {
             lowered.is_whole = true;
             lowered.delegates.push_back({.delegation = *found->second.whole, .program = &g});
-            return boost::outcome_v2::success();
+            return {};
         }
-        BOOST_OUTCOME_TRY(calls, fuse_partitions_of(method, g, found->second.partitions));
+        HEADRACE_TRY(calls, fuse_partitions_of(method, g, found->second.partitions));
         for (std::size_t i = 0; i != calls.size(); ++i) {
             auto& a = *static_cast<args<delegate::call_delegate>*>(calls[i]->arguments);
             a.backend = g.own(found->second.partitions[i].delegation.backend);
@@ -340,7 +340,7 @@ private:
                                          .program = a.lowered_graph,
                                          .call = calls[i]});
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     // The calls, one for each partition, in the graph that its nodes lie in: the method's, or a region.
     static result<std::vector<node*>> fuse_partitions_of(const std::string& method, graph& g,
@@ -374,7 +374,7 @@ private:
                 specs[method].push_back(d.delegation.specs);
             }
         }
-        BOOST_OUTCOME_TRY(results, backends_.preprocess(name, programs, specs));
+        HEADRACE_TRY(results, backends_.preprocess(name, programs, specs));
         for (const auto& [method, graphs] : programs) {
             const auto made = results.find(method);
             if (made == results.end()) {
@@ -385,9 +385,9 @@ private:
                                std::to_string(made->second.size()) + " results for " +
                                std::to_string(graphs.size()) + " programs");
             }
-            BOOST_OUTCOME_TRY(take(method, name, made->second));
+            HEADRACE_TRY(take(method, name, made->second));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     result<void> take(const std::string& method, const std::string& name,
                       std::vector<preprocess_result>& made) {
@@ -404,7 +404,7 @@ private:
                 }
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     const std::map<std::string, graph*, std::less<>>& methods_;
@@ -444,7 +444,7 @@ private:
     }
     detail::lowering_to_backends lowering(methods, backends);
     for (const auto& [method, p] : partitioners) {
-        BOOST_OUTCOME_TRY(lowering.find(method, p));
+        HEADRACE_TRY(lowering.find(method, p));
     }
     return lowering.lower();
 }

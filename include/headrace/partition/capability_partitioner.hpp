@@ -281,7 +281,7 @@ inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_
                   [&](const node* a, const node* b) { return position[a->id] < position[b->id]; });
         calls.push_back(&detail::fuse_partition(g, nodes, backend));
     }
-    BOOST_OUTCOME_TRYV(restore_order(g));
+    HEADRACE_TRY(restore_order(g));
     return calls;
 }
 

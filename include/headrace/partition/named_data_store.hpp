@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -19,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/op/reflect.hpp>
 
 namespace headrace {
@@ -65,7 +66,7 @@ public:
         if (known == keys_.end()) {
             const std::size_t buffer = buffer_of(data, alignment);
             keys_.emplace(std::string(key), entry{buffer, std::string(external_tag)});
-            return boost::outcome_v2::success();
+            return {};
         }
         if (!equal(buffers_[known->second.buffer]->bytes, data)) {
             return invalid("named data '" + std::string(key) + "' already exists with different content");
@@ -74,22 +75,21 @@ public:
             return invalid("named data '" + std::string(key) + "' already exists with a different tag");
         }
         align(known->second.buffer, alignment);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// Adds all that another store gave.
     [[nodiscard]] result<void> merge(const named_data_store_output& other) {
         for (const auto& [key, buffer] : other.keys) {
-            BOOST_OUTCOME_TRY(
-                add_named_data(key, other.buffers[buffer]->bytes, other.buffers[buffer]->alignment));
+            HEADRACE_TRY(add_named_data(key, other.buffers[buffer]->bytes, other.buffers[buffer]->alignment));
         }
         for (const auto& [tag, keys] : other.external) {
             for (const auto& [key, buffer] : keys) {
-                BOOST_OUTCOME_TRY(
+                HEADRACE_TRY(
                     add_named_data(key, other.buffers[buffer]->bytes, other.buffers[buffer]->alignment, tag));
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// Position of a key's content among the buffers, or their number if there is no such key.

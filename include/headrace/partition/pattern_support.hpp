@@ -24,7 +24,7 @@ namespace headrace {
     matcher_options all = options;
     all.remove_overlapping_matches = false;
     for (const graph* pattern : patterns) {
-        BOOST_OUTCOME_TRY(matches, subgraph_matcher(*pattern, all).match(g));
+        HEADRACE_TRY(matches, subgraph_matcher(*pattern, all).match(g));
         for (const subgraph_match& m : matches) {
             for (const node* n : m.nodes()) matched.insert(n);
         }
@@ -35,7 +35,7 @@ namespace headrace {
 /// The partitions of the nodes that the support takes or a pattern matches; single nodes are partitions, too.
 [[nodiscard]] inline result<std::vector<node_group>> generate_pattern_op_partitions(
     graph& g, std::span<const graph* const> patterns, std::optional<operator_support> support = {}) {
-    BOOST_OUTCOME_TRY(of_patterns, create_pattern_support(g, patterns));
+    HEADRACE_TRY(of_patterns, create_pattern_support(g, patterns));
     const operator_support both = support ? any_chain(*support, of_patterns) : of_patterns;
     return capability_based_partitioner(g, both, {.allows_single_node_partition = true}).propose_partitions();
 }

@@ -51,7 +51,7 @@ public:
             found.partitions = capability_based_partitioner(g, support, options_).propose_partitions();
             const std::size_t known = refused.size();
             for (const node_group& nodes : found.partitions) {
-                BOOST_OUTCOME_TRY(try_partition(g, nodes, refused));
+                HEADRACE_TRY(try_partition(g, nodes, refused));
             }
             if (refused.size() != known) continue;
             explain(g, found, refused);
@@ -70,7 +70,7 @@ private:
         result<void> done = trial_(program, context);
         if (!done && context.diagnostics().empty()) {
             for (const node* n : nodes) refused.emplace(n, done.error().message);
-            return boost::outcome_v2::success();
+            return {};
         }
         if (context.diagnostics().empty()) return done;
         std::unordered_map<std::string_view, const node*> by_name;
@@ -86,7 +86,7 @@ private:
         if (!found) {
             for (const node* n : nodes) refused.emplace(n, context.diagnostics()[0].reason);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     // A node answers for those in the graphs that it holds.
     static void add_names(const node& n, const node& outer,

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASS_ARITHMETIC_HPP
 #define HEADRACE_PASS_ARITHMETIC_HPP
 
-#include <cmath>
 #include <concepts>
 
 #include <headrace/dialect/aten.hpp>

@@ -4,6 +4,8 @@
 #define HEADRACE_PASS_DRIVER_DEFINITION_HPP
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <span>
@@ -38,7 +40,7 @@ inline result<void> check_replacements(const node& n, const value_list& with, bo
             return invalid("the pass changed the shape of result " + number_text(i));
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// Erases those of the nodes between `before`, or the first, and `n` that nothing uses: what a handler made
@@ -87,7 +89,7 @@ protected:
         }  // else it failed: that is reported, and the node stays
         erase_unused_between(g, before, n, outcome == outcome_kind::replaced);
         if (outcome == outcome_kind::replaced) erase_replaced(g, n, with);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// `from` is no longer what its users were made for.
@@ -168,9 +170,9 @@ private:
             if (i + distance < found.size()) prefetch(*found[i + distance].target);
             const found_node& f = found[i];
             if (f.target->owner == nullptr) continue;  // it died with a node that was rewritten before
-            BOOST_OUTCOME_TRY(rewrite(*f.target, *f.by));
+            HEADRACE_TRY(rewrite(*f.target, *f.by));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     // Each graph before its regions, whose signatures its handlers may change.
@@ -181,42 +183,33 @@ private:
                 if (h.op == n->op) found.push_back({n, &h});
             }
         }
-        BOOST_OUTCOME_TRY(rewrite_all(found));
+        HEADRACE_TRY(rewrite_all(found));
         for (graph* region : live_regions(g)) {
-            BOOST_OUTCOME_TRY(run_in_order(*region));
+            HEADRACE_TRY(run_in_order(*region));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 };
 
 /// The handlers of a pass by op: a look-up instead of a search for each node of a graph.
 class handler_index {
 public:
-    explicit handler_index(std::span<const handler> handlers) {
-        for (const handler& h : handlers) slot_of(*h.op) = &h;
+    explicit handler_index(std::span<const handler> handlers)
+        : slots_(std::bit_ceil(2 * handlers.size() + 1)) {
+        for (const handler& h : handlers) slots_[place_of(*h.op)] = &h;
     }
-    [[nodiscard]] const handler* find(const op_info& op) const {
-        for (const table& t : tables_) {
-            if (t.dialect == op.dialect) return t.by_index[op.index];
-        }
-        return nullptr;
-    }
+    [[nodiscard]] const handler* find(const op_info& op) const { return slots_[place_of(op)]; }
 
 private:
-    struct table {
-        const dialect_info* dialect;
-        std::pmr::vector<const handler*> by_index;
-    };
-
-    const handler*& slot_of(const op_info& op) {
-        for (table& t : tables_) {
-            if (t.dialect == op.dialect) return t.by_index[op.index];
-        }
-        tables_.push_back({op.dialect, std::pmr::vector<const handler*>(op.dialect->op_count)});
-        return tables_.back().by_index[op.index];
+    // Where the op's handler is, or would be.
+    [[nodiscard]] std::size_t place_of(const op_info& op) const {
+        const std::size_t last = slots_.size() - 1;
+        std::size_t at = reinterpret_cast<std::uintptr_t>(&op) / sizeof(op_info) & last;
+        while (slots_[at] != nullptr && slots_[at]->op != &op) at = (at + 1) & last;
+        return at;
     }
 
-    std::pmr::vector<table> tables_;
+    std::pmr::vector<const handler*> slots_;  // a power of two of them, at most half in use
 };
 
 /// Visits every node, in execution order. The new graph is made of the old one's nodes, since both would lie
@@ -239,7 +232,7 @@ public:
             std::pmr::vector<node*> inputs;
             for (node& n : g.inputs()) inputs.push_back(&n);
             for (node* n : inputs) {
-                BOOST_OUTCOME_TRY(visit(*n));
+                HEADRACE_TRY(visit(*n));
             }
         }
         const bool has_regions = !g.regions().empty();
@@ -249,15 +242,15 @@ public:
             if (!visits_regions && is_copied(*n)) {
                 ++counts_.copied;
             } else if (!inputs_first || !is<builtin::placeholder>(*n)) {
-                BOOST_OUTCOME_TRY(visit(*n));
+                HEADRACE_TRY(visit(*n));
             }
             n = next;
         }
-        if (!has_regions || visits_regions) return boost::outcome_v2::success();
+        if (!has_regions || visits_regions) return {};
         for (graph* region : live_regions(g)) {
-            BOOST_OUTCOME_TRY(retrace(*region));
+            HEADRACE_TRY(retrace(*region));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
 private:
@@ -274,27 +267,26 @@ private:
     }
 
     result<void> visit(node& n) {
-        bool stale = std::find(stale_.begin(), stale_.end(), &n) != stale_.end();
-        if (stale) stale_.erase(std::remove(stale_.begin(), stale_.end(), &n), stale_.end());
+        bool stale = std::erase(stale_, &n) != 0;
         if (pass_.submodule != nullptr) {
-            BOOST_OUTCOME_TRY(visit_regions(n, stale));
+            HEADRACE_TRY(visit_regions(n, stale));
         }
         const bool builtin_op = is_of_dialect<builtin::dialect>(n);
         const bool missing = !has_val(n);
         const bool inferred = missing || (!builtin_op && (stale || !context_.copies_fast()));
         if (inferred) {
-            BOOST_OUTCOME_TRY(infer(n, missing || stale));
+            HEADRACE_TRY(infer(n, missing || stale));
         }
         const handler* h = handlers_.find(*n.op);
         if (h == nullptr && !builtin_op) h = pass_.fallback;
         if (h != nullptr) return rewrite(n, *h);
         ++(inferred ? counts_.inferred : counts_.copied);
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// `stale` becomes true if a region now gives something else.
     result<void> visit_regions(node& n, bool& stale) {
-        result<void> status = boost::outcome_v2::success();
+        result<void> status;
         for_each_region(n, [&](const field_info&, graph* region) {
             if (!status || region == nullptr) return;
             const std::pmr::vector<tensor_meta> before = output_metas(*region);
@@ -326,7 +318,7 @@ private:
             if (pass_.changes_metadata && was && !(*was == is_now)) mark_users(n.result(i));
             if (!was || !(*was == is_now)) n.owner->set_meta(n.result(i), is_now);
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     graph& graph_;

@@ -229,7 +229,7 @@ private:
 
     node* copy_ = nullptr;
     detail::retracing_run* run_;
-    result<void> status_ = boost::outcome_v2::success();
+    result<void> status_;
     bool has_output_ = false;
 };
 
@@ -511,7 +511,7 @@ private:
                                          .submodule = &hooks::call_submodule};
         return detail::run_checked(static_cast<const Derived&>(*this), g, [&]() -> result<node_counts> {
             if constexpr (detail::hooks_call<Derived>) {
-                BOOST_OUTCOME_TRY(static_cast<Derived*>(this)->call(g, context));
+                HEADRACE_TRY(static_cast<Derived*>(this)->call(g, context));
             }
             return detail::run_retracing(erased, g, context);
         });

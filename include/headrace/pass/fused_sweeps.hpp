@@ -125,7 +125,7 @@ private:
 
     template <class... Ps, std::size_t... I>
     result<fused_statistics> run_all(pass_list<Ps...>, std::index_sequence<I...>) {
-        result<void> status = boost::outcome_v2::success();
+        result<void> status;
         static_cast<void>((((status = step<I, Ps>()), status.has_value()) && ...));
         if (status) status = flush();
         if (!status) return std::move(status).error();
@@ -139,21 +139,21 @@ private:
         if constexpr (Pipeline::can_fire(I)) {
             // Whether it has work is known when those it interacts with have run.
             if (effects_of<P>::always_runs || decides_itself<P> || meets_pending<I>()) {
-                BOOST_OUTCOME_TRY(flush());
+                HEADRACE_TRY(flush());
             }
             constexpr pipeline_steps all = Pipeline::steps();
             record.status = all.decide(all.steps[I], g_, context_, options_);
-            if (record.status != pass_status::ran) return boost::outcome_v2::success();
+            if (record.status != pass_status::ran) return {};
             if constexpr (shares_sweeps<P>) {
                 join<I, P>();
             } else {
-                BOOST_OUTCOME_TRY(flush());
-                BOOST_OUTCOME_TRY(counts, pass_code<P>::run(P{}, g_, context_, driver_kind::retracing));
+                HEADRACE_TRY(flush());
+                HEADRACE_TRY(counts, pass_code<P>::run(P{}, g_, context_, driver_kind::retracing));
                 record.nodes = counts;
                 if constexpr (!graph_pass<P>) ++done_.sweeps;
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
     template <std::size_t I>
     [[nodiscard]] bool meets_pending() const {
@@ -172,15 +172,15 @@ private:
 
     // One sweep for all passes that wait.
     result<void> flush() {
-        if (handlers_.empty()) return boost::outcome_v2::success();
+        if (handlers_.empty()) return {};
         // Passes without members need no object of their own.
         const detail::erased_pass all{this, Pipeline::pass_names[first_], handlers_, true};
-        BOOST_OUTCOME_TRY(counts, detail::run_retracing(all, g_, context_));
+        HEADRACE_TRY(counts, detail::run_retracing(all, g_, context_));
         done_.passes[first_].nodes = counts;
         ++done_.sweeps;
         handlers_.clear();
         pending_ = {};
-        return boost::outcome_v2::success();
+        return {};
     }
 
     graph& g_;

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/base/type_name.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/emit.hpp>

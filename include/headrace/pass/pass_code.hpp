@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 
 namespace headrace {
 

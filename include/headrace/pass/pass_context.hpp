@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include <headrace/infer/dispatch_cache.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -48,9 +47,9 @@ public:
     [[nodiscard]] bool forces_passes() const { return forces_passes_; }
     void force_passes(bool on) { forces_passes_ = on; }
 
-    /// Inferences are looked up there first, from now on; null for none, as is best with rules that are
-    /// faster than a look-up.
-    void use_cache(dispatch_cache* cache) { cache_ = cache; }
+    /// Inferences are looked up there first, from now on, as in a headrace::dispatch_cache; null for none, as
+    /// is best with rules that are faster than a look-up.
+    void use_cache(inference_cache* cache) { cache_ = cache; }
 
     /// Calls `f(observer, node)` for each node that a pass emits, even if the pass erases it again.
     void observe_emissions(void (*f)(void* observer, const node& n), void* observer) {
@@ -71,7 +70,7 @@ private:
     void grow();
 
     node_inference infer_;
-    dispatch_cache* cache_ = nullptr;
+    inference_cache* cache_ = nullptr;
     bool copies_fast_ = true;
     bool forces_passes_ = false;
     void (*on_emission_)(void*, const node&) = nullptr;

@@ -13,7 +13,6 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
-#include <headrace/infer/dispatch_cache.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/opaque_text.hpp>

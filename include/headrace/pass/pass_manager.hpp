@@ -295,7 +295,7 @@ public:
         : passes_(passes), constraints_(constraints), placed_(passes.size(), false) {}
 
     [[nodiscard]] result<std::pmr::vector<std::size_t>> solve() {
-        BOOST_OUTCOME_TRY(check_provided());
+        HEADRACE_TRY(check_provided());
         std::pmr::vector<std::size_t> order;
         while (order.size() != passes_.size()) {
             std::size_t next = 0;
@@ -326,7 +326,7 @@ private:
                 }
             }
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// A pass that must run before that one and has not been placed yet.
@@ -448,31 +448,31 @@ public:
     /// Moves passes as little as their requires_before, requires_after, ensures and the constraints allow. An
     /// error names the pass that is missing, or the cycle.
     [[nodiscard]] result<void> solve_constraints() {
-        if (solved_) return boost::outcome_v2::success();
-        BOOST_OUTCOME_TRY(order, detail::pass_order(passes_, constraints_).solve());
+        if (solved_) return {};
+        HEADRACE_TRY(order, detail::pass_order(passes_, constraints_).solve());
         std::pmr::vector<any_pass> sorted;
         sorted.reserve(order.size());
         for (const std::size_t i : order) sorted.push_back(passes_[i]);
         passes_ = std::move(sorted);
         solved_ = true;
-        return boost::outcome_v2::success();
+        return {};
     }
 
     /// Runs the passes. Records, one for each pass and step, name passes of this manager. An error comes from
     /// a pass or a check, whose name and whose predecessor's it has; refused nodes are in the context's
     /// diagnostics.
     [[nodiscard]] result<run_statistics> operator()(graph& g, pass_context& context) {
-        BOOST_OUTCOME_TRY(solve_constraints());
+        HEADRACE_TRY(solve_constraints());
         suppressed_.clear();
         run_statistics statistics;
         statistics.reserve(passes_.size() * options_.steps);
         for (std::size_t step = 0; step != options_.steps; ++step) {
             for (const any_pass& p : passes_) {
-                BOOST_OUTCOME_TRY(run_pass(p, g, context, statistics.emplace_back()));
+                HEADRACE_TRY(run_pass(p, g, context, statistics.emplace_back()));
             }
         }
         if (!options_.run_checks_after_each_pass) {
-            BOOST_OUTCOME_TRY(run_checks(g, passes_.empty() ? "" : passes_.back().name()));
+            HEADRACE_TRY(run_checks(g, passes_.empty() ? "" : passes_.back().name()));
         }
         return statistics;
     }
@@ -486,16 +486,16 @@ private:
         record.name = p.name();
         const bool forced = !options.skip || context.forces_passes();
         record.status = forced ? pass_status::ran : p.decide(g);
-        if (record.status != pass_status::ran) return boost::outcome_v2::success();
+        if (record.status != pass_status::ran) return {};
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
         result<node_counts> counts = p.run(g, context, options.driver);
         if (!counts) return located(p, std::move(counts).error());
         record.nodes = counts.value();
         if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
         if (options_.run_checks_after_each_pass) {
-            BOOST_OUTCOME_TRY(run_checks(g, p.name()));
+            HEADRACE_TRY(run_checks(g, p.name()));
         }
-        if (options.after_pass == nullptr) return boost::outcome_v2::success();
+        if (options.after_pass == nullptr) return {};
         return options.after_pass(options.observer, record, g);
     }
 
@@ -507,7 +507,7 @@ private:
             if (!options_.suppress_check_failures) return e;
             suppressed_.push_back(std::move(e));
         }
-        return boost::outcome_v2::success();
+        return {};
     }
 
     [[nodiscard]] error located(const any_pass& p, error e) const {

@@ -78,7 +78,7 @@ struct pipeline_steps {
             if (steps[i].run == nullptr) continue;
             record.status = decide(steps[i], g, context, options);
             if (record.status != pass_status::ran) continue;
-            BOOST_OUTCOME_TRYV(run_pass(steps[i], g, context, options, record));
+            HEADRACE_TRY(run_pass(steps[i], g, context, options, record));
         }
         return statistics;
     }
@@ -87,10 +87,10 @@ private:
     static result<void> run_pass(const pipeline_step& step, graph& g, pass_context& context,
                                  const run_options& options, pass_record& record) {
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
-        BOOST_OUTCOME_TRY(counts, step.run(g, context, options.driver));
+        HEADRACE_TRY(counts, step.run(g, context, options.driver));
         record.nodes = counts;
         if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
-        if (options.after_pass == nullptr) return boost::outcome_v2::success();
+        if (options.after_pass == nullptr) return {};
         return options.after_pass(options.observer, record, g);
     }
 };

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_QUANTIZATION_CONVERT_DEFINITION_HPP
 #define HEADRACE_QUANTIZATION_CONVERT_DEFINITION_HPP
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>

@@ -85,11 +85,11 @@ struct quantized_bias {
     const quantization_point point{layer.result(), quantization_groups::none, nullptr, {}, no_point};
     std::vector<std::vector<double>> means(count);
     const point_runner runner(g, std::span(&point, 1));
-    BOOST_OUTCOME_TRY(try_each(count, in_parallel, [&](std::size_t i) -> result<void> {
-        BOOST_OUTCOME_TRY(inputs, samples.inputs(i));
-        BOOST_OUTCOME_TRY(found, runner.run(inputs));
+    HEADRACE_TRY(try_each(count, in_parallel, [&](std::size_t i) -> result<void> {
+        HEADRACE_TRY(inputs, samples.inputs(i));
+        HEADRACE_TRY(found, runner.run(inputs));
         means[i] = channel_means(found[0], layer);
-        return boost::outcome_v2::success();
+        return {};
     }));
     return means;
 }
@@ -108,8 +108,8 @@ HEADRACE_INLINE result<std::size_t> correct_biases(const graph& real, graph& qua
     for (std::size_t k = 0; k != of_real.size(); ++k) {
         const auto bias = detail::bias_of(*of_quantized[k]);
         if (!bias) continue;
-        BOOST_OUTCOME_TRY(expected, detail::means_of(real, *of_real[k], samples, count, in_parallel));
-        BOOST_OUTCOME_TRY(got, detail::means_of(quantized, *of_quantized[k], samples, count, in_parallel));
+        HEADRACE_TRY(expected, detail::means_of(real, *of_real[k], samples, count, in_parallel));
+        HEADRACE_TRY(got, detail::means_of(quantized, *of_quantized[k], samples, count, in_parallel));
         for (std::size_t c = 0; c != bias->numbers.size(); ++c) {
             double missing = 0;
             for (std::size_t i = 0; i != count; ++i) missing += expected[i][c] - got[i][c];

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_QUANTIZATION_EXPAND_FUNCTIONS_HPP
 #define HEADRACE_QUANTIZATION_EXPAND_FUNCTIONS_HPP
 
+#include <algorithm>
 #include <cmath>
 
 #include <headrace/pass/arithmetic.hpp>

@@ -4,6 +4,8 @@
 #define HEADRACE_QUANTIZATION_MIX_PRECISION_DEFINITION_HPP
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -77,14 +79,14 @@ HEADRACE_INLINE result<quantization_config> mix_precision(const graph& g, const 
     graph prepared;
     copy_graph(g, prepared);
     pass_context context(infer);
-    BOOST_OUTCOME_TRY(prepare_quantization(prepared, context));
+    HEADRACE_TRY(prepare_quantization(prepared, context));
     std::vector<detail::sized_name> names = detail::quantizable_names(prepared);
     detail::quantization_judge judge(g, samples, infer, in_parallel);
-    BOOST_OUTCOME_TRY(judge.prepare());
-    BOOST_OUTCOME_TRY(narrow, judge.judge(base));
+    HEADRACE_TRY(judge.prepare());
+    HEADRACE_TRY(narrow, judge.judge(base));
     quantization_config wide = base;
     wide.all = detail::with_int16(base.all);
-    BOOST_OUTCOME_TRY(best, judge.judge(wide));
+    HEADRACE_TRY(best, judge.judge(wide));
     double total = 0;
     for (detail::sized_name& n : names) {
         total += n.elements;
@@ -103,7 +105,7 @@ HEADRACE_INLINE result<quantization_config> mix_precision(const graph& g, const 
         chosen.push_back(n);
     }
     quantization_config mixed = detail::with_rules(base, chosen, detail::with_int16(base.all));
-    BOOST_OUTCOME_TRY(got, judge.judge(mixed));
+    HEADRACE_TRY(got, judge.judge(mixed));
     return got > narrow ? mixed : base;
 }
 

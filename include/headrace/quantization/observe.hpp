@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/quantization/parallel_for.hpp>
 #include <headrace/quantization/quantization_points.hpp>

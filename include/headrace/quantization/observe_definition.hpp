@@ -43,7 +43,7 @@ public:
                 if (next_input == inputs.size()) return invalid("there are fewer inputs than the graph has");
                 values[n.id] = {inputs[next_input++]};
             } else {
-                BOOST_OUTCOME_TRY(results, evaluate(n, values));
+                HEADRACE_TRY(results, evaluate(n, values));
                 values[n.id] = std::move(results);
             }
             for (const edge& e : n.operand_edges()) {
@@ -102,8 +102,8 @@ HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& 
         std::vector<observed_range> ranges;
     };
     const auto run_sample = [&](std::size_t i) -> result<sample_values> {
-        BOOST_OUTCOME_TRY(inputs, samples.inputs(i));
-        BOOST_OUTCOME_TRY(tensors, runner.run(inputs));
+        HEADRACE_TRY(inputs, samples.inputs(i));
+        HEADRACE_TRY(tensors, runner.run(inputs));
         std::vector<observed_range> ranges(tensors.size());
         for (const std::size_t group : fed) {
             for (const std::size_t p : points_of[group]) ranges[p] = range_of(tensors[p].data<float>());
@@ -114,8 +114,7 @@ HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& 
         for (const std::size_t p : points_of[fed[i]])
             observers[fed[i]].feed(values.tensors[p].data<float>(), values.ranges[p]);
     };
-    BOOST_OUTCOME_TRY(
-        read_in_order<sample_values>(samples.count, run_sample, fed.size(), observe, in_parallel));
+    HEADRACE_TRY(read_in_order<sample_values>(samples.count, run_sample, fed.size(), observe, in_parallel));
     return observers;
 }
 

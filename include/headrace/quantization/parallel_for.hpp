@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 
 namespace headrace {
 
@@ -26,7 +26,7 @@ inline void run_serially(std::size_t count, const std::function<void(std::size_t
     for (std::optional<error>& failure : failures) {
         if (failure) return *std::move(failure);
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// Calls `work(i)`, a result<void>, for each i below `count`; the error of the lowest i that fails, whichever

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_QUANTIZATION_QUANTIZATION_GROUPS_HPP
 #define HEADRACE_QUANTIZATION_QUANTIZATION_GROUPS_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>

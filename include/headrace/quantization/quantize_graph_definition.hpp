@@ -211,46 +211,46 @@ inline void reshape_instead_of_view(graph& g) {
 }  // namespace detail
 
 HEADRACE_INLINE result<void> prepare_quantization(graph& g, pass_context& context) {
-    BOOST_OUTCOME_TRY(detail::run_passes(
+    HEADRACE_TRY(detail::run_passes(
         g, context, pass_list<inline_regions, functionalize, canonicalize_variants, fold_weights>{}));
     detail::remove_idle_expansions(g);
     detail::drop_unused_places<aten::max_dim, aten::amax>(g);
     detail::drop_unused_places<aten::min_dim, aten::amin>(g);
     constexpr int rounds = 4;  // expansions may make what is expanded again
     for (int i = 0; i != rounds; ++i) {
-        BOOST_OUTCOME_TRY(rewritten, detail::run_passes(g, context, detail::preparing_passes{}));
+        HEADRACE_TRY(rewritten, detail::run_passes(g, context, detail::preparing_passes{}));
         if (rewritten == 0) break;
     }
     detail::reshape_instead_of_view(g);
     detail::split_constants(g);
-    BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
-    return boost::outcome_v2::success();
+    HEADRACE_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    return {};
 }
 
 HEADRACE_INLINE result<quantization_summary> quantize_graph(graph& g, pass_context& context,
                                                             const quantization_config& config,
                                                             const sample_source& samples,
                                                             const parallel_for& in_parallel) {
-    BOOST_OUTCOME_TRY(prepare_quantization(g, context));
+    HEADRACE_TRY(prepare_quantization(g, context));
     if (config.equalize) {
-        BOOST_OUTCOME_TRY(relax_clamps(g, samples, in_parallel));
-        BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<equalize_layers>{}));
+        HEADRACE_TRY(relax_clamps(g, samples, in_parallel));
+        HEADRACE_TRY(detail::run_passes(g, context, pass_list<equalize_layers>{}));
     }
     if (config.smooth) {
-        BOOST_OUTCOME_TRY(smooth_layers(g, samples, in_parallel));
+        HEADRACE_TRY(smooth_layers(g, samples, in_parallel));
     }
     graph real;
     if (config.correct_biases) copy_graph(g, real);
     const quantization_groups groups = annotate_quantization(g, config);
     const std::vector<quantization_point> points = quantization_points_of(g, groups);
-    BOOST_OUTCOME_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel));
+    HEADRACE_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel));
     quantization_summary summary;
     const std::vector<qparams> parameters =
         detail::parameters_of(groups, points, observers, in_parallel, summary);
     insert_quantization(g, groups, points, parameters, summary);
-    BOOST_OUTCOME_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    HEADRACE_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
     if (config.correct_biases) {
-        BOOST_OUTCOME_TRY(correct_biases(real, g, samples, in_parallel));
+        HEADRACE_TRY(correct_biases(real, g, samples, in_parallel));
     }
     return summary;
 }

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/quantization/parallel_for.hpp>
 
 namespace headrace {

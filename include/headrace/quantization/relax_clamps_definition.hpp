@@ -36,15 +36,15 @@ namespace detail {
     constexpr float infinite = std::numeric_limits<float>::infinity();
     std::vector<std::vector<float>> of_sample(samples.count);
     const point_runner runner(g, points);
-    BOOST_OUTCOME_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
-        BOOST_OUTCOME_TRY(inputs, samples.inputs(s));
-        BOOST_OUTCOME_TRY(found, runner.run(inputs));
+    HEADRACE_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
+        HEADRACE_TRY(inputs, samples.inputs(s));
+        HEADRACE_TRY(found, runner.run(inputs));
         for (const tensor& t : found) {
             float largest = -infinite;
             for (const float x : t.data<float>()) largest = std::max(largest, std::isnan(x) ? infinite : x);
             of_sample[s].push_back(largest);
         }
-        return boost::outcome_v2::success();
+        return {};
     }));
     std::vector<float> largest(points.size(), -infinite);
     for (const std::vector<float>& own : of_sample) {
@@ -65,7 +65,7 @@ HEADRACE_INLINE result<std::size_t> relax_clamps(graph& g, const sample_source& 
         points.push_back({n.operand(0), quantization_groups::none, nullptr, {}, no_point});
     }
     if (clamps.empty()) return std::size_t{0};
-    BOOST_OUTCOME_TRY(largest, detail::largest_numbers(g, points, samples, in_parallel));
+    HEADRACE_TRY(largest, detail::largest_numbers(g, points, samples, in_parallel));
     std::size_t replaced = 0;
     for (std::size_t i = 0; i != clamps.size(); ++i) {
         node& n = *clamps[i];

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -40,11 +41,11 @@ struct power {
                                                                           const sample_source& samples,
                                                                           const parallel_for& in_parallel) {
     std::vector<std::vector<tensor>> outputs(samples.count);
-    BOOST_OUTCOME_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
-        BOOST_OUTCOME_TRY(inputs, samples.inputs(s));
-        BOOST_OUTCOME_TRY(found, run_graph(g, inputs));
+    HEADRACE_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
+        HEADRACE_TRY(inputs, samples.inputs(s));
+        HEADRACE_TRY(found, run_graph(g, inputs));
         outputs[s] = std::move(found);
-        return boost::outcome_v2::success();
+        return {};
     }));
     return outputs;
 }
@@ -125,18 +126,18 @@ public:
           in_parallel_(in_parallel) {}
 
     [[nodiscard]] result<void> prepare() {
-        BOOST_OUTCOME_TRY(outputs, outputs_for(graph_, judging_, in_parallel_));
+        HEADRACE_TRY(outputs, outputs_for(graph_, judging_, in_parallel_));
         expected_ = std::move(outputs);
-        return boost::outcome_v2::success();
+        return {};
     }
     [[nodiscard]] result<double> judge(const quantization_config& config) const {
         graph trial;
         copy_graph(graph_, trial);
         pass_context context(infer_);
-        BOOST_OUTCOME_TRY(quantize_graph(trial, context, config, for_ranges_, in_parallel_));
+        HEADRACE_TRY(quantize_graph(trial, context, config, for_ranges_, in_parallel_));
         if (!context.diagnostics().empty())
             return error{context.diagnostics().front().kind, context.diagnostics().front().reason};
-        BOOST_OUTCOME_TRY(got, outputs_for(trial, judging_, in_parallel_));
+        HEADRACE_TRY(got, outputs_for(trial, judging_, in_parallel_));
         return sqnr_of(expected_, got);
     }
 
@@ -159,8 +160,8 @@ HEADRACE_INLINE result<quantization_search> search_quantization(const graph& g,
                                                                 const std::function<bool()>& goes_on) {
     constexpr double least_gain = 0.05;  // dB; less is chance
     detail::quantization_judge judge(g, samples, infer, in_parallel);
-    BOOST_OUTCOME_TRY(judge.prepare());
-    BOOST_OUTCOME_TRY(first, judge.judge(base));
+    HEADRACE_TRY(judge.prepare());
+    HEADRACE_TRY(first, judge.judge(base));
     quantization_search search{base, {{"as given", first, true}}};
     double best = first;
     for (const detail::quantization_change& change : detail::changes_to_try()) {

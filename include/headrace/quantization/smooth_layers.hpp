@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include <headrace/base/error.hpp>
+#include <headrace/base/result.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/quantization/observe.hpp>
 

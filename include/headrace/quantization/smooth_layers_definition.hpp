@@ -89,16 +89,16 @@ struct smoothed_tensor {
         points.push_back({t.source, quantization_groups::none, nullptr, {}, no_point});
     std::vector<std::vector<std::vector<float>>> of_sample(samples.count);
     const point_runner runner(g, points);
-    BOOST_OUTCOME_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
-        BOOST_OUTCOME_TRY(inputs, samples.inputs(s));
-        BOOST_OUTCOME_TRY(found, runner.run(inputs));
+    HEADRACE_TRY(try_each(samples.count, in_parallel, [&](std::size_t s) -> result<void> {
+        HEADRACE_TRY(inputs, samples.inputs(s));
+        HEADRACE_TRY(found, runner.run(inputs));
         for (std::size_t i = 0; i != tensors.size(); ++i) {
             std::vector<float>& largest = of_sample[s].emplace_back(tensors[i].channels, 0.0F);
             const auto numbers = found[i].data<float>();
             for (std::size_t k = 0; k != numbers.size(); ++k)
                 largest[k % largest.size()] = std::max(largest[k % largest.size()], std::fabs(numbers[k]));
         }
-        return boost::outcome_v2::success();
+        return {};
     }));
     std::vector<std::vector<float>> maxima;
     for (const smoothed_tensor& t : tensors) maxima.emplace_back(t.channels, 0.0F);
@@ -156,7 +156,7 @@ HEADRACE_INLINE result<std::size_t> smooth_layers(graph& g, const sample_source&
         if (auto t = detail::smoothed_tensor_of(n)) tensors.push_back(*std::move(t));
     }
     if (tensors.empty()) return std::size_t{0};
-    BOOST_OUTCOME_TRY(maxima, detail::channel_maxima(g, tensors, samples, in_parallel));
+    HEADRACE_TRY(maxima, detail::channel_maxima(g, tensors, samples, in_parallel));
     for (std::size_t i = 0; i != tensors.size(); ++i) detail::smooth(g, tensors[i], maxima[i]);
     return tensors.size();
 }

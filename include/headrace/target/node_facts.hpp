@@ -4,6 +4,7 @@
 #define HEADRACE_TARGET_NODE_FACTS_HPP
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

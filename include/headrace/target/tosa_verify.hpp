@@ -55,7 +55,7 @@ namespace detail {
     const auto signature = [&] { return signature_text(tosa_signature(facts).types()); };
     switch (fault.limit) {
         case type_limit::none:
-            return boost::outcome_v2::success();
+            return {};
         case type_limit::control_flow:
             return unsupported(message_prefix(n) + "control flow needs the target to have cf");
         case type_limit::types:
@@ -67,13 +67,13 @@ namespace detail {
         case type_limit::computed_operand:
             return unsupported(message_prefix(n) + std::pmr::string(fault.operand) + " must be a constant");
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 /// Refuses what is above level 8K's limits.
 [[nodiscard]] inline result<void> verify_tosa_level(const node& n, const op_facts& facts) {
     const level_fault fault = level_fault_of(facts);
-    if (!fault) return boost::outcome_v2::success();
+    if (!fault) return {};
     if (fault.limit == level_limit::empty_tensor) {
         return unsupported(message_prefix(n) + "TOSA has no empty tensors, such as " +
                            shape_text(fault.tensor->shape));
@@ -84,7 +84,7 @@ namespace detail {
 
 [[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {
     const inference_rule rule = find_rule<tosa::dialect>(*n.op);
-    if (rule == nullptr) return boost::outcome_v2::success();
+    if (rule == nullptr) return {};
     std::array<std::byte, 1024> room;
     std::pmr::monotonic_buffer_resource arena(room.data(), room.size());
     inference out(&arena);
@@ -103,12 +103,12 @@ namespace detail {
                        ' ' + shape_text(given.shape) + ", but it gives " +
                        std::pmr::string(name_of(wanted.dtype)) + ' ' + shape_text(wanted.shape));
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 [[nodiscard]] inline result<void> verify_u55(const node& n, const op_facts& facts) {
     const std::pmr::string fault = u55::restriction(facts);
-    if (fault.empty()) return boost::outcome_v2::success();
+    if (fault.empty()) return {};
     return unsupported(message_prefix(n) + fault + "; drop u55 from the target");
 }
 
@@ -122,7 +122,7 @@ namespace detail {
 /// Fails with `unsupported` where another target or a smaller model would do, and with `invalid` where the
 /// graph is wrong.
 [[nodiscard]] inline result<void> verify_tosa(const node& n, const target_spec& target) {
-    if (is<builtin::output>(n)) return boost::outcome_v2::success();
+    if (is<builtin::output>(n)) return {};
     for (std::size_t i = 0; i != n.operand_count; ++i) {
         if (meta_of(n.operand(i)) == nullptr)
             return invalid(message_prefix(n) + "an operand has no metadata");
@@ -130,11 +130,11 @@ namespace detail {
     for (const result_slot& r : std::span(n.results, n.result_count)) {
         if (!r.meta) return invalid(message_prefix(n) + "a result has no metadata");
     }
-    if (is<builtin::placeholder>(n)) return boost::outcome_v2::success();
+    if (is<builtin::placeholder>(n)) return {};
     if (is<builtin::constant>(n)) {
         const dtype type = n.results[0].meta->dtype;
         const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
-        if (row != nullptr && row->allowed_on(target)) return boost::outcome_v2::success();
+        if (row != nullptr && row->allowed_on(target)) return {};
         std::pmr::string needed = row == nullptr ? " does not exist in TOSA 1.0"
                                                  : " needs the target to have " +
                                                        detail::features_text(row->profiles, row->extensions);
@@ -143,11 +143,11 @@ namespace detail {
     if (!is_of_dialect<tosa::dialect>(n)) {
         return unsupported(message_prefix(n) + "is not an operator of TOSA");
     }
-    BOOST_OUTCOME_TRY(detail::verify_tosa_shapes(n));
+    HEADRACE_TRY(detail::verify_tosa_shapes(n));
     op_facts facts = detail::quick_facts_of(n);
-    BOOST_OUTCOME_TRY(detail::verify_tosa_types(n, facts, target));
-    BOOST_OUTCOME_TRY(detail::verify_tosa_level(n, facts));
-    if (!target.has(target_feature::u55)) return boost::outcome_v2::success();
+    HEADRACE_TRY(detail::verify_tosa_types(n, facts, target));
+    HEADRACE_TRY(detail::verify_tosa_level(n, facts));
+    if (!target.has(target_feature::u55)) return {};
     detail::add_slow_facts(n, facts);
     return detail::verify_u55(n, facts);
 }
@@ -155,16 +155,16 @@ namespace detail {
 /// The first failure among all nodes of a graph and of its control-flow regions.
 [[nodiscard]] inline result<void> verify_tosa(const graph& g, const target_spec& target) {
     for (const node& n : g.nodes()) {
-        BOOST_OUTCOME_TRY(verify_tosa(n, target));
+        HEADRACE_TRY(verify_tosa(n, target));
         for (const field_info& f : *n.op) {
             if (f.kind != field_kind::region) continue;
             const std::byte* at = static_cast<const std::byte*>(n.arguments) + f.offset;
             if (const graph* region = *reinterpret_cast<graph* const*>(at)) {
-                BOOST_OUTCOME_TRY(verify_tosa(*region, target));
+                HEADRACE_TRY(verify_tosa(*region, target));
             }
         }
     }
-    return boost::outcome_v2::success();
+    return {};
 }
 
 }  // namespace headrace

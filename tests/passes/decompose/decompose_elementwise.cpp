@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests the decompositions of elementwise functions: each is computed before and after, on ordinary and
 // extreme numbers.
+#include <cmath>
 #include <limits>
 
 #include <catch2/catch.hpp>

@@ -2,6 +2,7 @@
 // Tests that choices between two are made at the least cost, against all that there are.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests that layouts are chosen for a whole graph: random graphs compute the same, and known ones need no
 // more transposes than they must.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/fold.hpp>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests the lowering of convolutions: forward, depthwise and transposed, with windows that fit or do not.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/legalize/legalize_convolution.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests the lowerings of indexing: gather, index_select, embedding, x[indices], scatter, index_put, one_hot.
 #include <limits>
+#include <numeric>
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests that parts of shuffled channels are selected by convolutions.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/npu/select_by_convolution.hpp>

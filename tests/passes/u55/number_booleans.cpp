@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests that comparisons, logic and choices are arithmetic on numbers, exact for all INT32.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include <headrace/infer/verify.hpp>

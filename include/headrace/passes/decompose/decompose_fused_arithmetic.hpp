@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_FUSED_ARITHMETIC_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_FUSED_ARITHMETIC_HPP
 
+#include <cmath>
+
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>

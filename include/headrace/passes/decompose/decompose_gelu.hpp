@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_GELU_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_GELU_HPP
 
+#include <cmath>
 #include <numbers>
 
 #include <headrace/pass/arithmetic.hpp>

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_POW_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_POW_HPP
 
+#include <cmath>
 #include <limits>
 
 #include <headrace/pass/pass.hpp>

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ROUNDING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_ROUNDING_HPP
 
+#include <cmath>
+
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_POWERS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_POWERS_HPP
 
+#include <cmath>
+
 #include <headrace/pass/arithmetic.hpp>
 
 namespace headrace {

@@ -155,7 +155,7 @@ struct scans_to_loops : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        result<void> done = boost::outcome_v2::success();
+        result<void> done;
         // Those of a body are in the loop's graph then, which comes later.
         for_each_graph(g, [&](graph& sub) {
             for (node* n = sub.first(); n != nullptr && done;) {
@@ -183,7 +183,7 @@ private:
             a.init.size() > n.result_count)
             return invalid(message_prefix(n) + "its results do not match its graph");
         detail::scan_writer(n, *a.combine_graph, a.init, a.xs, a.additional_inputs, map != nullptr).write();
-        return boost::outcome_v2::success();
+        return {};
     }
 };
 HEADRACE_COMPILED_CODE(scans_to_loops);

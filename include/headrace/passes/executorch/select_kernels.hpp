@@ -119,7 +119,7 @@ struct require_kernels : select_kernels {
     using removes = targeted_ops;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
-        BOOST_OUTCOME_TRY(count, select_kernels::operator()(g, context));
+        HEADRACE_TRY(count, select_kernels::operator()(g, context));
         for_each_graph(g, [&](graph& sub) {
             for (const node& n : sub.nodes()) {
                 const executorch::kernel_choice choice = executorch::kernel_for(*n.op);

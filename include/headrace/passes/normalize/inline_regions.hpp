@@ -26,7 +26,7 @@ struct inline_regions : pass {
 
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
-        result<void> done = boost::outcome_v2::success();
+        result<void> done;
         // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
         // and inlining erases the originals of these.
         for_each_graph(g, [&](graph& sub) {
@@ -66,7 +66,7 @@ private:
         }
         erase_dead(*call.owner, call);
         erase_nodes(inner);
-        return boost::outcome_v2::success();
+        return {};
     }
 };
 HEADRACE_COMPILED_PASS(inline_regions);

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_QUANTIZE_QUANTIZER_HPP
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZER_HPP
 
+#include <algorithm>
 #include <memory_resource>
 #include <utility>
 #include <vector>

@@ -14,8 +14,8 @@ namespace headrace::build {
 
 /// The axes in order, two of them exchanged.
 [[nodiscard]] inline result<shape_builder> swapped_axes(std::int64_t a, std::int64_t b, std::size_t rank) {
-    BOOST_OUTCOME_TRY(first, axis_of(a, rank));
-    BOOST_OUTCOME_TRY(second, axis_of(b, rank));
+    HEADRACE_TRY(first, axis_of(a, rank));
+    HEADRACE_TRY(second, axis_of(b, rank));
     shape_builder order = axes_in_order(rank);
     std::swap(order[first], order[second]);
     return order;

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_SUPPORT_CASTING_HPP
 #define HEADRACE_PASSES_SUPPORT_CASTING_HPP
 
+#include <algorithm>
 #include <memory_resource>
 #include <string>
 

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PASSES_SUPPORT_CONVOLUTION_HPP
 #define HEADRACE_PASSES_SUPPORT_CONVOLUTION_HPP
 
+#include <algorithm>
+
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/passes/support/build.hpp>

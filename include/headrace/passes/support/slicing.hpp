@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_SUPPORT_SLICING_HPP
 #define HEADRACE_PASSES_SUPPORT_SLICING_HPP
 
+#include <algorithm>
 #include <memory_resource>
 #include <span>
 #include <string>
