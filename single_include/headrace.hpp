@@ -4219,11 +4219,13 @@ namespace headrace {
 
 namespace detail {
 
-// An error on the heap, or none: few results hold one, and all are returned through several functions.
+// An error in memory of its own, or none: few results hold one, and each is returned through several
+// functions. It lies where its text does, so that programs without a heap choose.
 class error_box {
 public:
     error_box() = default;
-    [[gnu::cold, gnu::noinline]] explicit error_box(error&& e) : held_(new error(std::move(e))) {}
+    [[gnu::cold, gnu::noinline]] explicit error_box(error&& e)
+        : held_(new(memory_of(e)->allocate(sizeof(error), alignof(error))) error(std::move(e))) {}
     error_box(error_box&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
     error_box(const error_box&) = delete;
     error_box& operator=(error_box&& other) noexcept {
@@ -4239,16 +4241,22 @@ public:
     [[nodiscard]] error& get() const { return *held_; }
 
 private:
-    [[gnu::cold, gnu::noinline]] static void destroy(error* e) noexcept { delete e; }
+    static std::pmr::memory_resource* memory_of(const error& e) {
+        return e.message.get_allocator().resource();
+    }
+    [[gnu::cold, gnu::noinline]] static void destroy(error* e) noexcept {
+        std::pmr::memory_resource* const memory = memory_of(*e);
+        e->~error();
+        memory->deallocate(e, sizeof(error), alignof(error));
+    }
 
     error* held_ = nullptr;
 };
 
 }  // namespace detail
 
-/// A value, or the error that there is instead of it: std::expected of C++23 for headrace::error, at a tenth
-/// of the cost to compile of the libraries that have one for C++20. To ask for the one that it does not hold
-/// ends the program.
+/// A value, or the error that there is instead of it, as C++23's std::expected. To ask for the one that it
+/// does not hold ends the program.
 template <class T>
 class [[nodiscard]] result {
 public:
@@ -4499,7 +4507,8 @@ struct result_slot {
     std::string_view name;  ///< the exported program's name for it, or empty
 };
 
-/// User metadata of a node: a value of any trivially copyable type, found again by that type.
+/// User metadata of a node: a value of any trivially copyable type, found again by that type. Nodes that
+/// descend from one node share what they inherit; the first of a type counts.
 struct annotation {
     const void* key;
     const void* data;
@@ -9517,12 +9526,15 @@ public:
         static_assert(std::is_trivially_copyable_v<T>,
                       "annotation: must be trivially copyable; keep lists in the arena");
         T* copy = make<T>(data);
-        for (annotation* a = n.annotations; a != nullptr; a = a->next) {
-            if (a->key == &annotation_key<T>) {
-                a->data = copy;
-                return;
+        if constexpr (!T::inherited) {
+            for (annotation* a = n.annotations; a != nullptr; a = a->next) {
+                if (a->key == &annotation_key<T>) {
+                    a->data = copy;
+                    return;
+                }
             }
         }
+        // Before one of its type, which other nodes may have as well.
         n.annotations = make<annotation>(&annotation_key<T>, copy, T::inherited, n.annotations);
     }
 
@@ -9606,6 +9618,8 @@ private:
         }
     }
 
+    static bool all_inherited(const annotation* annotations);
+
     static void link_use(edge& e) {
         node& source = *e.slot->producer;
         e.source = &source;
@@ -9646,14 +9660,14 @@ private:
     graph* next_region_ = nullptr;
 };
 
+/// A constant of that type and shape, row-major, with elements that allocate_data has made room for.
+value create_constant(graph& g, const tensor_meta& meta, node* before, std::span<std::byte> data);
 /// A constant of that type and shape, row-major, whose elements `fill(std::span<std::byte>)` writes.
 template <class Fill>
 value create_constant(graph& g, const tensor_meta& meta, node* before, Fill&& fill) {
     const std::span<std::byte> data = g.allocate_data(bytes_in_memory(meta));
     fill(data);
-    node& n = g.create<builtin::constant>({.data = {.bytes = data.data()}}, before);
-    g.set_meta(n.result(), meta);
-    return n.result();
+    return create_constant(g, meta, before, data);
 }
 
 }  // namespace headrace
@@ -9686,6 +9700,10 @@ HEADRACE_INLINE void graph::erase(node& n) {
 }
 
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
+    if (to.annotations == nullptr && all_inherited(from.annotations)) {
+        to.annotations = from.annotations;
+        return;
+    }
     join_origins(to, from);
     for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
         bool present = !a->inherited;
@@ -9693,6 +9711,13 @@ HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
             present = a->key == b->key;
         if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
     }
+}
+
+HEADRACE_INLINE bool graph::all_inherited(const annotation* annotations) {
+    for (const annotation* a = annotations; a != nullptr; a = a->next) {
+        if (!a->inherited) return false;
+    }
+    return true;
 }
 
 HEADRACE_INLINE void graph::join_origins(node& to, const node& from) {
@@ -9797,6 +9822,13 @@ HEADRACE_INLINE void graph::own_arguments(node& n) {
         e->operand = static_cast<std::uint32_t>(e - n.operands);
         link_use(*e++);
     });
+}
+
+HEADRACE_INLINE value create_constant(graph& g, const tensor_meta& meta, node* before,
+                                      std::span<std::byte> data) {
+    node& n = g.create<builtin::constant>({.data = {.bytes = data.data()}}, before);
+    g.set_meta(n.result(), meta);
+    return n.result();
 }
 
 }  // namespace headrace
@@ -11824,29 +11856,53 @@ inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 16;
 inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
 inline constexpr std::uint64_t max_data_bytes = std::uint64_t{1} << 32;      ///< of all that a graph owns
 
+/// What is made for one node that a pass rewrites: where it stands, and whether it has failed. Emitters are
+/// handles of it.
+class emission {
+    friend class emitter;
+
+public:
+    /// For nodes of `g`, whose context that is; `begin` says for which.
+    emission(graph& g, pass_context& context) : graph_(&g), context_(&context), inference_(g.arena()) {}
+    /// New nodes lie before `before`, and inherit the annotations of `current`.
+    emission(graph& g, node* current, node* before, pass_context& context) : emission(g, context) {
+        begin(g, current, before);
+    }
+    emission(const emission&) = delete;
+    emission& operator=(const emission&) = delete;
+
+    /// Goes on with another node, of this graph or of one with the same arena.
+    void begin(graph& g, node* current, node* before) {
+        graph_ = &g;
+        current_ = current;
+        before_ = before;
+        failed_ = false;
+        made_ = 0;
+    }
+
+private:
+    graph* graph_;
+    node* current_ = nullptr;
+    node* before_ = nullptr;
+    pass_context* context_;
+    inference inference_;
+    bool failed_ = false;
+    std::int64_t made_ = 0;
+};
+
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
 /// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test
-/// each step.
+/// each step. It is a pointer: copies make nodes in the same place, and fail together.
 class emitter {
     friend struct detail::expression_access;
 
 public:
-    emitter(graph& g, node* current, node* before, pass_context& context)
-        : current_(current), graph_(&g), before_(before), context_(&context), inference_(g.arena()) {}
-    /// Another name for `other`, which it must not outlive: they fail together.
-    emitter(const emitter& other)
-        : current_(other.current_),
-          graph_(other.graph_),
-          before_(other.before_),
-          context_(other.context_),
-          inference_(other.graph_->arena()),
-          first_(other.first_) {}
-    emitter& operator=(const emitter&) = delete;
+    constexpr explicit emitter(emission& made) : at_(&made) {}
 
     /// The node that is being rewritten.
-    [[nodiscard]] const node& current() const { return *current_; }
-    [[nodiscard]] graph& owner() const { return *graph_; }
-    [[nodiscard]] const target_spec& target() const { return graph_->target(); }
+    [[nodiscard]] const node& current() const { return *at_->current_; }
+    [[nodiscard]] graph& owner() const { return *at_->graph_; }
+    [[nodiscard]] const target_spec& target() const { return at_->graph_->target(); }
 
     /// Metadata of a value; that of `dtype::unknown` where it is empty, after a failure, or has lost its
     /// `val`.
@@ -11858,13 +11914,15 @@ public:
     [[nodiscard]] const int_list& shape(value v) const { return meta(v).shape; }
     [[nodiscard]] std::size_t rank(value v) const { return meta(v).rank(); }
     /// Metadata of the results that are to be replaced.
-    [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const { return meta({current_, i}); }
+    [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const {
+        return meta({at_->current_, i});
+    }
 
     /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned
     /// on.
     value unsupported(std::pmr::string reason);
     value fail(error e);
-    [[nodiscard]] bool failed() const { return first_->failed_; }
+    [[nodiscard]] bool failed() const { return at_->failed_; }
 
     /// May a rewrite make some nodes `steps` times over? If that is above the limit, the node is refused.
     bool may_unroll(std::int64_t steps);
@@ -11876,25 +11934,26 @@ public:
     /// already need not be in `produces`. Null after a failure, or where an operand is empty.
     template <class Change>
     node* clone(const node& n, std::span<const value> operands, Change&& change) {
-        for (const value v : operands) first_->failed_ = failed() || !v;
+        for (const value v : operands) at_->failed_ = failed() || !v;
         if (failed()) return nullptr;
-        node& copy = graph_->create(*n.op, n.arguments, n.result_count, before_);
-        for (std::size_t i = 0; i != operands.size(); ++i) graph_->set_operand(copy.operands[i], operands[i]);
+        graph& g = owner();
+        node& copy = g.create(*n.op, n.arguments, n.result_count, at_->before_);
+        for (std::size_t i = 0; i != operands.size(); ++i) g.set_operand(copy.operands[i], operands[i]);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             tensor_meta meta = n.results[i].meta.value_or(tensor_meta{});
             change(meta);
-            graph_->set_meta(copy.result(i), meta);
+            g.set_meta(copy.result(i), meta);
         }
-        graph_->inherit_annotations(copy, n);
+        g.inherit_annotations(copy, n);
         return &copy;
     }
 
     /// A constant of that type and shape; `fill` writes its elements, row-major.
     template <class Fill>
     value constant(const tensor_meta& meta, Fill&& fill) {
-        const value v = create_constant(*graph_, meta, before_, std::forward<Fill>(fill));
-        graph_->inherit_annotations(*v.producer, *current_);
-        return v;
+        const std::span<std::byte> data = owner().allocate_data(bytes_in_memory(meta));
+        fill(data);
+        return constant_of_data(meta, data);
     }
     /// A constant from elements in memory; T is the type that the dtype is stored as.
     template <class T>
@@ -11907,14 +11966,13 @@ public:
     /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
     template <class Number>
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
-        std::byte zero[8]{};
-        if (!detail::store_element(0, type, zero)) return no_constants_of(type);
-        if (!may_compute(element_count(shape), type)) return {};
-        return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
-            const std::size_t width = traits_of(type).bits / 8U;
-            for (std::size_t i = 0; i * width != data.size(); ++i)
-                detail::store_element(number(i), type, &data[i * width]);
-        });
+        if (!may_store(element_count(shape), type)) return {};
+        const tensor_meta meta{type, int_list(shape), {}};
+        const std::span<std::byte> data = owner().allocate_data(bytes_in_memory(meta));
+        const std::size_t width = traits_of(type).bits / 8U;
+        for (std::size_t i = 0; i * width != data.size(); ++i)
+            detail::store_element(number(i), type, &data[i * width]);
+        return constant_of_data(meta, data);
     }
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
     /// rank.
@@ -11924,42 +11982,33 @@ public:
 protected:
     /// Adds a node whose metadata is inferred by its op's own rule.
     template <op_tag Op>
-    [[gnu::noinline]] node* add(const args<Op>& a) {  // once per op, not once per handler that makes one
-        if (failed() || !operands_sound(info_of<Op>, &a)) return nullptr;
-        inference_.clear();
-        if (auto inferred = infer_op<Op>(a, inference_); !inferred) {
-            cannot_make(info_of<Op>, inferred.error());
-            return nullptr;
-        }
-        return add_inferred(info_of<Op>, &a);
+    node* add(const args<Op>& a) {
+        return add_by(detail::rule_of_op<Op>(), info_of<Op>, &a);
     }
     /// A node of an op that is known only at run time, with `results` results, whose metadata the context
     /// infers.
     node* add(const op_info& op, const void* arguments, std::size_t results);
 
-    node* current_;  // whose annotations nodes inherit
+    /// Whose annotations nodes inherit; the node that is being rewritten, at first.
+    [[nodiscard]] node*& current_node() { return at_->current_; }
 
 private:
     static const tensor_meta& nothing() {
         static constexpr tensor_meta empty{};
         return empty;
     }
-    value no_constants_of(headrace::dtype type);
+    // The same of elements that are stored as numbers, as not all types are.
+    bool may_store(std::int64_t elements, headrace::dtype type);
+    value constant_of_data(const tensor_meta& meta, std::span<std::byte> data);
     // Targets have no empty tensors: where the current node has one, no pass is at fault.
     void cannot_make(const op_info& op, const error& why);
-    node* add_inferred(const op_info& op, const void* arguments);
+    node* add_by(inference_rule rule, const op_info& op, const void* arguments);
     void annotate_inferred(node& n);
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     // Is called before each node is made, and counts them.
     bool operands_sound(const op_info& op, const void* arguments);
 
-    graph* graph_;
-    node* before_;
-    pass_context* context_;
-    inference inference_;
-    emitter* first_ = this;
-    bool failed_ = false;  // of the first alone, like what follows
-    std::int64_t made_ = 0;
+    emission* at_;
 };
 
 namespace detail {
@@ -12041,10 +12090,10 @@ public:
     using emitter::emitter;
 
     /// For code that is a part of an expression, whose type says what it emits.
-    explicit emit(const emitter& unchecked) : emitter(unchecked) {}
+    constexpr explicit emit(const emitter& unchecked) : emitter(unchecked) {}
     /// The emitter of a pass for a function that emits less and that several passes share.
     template <class Wider>
-    emit(const emit<Wider>& wider) : emitter(wider) {
+    constexpr emit(const emit<Wider>& wider) : emitter(wider) {
         static_assert(only_emits_what_it_produces<typename detail::first_not_listed<Produces, Wider>::type>,
                       "emit: a called function emits an op that is not in `produces`; see not_produced<Op, "
                       "Produces>, add it");
@@ -12126,8 +12175,8 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 }
 
 [[gnu::noinline]] HEADRACE_INLINE value emitter::fail(error e) {
-    if (!failed()) context_->report(*current_, std::move(e.message), e.kind);
-    first_->failed_ = true;
+    if (!failed()) at_->context_->report(*at_->current_, std::move(e.message), e.kind);
+    at_->failed_ = true;
     return {};
 }
 
@@ -12145,7 +12194,7 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
         unsupported("it needs a constant of " + number_text(elements) +
                     " elements, which is above the limit of " + number_text(max_computed_bytes) +
                     " bytes; give the tensor as an input or a buffer");
-    } else if (graph_->data_bytes() + storage_bytes(type, count) > max_data_bytes) {
+    } else if (at_->graph_->data_bytes() + storage_bytes(type, count) > max_data_bytes) {
         unsupported("the constants that are made would take more than the limit of " +
                     number_text(max_data_bytes) + " bytes; give large tensors as inputs or buffers");
     }
@@ -12160,13 +12209,13 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 
 HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std::size_t results) {
     if (failed() || !operands_sound(op, arguments)) return nullptr;
-    node& n = graph_->create(op, arguments, results, before_);
-    inference_.clear();
-    result<void> inferred = context_->infer(n, inference_);
-    if (inferred && inference_.results().size() != results)
+    node& n = at_->graph_->create(op, arguments, results, at_->before_);
+    at_->inference_.clear();
+    result<void> inferred = at_->context_->infer(n, at_->inference_);
+    if (inferred && at_->inference_.results().size() != results)
         inferred = invalid("inference gives a different number of results");
     if (!inferred) {
-        graph_->erase(n);
+        at_->graph_->erase(n);
         cannot_make(op, inferred.error());
         return nullptr;
     }
@@ -12174,9 +12223,18 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
     return &n;
 }
 
-[[gnu::noinline]] HEADRACE_INLINE value emitter::no_constants_of(headrace::dtype type) {
-    return unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
-                       ", which has no lowering; use another type");
+HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype type) {
+    std::byte zero[8]{};
+    if (detail::store_element(0, type, zero)) return may_compute(elements, type);
+    unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
+                ", which has no lowering; use another type");
+    return false;
+}
+
+HEADRACE_INLINE value emitter::constant_of_data(const tensor_meta& meta, std::span<std::byte> data) {
+    const value v = create_constant(owner(), meta, at_->before_, data);
+    owner().inherit_annotations(*v.producer, current());
+    return v;
 }
 
 [[gnu::noinline]] HEADRACE_INLINE void emitter::cannot_make(const op_info& op, const error& why) {
@@ -12186,9 +12244,9 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
         return meta != nullptr && element_count(meta->shape) == 0;
     };
     bool empty = false;
-    for (const edge& e : current_->operand_edges()) empty = empty || is_empty(*e.slot);
-    for (std::uint32_t i = 0; i != current_->result_count; ++i)
-        empty = empty || is_empty(current_->result(i));
+    for (const edge& e : at_->current_->operand_edges()) empty = empty || is_empty(*e.slot);
+    for (std::uint32_t i = 0; i != at_->current_->result_count; ++i)
+        empty = empty || is_empty(at_->current_->result(i));
     if (empty) {
         failure = headrace::unsupported(failure.message +
                                         ": an empty tensor has no lowering; drop it from the model");
@@ -12196,17 +12254,24 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
     fail(std::move(failure));
 }
 
-HEADRACE_INLINE node* emitter::add_inferred(const op_info& op, const void* arguments) {
-    node& n = graph_->create(op, arguments, inference_.results().size(), before_);
+[[gnu::noinline]] HEADRACE_INLINE node* emitter::add_by(inference_rule rule, const op_info& op,
+                                                        const void* arguments) {
+    if (failed() || !operands_sound(op, arguments)) return nullptr;
+    at_->inference_.clear();
+    if (const result<void> inferred = rule(arguments, at_->inference_); !inferred) {
+        cannot_make(op, inferred.error());
+        return nullptr;
+    }
+    node& n = at_->graph_->create(op, arguments, at_->inference_.results().size(), at_->before_);
     annotate_inferred(n);
     return &n;
 }
 
 HEADRACE_INLINE void emitter::annotate_inferred(node& n) {
     std::uint32_t i = 0;
-    for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
-    graph_->inherit_annotations(n, *current_);
-    context_->emitted(n);
+    for (const tensor_meta& meta : at_->inference_.results()) at_->graph_->set_meta(n.result(i++), meta);
+    at_->graph_->inherit_annotations(n, *at_->current_);
+    at_->context_->emitted(n);
 }
 
 namespace detail {
@@ -12260,10 +12325,10 @@ HEADRACE_INLINE bool store_element(scalar number, headrace::dtype type, std::byt
 }  // namespace detail
 
 HEADRACE_INLINE bool emitter::operands_sound(const op_info& op, const void* arguments) {
-    if (!may_unroll(++first_->made_)) return false;
+    if (!may_unroll(++at_->made_)) return false;
     return detail::all_operands(op, arguments, [&](value v) {
         if (!v) {
-            first_->failed_ = true;
+            at_->failed_ = true;
             return false;
         }
         if (meta_of(v) == nullptr) {
@@ -12277,9 +12342,9 @@ HEADRACE_INLINE bool emitter::operands_sound(const op_info& op, const void* argu
 
 HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
                                      std::span<const std::int64_t> shape) {
+    if (!may_store(element_count(shape), type)) return {};
     std::byte element[8]{};
-    if (!detail::store_element(number, type, element)) return no_constants_of(type);
-    if (!may_compute(element_count(shape), type)) return {};
+    detail::store_element(number, type, element);
     return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
         const std::size_t size = traits_of(type).bits / 8U;
         for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
@@ -12458,39 +12523,39 @@ struct symbol : symbol_answers {
 /// A value of the graph, and the emitter that makes what an expression says of it.
 class term {
 public:
-    term(emitter& e, headrace::value v) : emitter_(&e), value_(v) {}
+    term(emitter e, headrace::value v) : emitter_(e), value_(v) {}
 
     [[nodiscard]] headrace::value value() const { return value_; }
-    [[nodiscard]] emitter& owner() const { return *emitter_; }
+    [[nodiscard]] emitter owner() const { return emitter_; }
 
-    [[nodiscard]] headrace::dtype dtype() const { return emitter_->dtype(value_); }
-    [[nodiscard]] const int_list& shape() const { return emitter_->shape(value_); }
-    [[nodiscard]] std::size_t rank() const { return emitter_->rank(value_); }
+    [[nodiscard]] headrace::dtype dtype() const { return emitter_.dtype(value_); }
+    [[nodiscard]] const int_list& shape() const { return emitter_.shape(value_); }
+    [[nodiscard]] std::size_t rank() const { return emitter_.rank(value_); }
     /// Along an axis, which counts from the end if it is negative; 0 where there is no such axis.
     [[nodiscard]] std::int64_t size(std::int64_t axis) const {
         const auto i = normalized_axis(axis, rank());
         return i ? shape()[*i] : 0;
     }
-    [[nodiscard]] const tensor_meta& meta() const { return emitter_->meta(value_); }
+    [[nodiscard]] const tensor_meta& meta() const { return emitter_.meta(value_); }
     /// Metadata of the results that the rewrite replaces.
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const {
-        return emitter_->result_meta(i);
+        return emitter_.result_meta(i);
     }
-    [[nodiscard]] const target_spec& target() const { return emitter_->target(); }
+    [[nodiscard]] const target_spec& target() const { return emitter_.target(); }
     /// Refuses the node that is rewritten: `reason` is the rule that it breaks.
     [[nodiscard]] term unsupported(std::pmr::string reason) const {
-        return {*emitter_, emitter_->unsupported(std::move(reason))};
+        return {emitter_, owner().unsupported(std::move(reason))};
     }
     /// May the rewrite compute a constant of that many elements? If not, it refuses the node.
     [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const {
-        return emitter_->may_compute(elements, type);
+        return owner().may_compute(elements, type);
     }
     /// The axis that an argument names, which counts from the end if it is negative; refuses one that is out
     /// of range.
     [[nodiscard]] std::size_t axis(std::int64_t named) const {
         if (const auto found = normalized_axis(named, rank())) return *found;
-        emitter_->unsupported("axis " + number_text(named) + " is out of range for rank " +
-                              number_text(rank()));
+        owner().unsupported("axis " + number_text(named) + " is out of range for rank " +
+                            number_text(rank()));
         return 0;
     }
     /// A constant of this term's dtype, of a shape (1, …, 1) that broadcasts with it. Of integers, the
@@ -12498,24 +12563,23 @@ public:
     [[nodiscard]] term constant(scalar number) const { return constant(number, dtype()); }
     /// The same of another dtype.
     [[nodiscard]] term constant(scalar number, headrace::dtype type) const {
-        return {*emitter_, emitter_->splat(number, type, rank())};
+        return {emitter_, owner().splat(number, type, rank())};
     }
     /// A constant of this term's shape, of its dtype or another one.
     [[nodiscard]] term filled(scalar number) const { return filled(number, dtype()); }
     [[nodiscard]] term filled(scalar number, headrace::dtype type) const {
-        return {*emitter_, emitter_->splat(number, type, shape())};
+        return {emitter_, owner().splat(number, type, shape())};
     }
     /// A constant of that type and shape, from elements as the dtype is stored.
     template <class Range>
     [[nodiscard]] term tensor(headrace::dtype type, sizes shape, const Range& elements) const {
-        return {*emitter_,
-                emitter_->constant(type, shape, std::span(std::data(elements), std::size(elements)))};
+        return {emitter_, owner().constant(type, shape, std::span(std::data(elements), std::size(elements)))};
     }
     /// Another value of the graph, such as an optional operand.
-    [[nodiscard]] term of(headrace::value v) const { return {*emitter_, v}; }
+    [[nodiscard]] term of(headrace::value v) const { return {emitter_, v}; }
 
 private:
-    emitter* emitter_;
+    emitter emitter_;
     headrace::value value_;
 };
 
@@ -12598,7 +12662,7 @@ const term& first_term(const T& first, const Ts&... rest) {
 // What expressions may do with an emitter: what they make is in their type.
 struct expression_access {
     template <op_tag Op>
-    static value make(emitter& e, const args<Op>& a) {
+    static value make(emitter e, const args<Op>& a) {
         node* made = e.template add<Op>(a);
         return made == nullptr ? value{} : made->result();
     }
@@ -12621,7 +12685,7 @@ struct call_t {
         if constexpr ((detail::holds_symbol<Arguments> || ...)) {
             return symbol<(ops_in<Op> | ... | detail::made_in<Arguments>::value)>{};
         } else if constexpr ((detail::holds_term<Arguments> || ...)) {
-            emitter& e = detail::first_term(arguments...).owner();
+            const emitter e = detail::first_term(arguments...).owner();
             return term(e,
                         detail::expression_access::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
         } else {
@@ -12736,7 +12800,7 @@ constexpr auto emitting(const F& f, const Operands&... operands) {
         using made = symbol<(set_of<List> | ... | detail::made_in<Operands>::value)>;
         return std::conditional_t<is_optional<returned>, std::optional<made>, made>{};
     } else {
-        emitter& e = detail::first_term(operands...).owner();
+        const emitter e = detail::first_term(operands...).owner();
         if constexpr (is_optional<returned>) {
             const returned v = f(emit<List>(e), operands.value()...);
             return v ? std::optional(term(e, *v)) : std::nullopt;
@@ -12790,7 +12854,7 @@ struct made_by_t {
         if constexpr ((detail::holds_symbol<Arguments> || ...)) {
             return symbol<(set_of<list> | ... | detail::made_in<Arguments>::value)>{};
         } else {
-            emitter& e = detail::first_term(arguments...).owner();
+            const emitter e = detail::first_term(arguments...).owner();
             return term(e, Builder(emit<list>(e), detail::as_argument(arguments)...));
         }
     }
@@ -12968,7 +13032,7 @@ struct rule_facts<rule<Op, F, Policy>> {
     static constexpr auto made = Policy::made | made_in<result>::value;
 
     // Makes the nodes of the expression; false if the rule declines.
-    static bool run(emitter& e, const node& n, value_list& out);
+    static bool run(emitter e, const node& n, value_list& out);
 };
 
 template <class Policy>
@@ -12994,7 +13058,7 @@ bool take_result(const Returned& returned, value_list& out) {
 }
 
 template <class Op, class F, class Policy>
-bool rule_facts<rule<Op, F, Policy>>::run(emitter& e, const node& n, value_list& out) {
+bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& out) {
     using fault = std::conditional_t<call_of_rule<Op, F>.found, no_fault, not_callable_with<Op>>;
     static_assert(
         rule_takes_operands<fault>,
@@ -13058,7 +13122,7 @@ struct rules_together<rule_list<Rules...>> {
     static constexpr bool any = sizeof...(Rules) != 0;
     static constexpr bool may_decline = (rule_facts<Rules>::may_decline && ...);
 
-    static bool run(emitter& e, const node& n, value_list& out) {
+    static bool run(emitter e, const node& n, value_list& out) {
         return ((rule_facts<Rules>::run(e, n, out) || e.failed()) || ...);
     }
 };
@@ -13907,18 +13971,17 @@ outcome_kind replacements_for(const P& p, const args<Op>& a, emit<declared_by<P>
 /// A handler whose types are erased: drivers are then compiled once, not once for each pass and target.
 struct handler {
     const op_info* op;
-    outcome_kind (*call)(const void* pass, graph& g, node& n, pass_context& context, value_list& with);
+    outcome_kind (*call)(const void* pass, emitter e, value_list& with);  // for the current node
 };
 
 template <class P, class Op>
-outcome_kind call_erased(const void* pass, graph& g, node& n, pass_context& context, value_list& with) {
-    emit<declared_by<P>> e(g, &n, &n, context);
-    return replacements_for<P, Op>(*static_cast<const P*>(pass), args_of<Op>(n), e, with);
+outcome_kind call_erased(const void* pass, emitter any, value_list& with) {
+    emit<declared_by<P>> e(any);
+    return replacements_for<P, Op>(*static_cast<const P*>(pass), args_of<Op>(e.current()), e, with);
 }
 template <class Rules>
-outcome_kind call_rules(const void*, graph& g, node& n, pass_context& context, value_list& with) {
-    emitter e(g, &n, &n, context);
-    const bool rewritten = Rules::run(e, n, with);
+outcome_kind call_rules(const void*, emitter e, value_list& with) {
+    const bool rewritten = Rules::run(e, e.current(), with);
     if (e.failed()) return outcome_kind::failed;
     return rewritten ? outcome_kind::replaced : outcome_kind::declined;
 }
@@ -13968,8 +14031,7 @@ erased_pass erase_type(const P& p) {
     return {&p, pass_name<P>(), handlers_in<P, targets_of<P>>::value, visits_in_execution_order<P>};
 }
 
-result<node_counts> run_in_place(const erased_pass& p, graph& g, pass_context& context);
-result<node_counts> run_retracing(const erased_pass& p, graph& g, pass_context& context);
+result<node_counts> run_handlers(const erased_pass& p, graph& g, pass_context& context, driver_kind driver);
 /// Goes on in a region of a node that the run is at.
 result<void> retrace_region(retracing_run& run, graph& region);
 
@@ -13981,7 +14043,7 @@ template <pass_type P>
 class in_place_driver {
 public:
     [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        return detail::run_in_place(detail::erase_type(p), g, context);
+        return detail::run_handlers(detail::erase_type(p), g, context, driver_kind::in_place);
     }
 };
 
@@ -13992,7 +14054,7 @@ template <pass_type P>
 class retracing_driver {
 public:
     [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        return detail::run_retracing(detail::erase_type(p), g, context);
+        return detail::run_handlers(detail::erase_type(p), g, context, driver_kind::retracing);
     }
 };
 
@@ -14094,13 +14156,15 @@ inline void erase_unused_between(graph& g, const node* before, node& n, bool kee
 /// What a driver does with one node, and what it keeps of that.
 class pass_run {
 protected:
-    pass_run(const erased_pass& p, pass_context& context) : pass_(p), context_(context) {}
+    pass_run(const erased_pass& p, graph& g, pass_context& context)
+        : pass_(p), context_(context), made_(g, context) {}
 
     result<void> rewrite(node& n, const handler& h) {
         graph& g = *n.owner;
         const node* before = n.previous;
         value_list with;
-        outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
+        made_.begin(g, &n, &n);
+        outcome_kind outcome = h.call(pass_.object, emitter(made_), with);
         if (outcome == outcome_kind::replaced) {
             const result<void> sound = check_replacements(n, with, pass_.changes_metadata);
             if (!sound) {
@@ -14135,6 +14199,7 @@ protected:
 
     const erased_pass& pass_;
     pass_context& context_;
+    emission made_;
     node_counts counts_;
     std::pmr::vector<const node*> stale_;  // to be inferred again when they are visited
 
@@ -14168,17 +14233,18 @@ protected:
 
 class in_place_run : pass_run {
 public:
-    in_place_run(const erased_pass& p, pass_context& context) : pass_run(p, context) {}
+    in_place_run(const erased_pass& p, graph& g, pass_context& context)
+        : pass_run(p, g, context), graph_(g) {}
 
-    result<node_counts> run(graph& g) {
+    result<node_counts> run() {
         if (pass_.in_execution_order) {
-            if (result<void> status = run_in_order(g); !status) return std::move(status).error();
+            if (result<void> status = run_in_order(graph_); !status) return std::move(status).error();
             return counts_;
         }
         // Collected before any is rewritten, so that what one handler emits is not visited for another
         // target.
         std::pmr::vector<graph*> graphs;
-        for_each_graph(g, [&](graph& sub) { graphs.push_back(&sub); });
+        for_each_graph(graph_, [&](graph& sub) { graphs.push_back(&sub); });
         found_nodes found;
         for (const handler& h : pass_.handlers) {
             for (graph* sub : graphs) {
@@ -14223,6 +14289,8 @@ private:
         }
         return {};
     }
+
+    graph& graph_;
 };
 
 /// The handlers of a pass by op: a look-up instead of a search for each node of a graph.
@@ -14252,7 +14320,7 @@ private:
 class retracing_run : pass_run {
 public:
     retracing_run(const erased_pass& p, graph& g, pass_context& context)
-        : pass_run(p, context), graph_(g), inference_(g.arena()), handlers_(p.handlers) {}
+        : pass_run(p, g, context), graph_(g), inference_(g.arena()), handlers_(p.handlers) {}
 
     result<node_counts> run() {
         if (result<void> status = retrace(graph_); !status) return std::move(status).error();
@@ -14367,11 +14435,9 @@ HEADRACE_INLINE bool has_any_of(const graph& g, std::span<const op_info* const> 
     });
 }
 
-HEADRACE_INLINE result<node_counts> run_in_place(const erased_pass& p, graph& g, pass_context& context) {
-    return in_place_run(p, context).run(g);
-}
-
-HEADRACE_INLINE result<node_counts> run_retracing(const erased_pass& p, graph& g, pass_context& context) {
+HEADRACE_INLINE result<node_counts> run_handlers(const erased_pass& p, graph& g, pass_context& context,
+                                                 driver_kind driver) {
+    if (driver == driver_kind::in_place) return in_place_run(p, g, context).run();
     return retracing_run(p, g, context).run();
 }
 
@@ -14976,8 +15042,7 @@ result<node_counts> run_unchecked(const P& p, graph& g, pass_context& context, d
         if (!rewritten) return std::move(rewritten).error();
         return node_counts{.rewritten = rewritten.value()};
     } else if constexpr (effects_of<P>::sound) {
-        return driver == driver_kind::in_place ? in_place_driver<P>::run(p, g, context)
-                                               : retracing_driver<P>::run(p, g, context);
+        return run_handlers(erase_type(p), g, context, driver);
     } else {
         return node_counts{};
     }

@@ -5439,7 +5439,8 @@ private:
         node* out = g.output();
         if (out == nullptr) return 0;
         std::size_t added = 0;
-        emit<produces> e(g, out, out, context);
+        emission made(g, out, out, context);
+        emit<produces> e(made);
         std::span<edge> outputs(out->operands, out->operand_count);
         for (std::size_t i = 0; i != outputs.size(); ++i) {
             const value v = *outputs[i].slot;
@@ -6661,7 +6662,7 @@ struct rule_facts<match_rule<P, F, Policy>> {
     static constexpr bool may_decline = true;  // other nodes of the op do not match
     static constexpr auto made = Policy::made | made_in<result>::value;
 
-    static bool run(emitter& e, const node& n, value_list& out);
+    static bool run(emitter e, const node& n, value_list& out);
 };
 template <class P, class F, class NewPolicy, class Policy>
 struct rule_under<match_rule<P, F, Policy>, NewPolicy> {
@@ -6669,14 +6670,14 @@ struct rule_under<match_rule<P, F, Policy>, NewPolicy> {
 };
 
 template <class P, class F, class Policy>
-bool rule_facts<match_rule<P, F, Policy>>::run(emitter& e, const node& n, value_list& out) {
+bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_list& out) {
     constexpr std::size_t count = input_count<P>;
     node_matcher<pattern_of<P>, count> matcher;
     if (!matcher.match(n)) return false;
     const node_match<pattern_of<P>, F> found{matcher.found};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return take_result<Policy>(
-            apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...), out);
+        return take_result<Policy>(apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...),
+                                   out);
     }(std::make_index_sequence<count>{});
 }
 
@@ -8075,7 +8076,8 @@ private:
     }
 
     void rewrite(node& n) {
-        emitting e(*g_, &n, &n, *context_);
+        emission made(*g_, &n, &n, *context_);
+        emitting e(made);
         const kind k = chosen_->kind_of(n);
         const bool moves_axes = k == kind::axes && !(chosen_->stored(n.result()).row_major() &&
                                                      chosen_->demanded(n.operands[0]).row_major());
@@ -8540,7 +8542,8 @@ struct lay_out_interface : pass {
             if (meta.rank() != 4) continue;
             const int_list& s = meta.shape;
             g.set_meta(n.result(), {meta.dtype, {s[0], s[2], s[3], s[1]}, {}});
-            emit<produces> e(g, &n, n.next, context);
+            emission made(g, &n, n.next, context);
+            emit<produces> e(made);
             const value exported = build::transpose(e, n.result(), build::to_channels_first(4));
             if (!exported) continue;
             g.replace_all_uses(n.result(), exported, exported.producer);
@@ -8548,7 +8551,8 @@ struct lay_out_interface : pass {
         }
         node* out = g.output();
         if (out == nullptr || !is_asked(*out)) return laid_out;
-        emit<produces> e(g, out, out, context);
+        emission made(g, out, out, context);
+        emit<produces> e(made);
         for (edge& operand : std::span(out->operands, out->operand_count)) {
             if (e.rank(*operand.slot) != 4) continue;
             const value v = build::transpose(e, *operand.slot, build::to_channels_last(4));
@@ -14758,7 +14762,8 @@ private:
         g.set_meta(input.result(), {widest.dtype, meta_of(input.result())->shape, {}});
         g.annotate(input, described(taken.parameters));
         for (node* reader : readers) {
-            emit<produces> e(g, reader, reader, context);
+            emission made(g, reader, reader, context);
+            emit<produces> e(made);
             const args<quantize>& a = args_of<quantize>(*reader);
             const value integers = requantize(e, taken, quantization_of(a), a.dtype);
             if (!integers) continue;
@@ -14772,8 +14777,8 @@ private:
         std::pmr::vector<interface_quantization> given(output.operand_count);
         std::size_t changed = 0;
         for (edge& operand : std::span(output.operands, output.operand_count)) {
-            const auto read =
-                as_dequantized_per_tensor(emit<produces>(g, &output, &output, context), *operand.slot);
+            emission made(g, &output, &output, context);
+            const auto read = as_dequantized_per_tensor(emit<produces>(made), *operand.slot);
             if (!read) continue;
             node* last = operand.source;
             g.set_operand(operand, read->integers);
@@ -15039,7 +15044,8 @@ private:
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
         const std::pmr::vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);
         const std::pmr::vector<value> on_false = inline_region(*a.else_graph, n, a.inputs);
-        emit<produces> e(g, &n, &n, context);
+        emission made(g, &n, &n, context);
+        emit<produces> e(made);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             if (i >= on_true.size() || i >= on_false.size()) return false;
             const shape_builder one = shape_builder::filled(e.rank(n.result(i)), 1);
@@ -16853,7 +16859,8 @@ private:
 
     private:
         void visit(node& n) {
-            emitting e(g_, &n, &n, context_);
+            emission made(g_, &n, &n, context_);
+            emitting e(made);
             const std::size_t before = count_;
             if (is<builtin::output>(n)) return take_numbers(n, e);
             if (!has_numbers(n)) return restore_booleans(n, e);

@@ -2941,8 +2941,7 @@ private:
 /// the node.
 class export_interpreter : public emitter {
 public:
-    export_interpreter(node& current, pass_context& context, detail::retracing_run* run = nullptr)
-        : emitter(*current.owner, &current, &current, context), run_(run) {}
+    explicit export_interpreter(emitter e, detail::retracing_run* run = nullptr) : emitter(e), run_(run) {}
 
     /// A node of that op; its `val` is inferred, and the rest of its metadata is `meta`. Given the arguments
     /// of the visited node as they are, it is a copy of that. Ops with one result give a value, others a
@@ -2950,7 +2949,7 @@ public:
     template <op_tag Op>
     auto call_operator(const args<Op>& a, const node_metadata& meta) {
         node* n = nullptr;
-        if (&a == current_->arguments && headrace::is<Op>(*current_)) {
+        if (&a == current_node()->arguments && headrace::is<Op>(*current_node())) {
             n = &copy_of_current();
         } else {
             n = with_metadata(meta, [&] { return this->template add<Op>(a); });
@@ -2963,28 +2962,28 @@ public:
     }
     /// The same for an op that is known at run time; its `val` is inferred by the context's rules.
     value_list call_operator(const operator_call& call, const node_metadata& meta) {
-        if (!call.changed() && &call.source() == current_) return results_of(&copy_of_current());
+        if (!call.changed() && &call.source() == current_node()) return results_of(&copy_of_current());
         const std::size_t count = call.op().results == variadic_results
-                                      ? current_->result_count
+                                      ? current_node()->result_count
                                       : static_cast<std::size_t>(call.op().results);
         return results_of(with_metadata(meta, [&] { return this->add(call.op(), call.arguments(), count); }));
     }
 
     /// An input of the graph.
     value placeholder(std::string_view name, const tensor_meta& val, const node_metadata& meta) {
-        return made(owner().create<builtin::placeholder>({}, current_), name, val, meta);
+        return made(owner().create<builtin::placeholder>({}, current_node()), name, val, meta);
     }
     /// A tensor that is known before the program runs.
     value get_attr(std::string_view name, const tensor_data& data, const tensor_meta& val,
                    const node_metadata& meta) {
-        return made(owner().create<builtin::constant>({.data = data}, current_), name, val, meta);
+        return made(owner().create<builtin::constant>({.data = data}, current_node()), name, val, meta);
     }
     /// The outputs of the graph.
     void output(std::span<const value> values, const node_metadata& meta) {
         for (const value v : values) {
             if (!v) return;  // after a failure, which is reported
         }
-        node& n = owner().create<builtin::output>({.values = list<value>(values)}, current_);
+        node& n = owner().create<builtin::output>({.values = list<value>(values)}, current_node());
         n.annotations = meta.source().annotations;
         has_output_ = true;
     }
@@ -3022,9 +3021,9 @@ public:
 private:
     template <class Add>
     node* with_metadata(const node_metadata& meta, Add&& add_node) {
-        node* const visited = std::exchange(current_, const_cast<node*>(&meta.source()));
+        node* const visited = std::exchange(current_node(), const_cast<node*>(&meta.source()));
         node* const n = add_node();
-        current_ = visited;
+        current_node() = visited;
         return n;
     }
     value made(node& n, std::string_view name, const tensor_meta& val, const node_metadata& meta) {
@@ -3035,9 +3034,10 @@ private:
     }
     // Always a node of its own, that what the hook makes after it comes after it.
     node& copy_of_current() {
-        copy_ = &owner().create(*current_->op, current_->arguments, current_->result_count, current_);
-        std::copy_n(current_->results, current_->result_count, copy_->results);
-        owner().inherit_annotations(*copy_, *current_);
+        node& n = *current_node();
+        copy_ = &owner().create(*n.op, n.arguments, n.result_count, &n);
+        std::copy_n(n.results, n.result_count, copy_->results);
+        owner().inherit_annotations(*copy_, n);
         return *copy_;
     }
     value changed(value v) {
@@ -3118,8 +3118,9 @@ struct export_hooks {
     }
 
     template <class Op>
-    static outcome_kind call(const void* pass, graph&, node& n, pass_context& context, value_list& with) {
-        export_interpreter e(n, context);
+    static outcome_kind call(const void* pass, emitter any, value_list& with) {
+        export_interpreter e(any);
+        const node& n = e.current();
         const node_metadata meta(n);
         return give(e,
                     with_super(pass, e,
@@ -3136,18 +3137,18 @@ struct export_hooks {
                                }),
                     with);
     }
-    static outcome_kind call_fallback(const void* pass, graph&, node& n, pass_context& context,
-                                      value_list& with) {
-        export_interpreter e(n, context);
+    static outcome_kind call_fallback(const void* pass, emitter any, value_list& with) {
+        export_interpreter e(any);
+        const node& n = e.current();
         return give(
             e,
             with_super(pass, e,
                        [&](D& self) { return self.call_operator(operator_call(n), node_metadata(n)); }),
             with);
     }
-    static outcome_kind call_placeholder(const void* pass, graph&, node& n, pass_context& context,
-                                         value_list& with) {
-        export_interpreter e(n, context);
+    static outcome_kind call_placeholder(const void* pass, emitter any, value_list& with) {
+        export_interpreter e(any);
+        const node& n = e.current();
         return give(e,
                     with_super(pass, e,
                                [&](D& self) {
@@ -3155,9 +3156,9 @@ struct export_hooks {
                                }),
                     with);
     }
-    static outcome_kind call_get_attr(const void* pass, graph&, node& n, pass_context& context,
-                                      value_list& with) {
-        export_interpreter e(n, context);
+    static outcome_kind call_get_attr(const void* pass, emitter any, value_list& with) {
+        export_interpreter e(any);
+        const node& n = e.current();
         return give(e,
                     with_super(pass, e,
                                [&](D& self) {
@@ -3167,8 +3168,9 @@ struct export_hooks {
                     with);
     }
     // A hook that does not call super().output leaves the outputs as they are.
-    static outcome_kind call_output(const void* pass, graph&, node& n, pass_context& context, value_list&) {
-        export_interpreter e(n, context);
+    static outcome_kind call_output(const void* pass, emitter any, value_list&) {
+        export_interpreter e(any);
+        const node& n = e.current();
         const list<value> values = args_of<builtin::output>(n).values;
         with_super(pass, e,
                    [&](D& self) { self.output(std::span(values.data(), values.size()), node_metadata(n)); });
@@ -3177,7 +3179,8 @@ struct export_hooks {
     }
     static result<void> call_submodule(const void* pass, retracing_run& run, graph& region, node& holder,
                                        pass_context& context) {
-        export_interpreter e(holder, context, &run);
+        emission made(*holder.owner, &holder, &holder, context);
+        export_interpreter e(emitter(made), &run);
         if constexpr (hooks_submodule<D>) {
             with_super(pass, e, [&](D& self) { self.submodule(region, node_metadata(holder)); });
         } else {
@@ -3331,7 +3334,7 @@ private:
             if constexpr (detail::hooks_call<Derived>) {
                 HEADRACE_TRY(static_cast<Derived*>(this)->call(g, context));
             }
-            return detail::run_retracing(erased, g, context);
+            return detail::run_handlers(erased, g, context, driver_kind::retracing);
         });
     }
 
@@ -3517,7 +3520,7 @@ private:
         if (handlers_.empty()) return {};
         // Passes without members need no object of their own.
         const detail::erased_pass all{this, Pipeline::pass_names[first_], handlers_, true};
-        HEADRACE_TRY(counts, detail::run_retracing(all, g_, context_));
+        HEADRACE_TRY(counts, detail::run_handlers(all, g_, context_, driver_kind::retracing));
         done_.passes[first_].nodes = counts;
         ++done_.sweeps;
         handlers_.clear();
@@ -4695,7 +4698,7 @@ struct rule_facts<match_rule<P, F, Policy>> {
     static constexpr bool may_decline = true;  // other nodes of the op do not match
     static constexpr auto made = Policy::made | made_in<result>::value;
 
-    static bool run(emitter& e, const node& n, value_list& out);
+    static bool run(emitter e, const node& n, value_list& out);
 };
 template <class P, class F, class NewPolicy, class Policy>
 struct rule_under<match_rule<P, F, Policy>, NewPolicy> {
@@ -4703,14 +4706,14 @@ struct rule_under<match_rule<P, F, Policy>, NewPolicy> {
 };
 
 template <class P, class F, class Policy>
-bool rule_facts<match_rule<P, F, Policy>>::run(emitter& e, const node& n, value_list& out) {
+bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_list& out) {
     constexpr std::size_t count = input_count<P>;
     node_matcher<pattern_of<P>, count> matcher;
     if (!matcher.match(n)) return false;
     const node_match<pattern_of<P>, F> found{matcher.found};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return take_result<Policy>(
-            apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...), out);
+        return take_result<Policy>(apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...),
+                                   out);
     }(std::make_index_sequence<count>{});
 }
 
@@ -6188,7 +6191,8 @@ private:
     }
     outcome_kind copy_constant(const node& n, const matching_rule* rule) {
         if (rule != nullptr && rule->filled_with) {
-            emitter e(site_.g, &site_.current, site_.before, site_.context);
+            emission made(site_.g, &site_.current, site_.before, site_.context);
+            emitter e(made);
             const tensor_meta& like = e.meta(match_.returning_values[0]);
             const value v = e.splat(*rule->filled_with, like.dtype, like.rank());
             if (!v) return outcome_kind::failed;
@@ -6305,7 +6309,8 @@ public:
         make_ = [f = std::move(f)](const subgraph_match& m, const graph&,
                                    const detail::replacement_site& site, value_list& with) {
             using produces = typename detail::emitting_signature_of<F>::produces;
-            emit<produces> e(site.g, &site.current, site.before, site.context);
+            emission made(site.g, &site.current, site.before, site.context);
+            emit<produces> e(made);
             auto returned = f(m, e);
             if (e.failed()) return detail::outcome_kind::failed;
             if constexpr (is_optional<decltype(returned)>) {

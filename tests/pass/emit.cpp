@@ -24,7 +24,8 @@ struct relu_graph : graph {
 };
 struct relu_of_input : relu_graph {
     pass_context context;
-    emit<ops<toy::neg, toy::add, toy::sum, toy::cat>> e{*this, relu, relu, context};
+    emission made{*this, relu, relu, context};
+    emit<ops<toy::neg, toy::add, toy::sum, toy::cat>> e{made};
 };
 
 template <class T>

@@ -3,6 +3,8 @@
 #ifndef HEADRACE_BASE_RESULT_HPP
 #define HEADRACE_BASE_RESULT_HPP
 
+#include <memory_resource>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -12,11 +14,13 @@ namespace headrace {
 
 namespace detail {
 
-// An error on the heap, or none: few results hold one, and all are returned through several functions.
+// An error in memory of its own, or none: few results hold one, and each is returned through several
+// functions. It lies where its text does, so that programs without a heap choose.
 class error_box {
 public:
     error_box() = default;
-    [[gnu::cold, gnu::noinline]] explicit error_box(error&& e) : held_(new error(std::move(e))) {}
+    [[gnu::cold, gnu::noinline]] explicit error_box(error&& e)
+        : held_(new(memory_of(e)->allocate(sizeof(error), alignof(error))) error(std::move(e))) {}
     error_box(error_box&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
     error_box(const error_box&) = delete;
     error_box& operator=(error_box&& other) noexcept {
@@ -32,16 +36,22 @@ public:
     [[nodiscard]] error& get() const { return *held_; }
 
 private:
-    [[gnu::cold, gnu::noinline]] static void destroy(error* e) noexcept { delete e; }
+    static std::pmr::memory_resource* memory_of(const error& e) {
+        return e.message.get_allocator().resource();
+    }
+    [[gnu::cold, gnu::noinline]] static void destroy(error* e) noexcept {
+        std::pmr::memory_resource* const memory = memory_of(*e);
+        e->~error();
+        memory->deallocate(e, sizeof(error), alignof(error));
+    }
 
     error* held_ = nullptr;
 };
 
 }  // namespace detail
 
-/// A value, or the error that there is instead of it: std::expected of C++23 for headrace::error, at a tenth
-/// of the cost to compile of the libraries that have one for C++20. To ask for the one that it does not hold
-/// ends the program.
+/// A value, or the error that there is instead of it, as C++23's std::expected. To ask for the one that it
+/// does not hold ends the program.
 template <class T>
 class [[nodiscard]] result {
 public:

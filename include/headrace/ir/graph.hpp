@@ -122,12 +122,15 @@ public:
         static_assert(std::is_trivially_copyable_v<T>,
                       "annotation: must be trivially copyable; keep lists in the arena");
         T* copy = make<T>(data);
-        for (annotation* a = n.annotations; a != nullptr; a = a->next) {
-            if (a->key == &annotation_key<T>) {
-                a->data = copy;
-                return;
+        if constexpr (!T::inherited) {
+            for (annotation* a = n.annotations; a != nullptr; a = a->next) {
+                if (a->key == &annotation_key<T>) {
+                    a->data = copy;
+                    return;
+                }
             }
         }
+        // Before one of its type, which other nodes may have as well.
         n.annotations = make<annotation>(&annotation_key<T>, copy, T::inherited, n.annotations);
     }
 
@@ -211,6 +214,8 @@ private:
         }
     }
 
+    static bool all_inherited(const annotation* annotations);
+
     static void link_use(edge& e) {
         node& source = *e.slot->producer;
         e.source = &source;
@@ -251,14 +256,14 @@ private:
     graph* next_region_ = nullptr;
 };
 
+/// A constant of that type and shape, row-major, with elements that allocate_data has made room for.
+value create_constant(graph& g, const tensor_meta& meta, node* before, std::span<std::byte> data);
 /// A constant of that type and shape, row-major, whose elements `fill(std::span<std::byte>)` writes.
 template <class Fill>
 value create_constant(graph& g, const tensor_meta& meta, node* before, Fill&& fill) {
     const std::span<std::byte> data = g.allocate_data(bytes_in_memory(meta));
     fill(data);
-    node& n = g.create<builtin::constant>({.data = {.bytes = data.data()}}, before);
-    g.set_meta(n.result(), meta);
-    return n.result();
+    return create_constant(g, meta, before, data);
 }
 
 }  // namespace headrace

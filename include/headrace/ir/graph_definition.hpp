@@ -42,6 +42,10 @@ HEADRACE_INLINE void graph::erase(node& n) {
 }
 
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
+    if (to.annotations == nullptr && all_inherited(from.annotations)) {
+        to.annotations = from.annotations;
+        return;
+    }
     join_origins(to, from);
     for (const annotation* a = from.annotations; a != nullptr; a = a->next) {
         bool present = !a->inherited;
@@ -49,6 +53,13 @@ HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
             present = a->key == b->key;
         if (!present) to.annotations = make<annotation>(a->key, a->data, true, to.annotations);
     }
+}
+
+HEADRACE_INLINE bool graph::all_inherited(const annotation* annotations) {
+    for (const annotation* a = annotations; a != nullptr; a = a->next) {
+        if (!a->inherited) return false;
+    }
+    return true;
 }
 
 HEADRACE_INLINE void graph::join_origins(node& to, const node& from) {
@@ -153,6 +164,13 @@ HEADRACE_INLINE void graph::own_arguments(node& n) {
         e->operand = static_cast<std::uint32_t>(e - n.operands);
         link_use(*e++);
     });
+}
+
+HEADRACE_INLINE value create_constant(graph& g, const tensor_meta& meta, node* before,
+                                      std::span<std::byte> data) {
+    node& n = g.create<builtin::constant>({.data = {.bytes = data.data()}}, before);
+    g.set_meta(n.result(), meta);
+    return n.result();
 }
 
 }  // namespace headrace

@@ -33,7 +33,8 @@ struct result_slot {
     std::string_view name;  ///< the exported program's name for it, or empty
 };
 
-/// User metadata of a node: a value of any trivially copyable type, found again by that type.
+/// User metadata of a node: a value of any trivially copyable type, found again by that type. Nodes that
+/// descend from one node share what they inherit; the first of a type counts.
 struct annotation {
     const void* key;
     const void* data;

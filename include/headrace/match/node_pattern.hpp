@@ -109,7 +109,7 @@ struct rule_facts<match_rule<P, F, Policy>> {
     static constexpr bool may_decline = true;  // other nodes of the op do not match
     static constexpr auto made = Policy::made | made_in<result>::value;
 
-    static bool run(emitter& e, const node& n, value_list& out);
+    static bool run(emitter e, const node& n, value_list& out);
 };
 template <class P, class F, class NewPolicy, class Policy>
 struct rule_under<match_rule<P, F, Policy>, NewPolicy> {
@@ -117,14 +117,14 @@ struct rule_under<match_rule<P, F, Policy>, NewPolicy> {
 };
 
 template <class P, class F, class Policy>
-bool rule_facts<match_rule<P, F, Policy>>::run(emitter& e, const node& n, value_list& out) {
+bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_list& out) {
     constexpr std::size_t count = input_count<P>;
     node_matcher<pattern_of<P>, count> matcher;
     if (!matcher.match(n)) return false;
     const node_match<pattern_of<P>, F> found{matcher.found};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return take_result<Policy>(
-            apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...), out);
+        return take_result<Policy>(apply_to_match<F>(found, Policy::operand(term(e, matcher.inputs[I]))...),
+                                   out);
     }(std::make_index_sequence<count>{});
 }
 

@@ -159,7 +159,8 @@ private:
     }
     outcome_kind copy_constant(const node& n, const matching_rule* rule) {
         if (rule != nullptr && rule->filled_with) {
-            emitter e(site_.g, &site_.current, site_.before, site_.context);
+            emission made(site_.g, &site_.current, site_.before, site_.context);
+            emitter e(made);
             const tensor_meta& like = e.meta(match_.returning_values[0]);
             const value v = e.splat(*rule->filled_with, like.dtype, like.rank());
             if (!v) return outcome_kind::failed;
@@ -276,7 +277,8 @@ public:
         make_ = [f = std::move(f)](const subgraph_match& m, const graph&,
                                    const detail::replacement_site& site, value_list& with) {
             using produces = typename detail::emitting_signature_of<F>::produces;
-            emit<produces> e(site.g, &site.current, site.before, site.context);
+            emission made(site.g, &site.current, site.before, site.context);
+            emit<produces> e(made);
             auto returned = f(m, e);
             if (e.failed()) return detail::outcome_kind::failed;
             if constexpr (is_optional<decltype(returned)>) {

@@ -49,18 +49,17 @@ outcome_kind replacements_for(const P& p, const args<Op>& a, emit<declared_by<P>
 /// A handler whose types are erased: drivers are then compiled once, not once for each pass and target.
 struct handler {
     const op_info* op;
-    outcome_kind (*call)(const void* pass, graph& g, node& n, pass_context& context, value_list& with);
+    outcome_kind (*call)(const void* pass, emitter e, value_list& with);  // for the current node
 };
 
 template <class P, class Op>
-outcome_kind call_erased(const void* pass, graph& g, node& n, pass_context& context, value_list& with) {
-    emit<declared_by<P>> e(g, &n, &n, context);
-    return replacements_for<P, Op>(*static_cast<const P*>(pass), args_of<Op>(n), e, with);
+outcome_kind call_erased(const void* pass, emitter any, value_list& with) {
+    emit<declared_by<P>> e(any);
+    return replacements_for<P, Op>(*static_cast<const P*>(pass), args_of<Op>(e.current()), e, with);
 }
 template <class Rules>
-outcome_kind call_rules(const void*, graph& g, node& n, pass_context& context, value_list& with) {
-    emitter e(g, &n, &n, context);
-    const bool rewritten = Rules::run(e, n, with);
+outcome_kind call_rules(const void*, emitter e, value_list& with) {
+    const bool rewritten = Rules::run(e, e.current(), with);
     if (e.failed()) return outcome_kind::failed;
     return rewritten ? outcome_kind::replaced : outcome_kind::declined;
 }
@@ -110,8 +109,7 @@ erased_pass erase_type(const P& p) {
     return {&p, pass_name<P>(), handlers_in<P, targets_of<P>>::value, visits_in_execution_order<P>};
 }
 
-result<node_counts> run_in_place(const erased_pass& p, graph& g, pass_context& context);
-result<node_counts> run_retracing(const erased_pass& p, graph& g, pass_context& context);
+result<node_counts> run_handlers(const erased_pass& p, graph& g, pass_context& context, driver_kind driver);
 /// Goes on in a region of a node that the run is at.
 result<void> retrace_region(retracing_run& run, graph& region);
 
@@ -123,7 +121,7 @@ template <pass_type P>
 class in_place_driver {
 public:
     [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        return detail::run_in_place(detail::erase_type(p), g, context);
+        return detail::run_handlers(detail::erase_type(p), g, context, driver_kind::in_place);
     }
 };
 
@@ -134,7 +132,7 @@ template <pass_type P>
 class retracing_driver {
 public:
     [[nodiscard]] static result<node_counts> run(const P& p, graph& g, pass_context& context) {
-        return detail::run_retracing(detail::erase_type(p), g, context);
+        return detail::run_handlers(detail::erase_type(p), g, context, driver_kind::retracing);
     }
 };
 

@@ -60,13 +60,15 @@ inline void erase_unused_between(graph& g, const node* before, node& n, bool kee
 /// What a driver does with one node, and what it keeps of that.
 class pass_run {
 protected:
-    pass_run(const erased_pass& p, pass_context& context) : pass_(p), context_(context) {}
+    pass_run(const erased_pass& p, graph& g, pass_context& context)
+        : pass_(p), context_(context), made_(g, context) {}
 
     result<void> rewrite(node& n, const handler& h) {
         graph& g = *n.owner;
         const node* before = n.previous;
         value_list with;
-        outcome_kind outcome = h.call(pass_.object, g, n, context_, with);
+        made_.begin(g, &n, &n);
+        outcome_kind outcome = h.call(pass_.object, emitter(made_), with);
         if (outcome == outcome_kind::replaced) {
             const result<void> sound = check_replacements(n, with, pass_.changes_metadata);
             if (!sound) {
@@ -101,6 +103,7 @@ protected:
 
     const erased_pass& pass_;
     pass_context& context_;
+    emission made_;
     node_counts counts_;
     std::pmr::vector<const node*> stale_;  // to be inferred again when they are visited
 
@@ -134,17 +137,18 @@ protected:
 
 class in_place_run : pass_run {
 public:
-    in_place_run(const erased_pass& p, pass_context& context) : pass_run(p, context) {}
+    in_place_run(const erased_pass& p, graph& g, pass_context& context)
+        : pass_run(p, g, context), graph_(g) {}
 
-    result<node_counts> run(graph& g) {
+    result<node_counts> run() {
         if (pass_.in_execution_order) {
-            if (result<void> status = run_in_order(g); !status) return std::move(status).error();
+            if (result<void> status = run_in_order(graph_); !status) return std::move(status).error();
             return counts_;
         }
         // Collected before any is rewritten, so that what one handler emits is not visited for another
         // target.
         std::pmr::vector<graph*> graphs;
-        for_each_graph(g, [&](graph& sub) { graphs.push_back(&sub); });
+        for_each_graph(graph_, [&](graph& sub) { graphs.push_back(&sub); });
         found_nodes found;
         for (const handler& h : pass_.handlers) {
             for (graph* sub : graphs) {
@@ -189,6 +193,8 @@ private:
         }
         return {};
     }
+
+    graph& graph_;
 };
 
 /// The handlers of a pass by op: a look-up instead of a search for each node of a graph.
@@ -218,7 +224,7 @@ private:
 class retracing_run : pass_run {
 public:
     retracing_run(const erased_pass& p, graph& g, pass_context& context)
-        : pass_run(p, context), graph_(g), inference_(g.arena()), handlers_(p.handlers) {}
+        : pass_run(p, g, context), graph_(g), inference_(g.arena()), handlers_(p.handlers) {}
 
     result<node_counts> run() {
         if (result<void> status = retrace(graph_); !status) return std::move(status).error();
@@ -333,11 +339,9 @@ HEADRACE_INLINE bool has_any_of(const graph& g, std::span<const op_info* const> 
     });
 }
 
-HEADRACE_INLINE result<node_counts> run_in_place(const erased_pass& p, graph& g, pass_context& context) {
-    return in_place_run(p, context).run(g);
-}
-
-HEADRACE_INLINE result<node_counts> run_retracing(const erased_pass& p, graph& g, pass_context& context) {
+HEADRACE_INLINE result<node_counts> run_handlers(const erased_pass& p, graph& g, pass_context& context,
+                                                 driver_kind driver) {
+    if (driver == driver_kind::in_place) return in_place_run(p, g, context).run();
     return retracing_run(p, g, context).run();
 }
 

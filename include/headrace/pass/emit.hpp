@@ -51,29 +51,53 @@ inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 16;
 inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
 inline constexpr std::uint64_t max_data_bytes = std::uint64_t{1} << 32;      ///< of all that a graph owns
 
+/// What is made for one node that a pass rewrites: where it stands, and whether it has failed. Emitters are
+/// handles of it.
+class emission {
+    friend class emitter;
+
+public:
+    /// For nodes of `g`, whose context that is; `begin` says for which.
+    emission(graph& g, pass_context& context) : graph_(&g), context_(&context), inference_(g.arena()) {}
+    /// New nodes lie before `before`, and inherit the annotations of `current`.
+    emission(graph& g, node* current, node* before, pass_context& context) : emission(g, context) {
+        begin(g, current, before);
+    }
+    emission(const emission&) = delete;
+    emission& operator=(const emission&) = delete;
+
+    /// Goes on with another node, of this graph or of one with the same arena.
+    void begin(graph& g, node* current, node* before) {
+        graph_ = &g;
+        current_ = current;
+        before_ = before;
+        failed_ = false;
+        made_ = 0;
+    }
+
+private:
+    graph* graph_;
+    node* current_ = nullptr;
+    node* before_ = nullptr;
+    pass_context* context_;
+    inference inference_;
+    bool failed_ = false;
+    std::int64_t made_ = 0;
+};
+
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
 /// every value made is empty and the node that is being rewritten stays as it is, so handlers need not test
-/// each step.
+/// each step. It is a pointer: copies make nodes in the same place, and fail together.
 class emitter {
     friend struct detail::expression_access;
 
 public:
-    emitter(graph& g, node* current, node* before, pass_context& context)
-        : current_(current), graph_(&g), before_(before), context_(&context), inference_(g.arena()) {}
-    /// Another name for `other`, which it must not outlive: they fail together.
-    emitter(const emitter& other)
-        : current_(other.current_),
-          graph_(other.graph_),
-          before_(other.before_),
-          context_(other.context_),
-          inference_(other.graph_->arena()),
-          first_(other.first_) {}
-    emitter& operator=(const emitter&) = delete;
+    constexpr explicit emitter(emission& made) : at_(&made) {}
 
     /// The node that is being rewritten.
-    [[nodiscard]] const node& current() const { return *current_; }
-    [[nodiscard]] graph& owner() const { return *graph_; }
-    [[nodiscard]] const target_spec& target() const { return graph_->target(); }
+    [[nodiscard]] const node& current() const { return *at_->current_; }
+    [[nodiscard]] graph& owner() const { return *at_->graph_; }
+    [[nodiscard]] const target_spec& target() const { return at_->graph_->target(); }
 
     /// Metadata of a value; that of `dtype::unknown` where it is empty, after a failure, or has lost its
     /// `val`.
@@ -85,13 +109,15 @@ public:
     [[nodiscard]] const int_list& shape(value v) const { return meta(v).shape; }
     [[nodiscard]] std::size_t rank(value v) const { return meta(v).rank(); }
     /// Metadata of the results that are to be replaced.
-    [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const { return meta({current_, i}); }
+    [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const {
+        return meta({at_->current_, i});
+    }
 
     /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned
     /// on.
     value unsupported(std::pmr::string reason);
     value fail(error e);
-    [[nodiscard]] bool failed() const { return first_->failed_; }
+    [[nodiscard]] bool failed() const { return at_->failed_; }
 
     /// May a rewrite make some nodes `steps` times over? If that is above the limit, the node is refused.
     bool may_unroll(std::int64_t steps);
@@ -103,25 +129,26 @@ public:
     /// already need not be in `produces`. Null after a failure, or where an operand is empty.
     template <class Change>
     node* clone(const node& n, std::span<const value> operands, Change&& change) {
-        for (const value v : operands) first_->failed_ = failed() || !v;
+        for (const value v : operands) at_->failed_ = failed() || !v;
         if (failed()) return nullptr;
-        node& copy = graph_->create(*n.op, n.arguments, n.result_count, before_);
-        for (std::size_t i = 0; i != operands.size(); ++i) graph_->set_operand(copy.operands[i], operands[i]);
+        graph& g = owner();
+        node& copy = g.create(*n.op, n.arguments, n.result_count, at_->before_);
+        for (std::size_t i = 0; i != operands.size(); ++i) g.set_operand(copy.operands[i], operands[i]);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             tensor_meta meta = n.results[i].meta.value_or(tensor_meta{});
             change(meta);
-            graph_->set_meta(copy.result(i), meta);
+            g.set_meta(copy.result(i), meta);
         }
-        graph_->inherit_annotations(copy, n);
+        g.inherit_annotations(copy, n);
         return &copy;
     }
 
     /// A constant of that type and shape; `fill` writes its elements, row-major.
     template <class Fill>
     value constant(const tensor_meta& meta, Fill&& fill) {
-        const value v = create_constant(*graph_, meta, before_, std::forward<Fill>(fill));
-        graph_->inherit_annotations(*v.producer, *current_);
-        return v;
+        const std::span<std::byte> data = owner().allocate_data(bytes_in_memory(meta));
+        fill(data);
+        return constant_of_data(meta, data);
     }
     /// A constant from elements in memory; T is the type that the dtype is stored as.
     template <class T>
@@ -134,14 +161,13 @@ public:
     /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
     template <class Number>
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
-        std::byte zero[8]{};
-        if (!detail::store_element(0, type, zero)) return no_constants_of(type);
-        if (!may_compute(element_count(shape), type)) return {};
-        return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
-            const std::size_t width = traits_of(type).bits / 8U;
-            for (std::size_t i = 0; i * width != data.size(); ++i)
-                detail::store_element(number(i), type, &data[i * width]);
-        });
+        if (!may_store(element_count(shape), type)) return {};
+        const tensor_meta meta{type, int_list(shape), {}};
+        const std::span<std::byte> data = owner().allocate_data(bytes_in_memory(meta));
+        const std::size_t width = traits_of(type).bits / 8U;
+        for (std::size_t i = 0; i * width != data.size(); ++i)
+            detail::store_element(number(i), type, &data[i * width]);
+        return constant_of_data(meta, data);
     }
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
     /// rank.
@@ -151,42 +177,33 @@ public:
 protected:
     /// Adds a node whose metadata is inferred by its op's own rule.
     template <op_tag Op>
-    [[gnu::noinline]] node* add(const args<Op>& a) {  // once per op, not once per handler that makes one
-        if (failed() || !operands_sound(info_of<Op>, &a)) return nullptr;
-        inference_.clear();
-        if (auto inferred = infer_op<Op>(a, inference_); !inferred) {
-            cannot_make(info_of<Op>, inferred.error());
-            return nullptr;
-        }
-        return add_inferred(info_of<Op>, &a);
+    node* add(const args<Op>& a) {
+        return add_by(detail::rule_of_op<Op>(), info_of<Op>, &a);
     }
     /// A node of an op that is known only at run time, with `results` results, whose metadata the context
     /// infers.
     node* add(const op_info& op, const void* arguments, std::size_t results);
 
-    node* current_;  // whose annotations nodes inherit
+    /// Whose annotations nodes inherit; the node that is being rewritten, at first.
+    [[nodiscard]] node*& current_node() { return at_->current_; }
 
 private:
     static const tensor_meta& nothing() {
         static constexpr tensor_meta empty{};
         return empty;
     }
-    value no_constants_of(headrace::dtype type);
+    // The same of elements that are stored as numbers, as not all types are.
+    bool may_store(std::int64_t elements, headrace::dtype type);
+    value constant_of_data(const tensor_meta& meta, std::span<std::byte> data);
     // Targets have no empty tensors: where the current node has one, no pass is at fault.
     void cannot_make(const op_info& op, const error& why);
-    node* add_inferred(const op_info& op, const void* arguments);
+    node* add_by(inference_rule rule, const op_info& op, const void* arguments);
     void annotate_inferred(node& n);
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     // Is called before each node is made, and counts them.
     bool operands_sound(const op_info& op, const void* arguments);
 
-    graph* graph_;
-    node* before_;
-    pass_context* context_;
-    inference inference_;
-    emitter* first_ = this;
-    bool failed_ = false;  // of the first alone, like what follows
-    std::int64_t made_ = 0;
+    emission* at_;
 };
 
 namespace detail {
@@ -268,10 +285,10 @@ public:
     using emitter::emitter;
 
     /// For code that is a part of an expression, whose type says what it emits.
-    explicit emit(const emitter& unchecked) : emitter(unchecked) {}
+    constexpr explicit emit(const emitter& unchecked) : emitter(unchecked) {}
     /// The emitter of a pass for a function that emits less and that several passes share.
     template <class Wider>
-    emit(const emit<Wider>& wider) : emitter(wider) {
+    constexpr emit(const emit<Wider>& wider) : emitter(wider) {
         static_assert(only_emits_what_it_produces<typename detail::first_not_listed<Produces, Wider>::type>,
                       "emit: a called function emits an op that is not in `produces`; see not_produced<Op, "
                       "Produces>, add it");

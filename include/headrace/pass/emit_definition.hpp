@@ -31,8 +31,8 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 }
 
 [[gnu::noinline]] HEADRACE_INLINE value emitter::fail(error e) {
-    if (!failed()) context_->report(*current_, std::move(e.message), e.kind);
-    first_->failed_ = true;
+    if (!failed()) at_->context_->report(*at_->current_, std::move(e.message), e.kind);
+    at_->failed_ = true;
     return {};
 }
 
@@ -50,7 +50,7 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
         unsupported("it needs a constant of " + number_text(elements) +
                     " elements, which is above the limit of " + number_text(max_computed_bytes) +
                     " bytes; give the tensor as an input or a buffer");
-    } else if (graph_->data_bytes() + storage_bytes(type, count) > max_data_bytes) {
+    } else if (at_->graph_->data_bytes() + storage_bytes(type, count) > max_data_bytes) {
         unsupported("the constants that are made would take more than the limit of " +
                     number_text(max_data_bytes) + " bytes; give large tensors as inputs or buffers");
     }
@@ -65,13 +65,13 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 
 HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std::size_t results) {
     if (failed() || !operands_sound(op, arguments)) return nullptr;
-    node& n = graph_->create(op, arguments, results, before_);
-    inference_.clear();
-    result<void> inferred = context_->infer(n, inference_);
-    if (inferred && inference_.results().size() != results)
+    node& n = at_->graph_->create(op, arguments, results, at_->before_);
+    at_->inference_.clear();
+    result<void> inferred = at_->context_->infer(n, at_->inference_);
+    if (inferred && at_->inference_.results().size() != results)
         inferred = invalid("inference gives a different number of results");
     if (!inferred) {
-        graph_->erase(n);
+        at_->graph_->erase(n);
         cannot_make(op, inferred.error());
         return nullptr;
     }
@@ -79,9 +79,18 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
     return &n;
 }
 
-[[gnu::noinline]] HEADRACE_INLINE value emitter::no_constants_of(headrace::dtype type) {
-    return unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
-                       ", which has no lowering; use another type");
+HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype type) {
+    std::byte zero[8]{};
+    if (detail::store_element(0, type, zero)) return may_compute(elements, type);
+    unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
+                ", which has no lowering; use another type");
+    return false;
+}
+
+HEADRACE_INLINE value emitter::constant_of_data(const tensor_meta& meta, std::span<std::byte> data) {
+    const value v = create_constant(owner(), meta, at_->before_, data);
+    owner().inherit_annotations(*v.producer, current());
+    return v;
 }
 
 [[gnu::noinline]] HEADRACE_INLINE void emitter::cannot_make(const op_info& op, const error& why) {
@@ -91,9 +100,9 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
         return meta != nullptr && element_count(meta->shape) == 0;
     };
     bool empty = false;
-    for (const edge& e : current_->operand_edges()) empty = empty || is_empty(*e.slot);
-    for (std::uint32_t i = 0; i != current_->result_count; ++i)
-        empty = empty || is_empty(current_->result(i));
+    for (const edge& e : at_->current_->operand_edges()) empty = empty || is_empty(*e.slot);
+    for (std::uint32_t i = 0; i != at_->current_->result_count; ++i)
+        empty = empty || is_empty(at_->current_->result(i));
     if (empty) {
         failure = headrace::unsupported(failure.message +
                                         ": an empty tensor has no lowering; drop it from the model");
@@ -101,17 +110,24 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
     fail(std::move(failure));
 }
 
-HEADRACE_INLINE node* emitter::add_inferred(const op_info& op, const void* arguments) {
-    node& n = graph_->create(op, arguments, inference_.results().size(), before_);
+[[gnu::noinline]] HEADRACE_INLINE node* emitter::add_by(inference_rule rule, const op_info& op,
+                                                        const void* arguments) {
+    if (failed() || !operands_sound(op, arguments)) return nullptr;
+    at_->inference_.clear();
+    if (const result<void> inferred = rule(arguments, at_->inference_); !inferred) {
+        cannot_make(op, inferred.error());
+        return nullptr;
+    }
+    node& n = at_->graph_->create(op, arguments, at_->inference_.results().size(), at_->before_);
     annotate_inferred(n);
     return &n;
 }
 
 HEADRACE_INLINE void emitter::annotate_inferred(node& n) {
     std::uint32_t i = 0;
-    for (const tensor_meta& meta : inference_.results()) graph_->set_meta(n.result(i++), meta);
-    graph_->inherit_annotations(n, *current_);
-    context_->emitted(n);
+    for (const tensor_meta& meta : at_->inference_.results()) at_->graph_->set_meta(n.result(i++), meta);
+    at_->graph_->inherit_annotations(n, *at_->current_);
+    at_->context_->emitted(n);
 }
 
 namespace detail {
@@ -165,10 +181,10 @@ HEADRACE_INLINE bool store_element(scalar number, headrace::dtype type, std::byt
 }  // namespace detail
 
 HEADRACE_INLINE bool emitter::operands_sound(const op_info& op, const void* arguments) {
-    if (!may_unroll(++first_->made_)) return false;
+    if (!may_unroll(++at_->made_)) return false;
     return detail::all_operands(op, arguments, [&](value v) {
         if (!v) {
-            first_->failed_ = true;
+            at_->failed_ = true;
             return false;
         }
         if (meta_of(v) == nullptr) {
@@ -182,9 +198,9 @@ HEADRACE_INLINE bool emitter::operands_sound(const op_info& op, const void* argu
 
 HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
                                      std::span<const std::int64_t> shape) {
+    if (!may_store(element_count(shape), type)) return {};
     std::byte element[8]{};
-    if (!detail::store_element(number, type, element)) return no_constants_of(type);
-    if (!may_compute(element_count(shape), type)) return {};
+    detail::store_element(number, type, element);
     return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
         const std::size_t size = traits_of(type).bits / 8U;
         for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);

@@ -123,8 +123,7 @@ private:
 /// the node.
 class export_interpreter : public emitter {
 public:
-    export_interpreter(node& current, pass_context& context, detail::retracing_run* run = nullptr)
-        : emitter(*current.owner, &current, &current, context), run_(run) {}
+    explicit export_interpreter(emitter e, detail::retracing_run* run = nullptr) : emitter(e), run_(run) {}
 
     /// A node of that op; its `val` is inferred, and the rest of its metadata is `meta`. Given the arguments
     /// of the visited node as they are, it is a copy of that. Ops with one result give a value, others a
@@ -132,7 +131,7 @@ public:
     template <op_tag Op>
     auto call_operator(const args<Op>& a, const node_metadata& meta) {
         node* n = nullptr;
-        if (&a == current_->arguments && headrace::is<Op>(*current_)) {
+        if (&a == current_node()->arguments && headrace::is<Op>(*current_node())) {
             n = &copy_of_current();
         } else {
             n = with_metadata(meta, [&] { return this->template add<Op>(a); });
@@ -145,28 +144,28 @@ public:
     }
     /// The same for an op that is known at run time; its `val` is inferred by the context's rules.
     value_list call_operator(const operator_call& call, const node_metadata& meta) {
-        if (!call.changed() && &call.source() == current_) return results_of(&copy_of_current());
+        if (!call.changed() && &call.source() == current_node()) return results_of(&copy_of_current());
         const std::size_t count = call.op().results == variadic_results
-                                      ? current_->result_count
+                                      ? current_node()->result_count
                                       : static_cast<std::size_t>(call.op().results);
         return results_of(with_metadata(meta, [&] { return this->add(call.op(), call.arguments(), count); }));
     }
 
     /// An input of the graph.
     value placeholder(std::string_view name, const tensor_meta& val, const node_metadata& meta) {
-        return made(owner().create<builtin::placeholder>({}, current_), name, val, meta);
+        return made(owner().create<builtin::placeholder>({}, current_node()), name, val, meta);
     }
     /// A tensor that is known before the program runs.
     value get_attr(std::string_view name, const tensor_data& data, const tensor_meta& val,
                    const node_metadata& meta) {
-        return made(owner().create<builtin::constant>({.data = data}, current_), name, val, meta);
+        return made(owner().create<builtin::constant>({.data = data}, current_node()), name, val, meta);
     }
     /// The outputs of the graph.
     void output(std::span<const value> values, const node_metadata& meta) {
         for (const value v : values) {
             if (!v) return;  // after a failure, which is reported
         }
-        node& n = owner().create<builtin::output>({.values = list<value>(values)}, current_);
+        node& n = owner().create<builtin::output>({.values = list<value>(values)}, current_node());
         n.annotations = meta.source().annotations;
         has_output_ = true;
     }
@@ -204,9 +203,9 @@ public:
 private:
     template <class Add>
     node* with_metadata(const node_metadata& meta, Add&& add_node) {
-        node* const visited = std::exchange(current_, const_cast<node*>(&meta.source()));
+        node* const visited = std::exchange(current_node(), const_cast<node*>(&meta.source()));
         node* const n = add_node();
-        current_ = visited;
+        current_node() = visited;
         return n;
     }
     value made(node& n, std::string_view name, const tensor_meta& val, const node_metadata& meta) {
@@ -217,9 +216,10 @@ private:
     }
     // Always a node of its own, that what the hook makes after it comes after it.
     node& copy_of_current() {
-        copy_ = &owner().create(*current_->op, current_->arguments, current_->result_count, current_);
-        std::copy_n(current_->results, current_->result_count, copy_->results);
-        owner().inherit_annotations(*copy_, *current_);
+        node& n = *current_node();
+        copy_ = &owner().create(*n.op, n.arguments, n.result_count, &n);
+        std::copy_n(n.results, n.result_count, copy_->results);
+        owner().inherit_annotations(*copy_, n);
         return *copy_;
     }
     value changed(value v) {
@@ -300,8 +300,9 @@ struct export_hooks {
     }
 
     template <class Op>
-    static outcome_kind call(const void* pass, graph&, node& n, pass_context& context, value_list& with) {
-        export_interpreter e(n, context);
+    static outcome_kind call(const void* pass, emitter any, value_list& with) {
+        export_interpreter e(any);
+        const node& n = e.current();
         const node_metadata meta(n);
         return give(e,
                     with_super(pass, e,
@@ -318,18 +319,18 @@ struct export_hooks {
                                }),
                     with);
     }
-    static outcome_kind call_fallback(const void* pass, graph&, node& n, pass_context& context,
-                                      value_list& with) {
-        export_interpreter e(n, context);
+    static outcome_kind call_fallback(const void* pass, emitter any, value_list& with) {
+        export_interpreter e(any);
+        const node& n = e.current();
         return give(
             e,
             with_super(pass, e,
                        [&](D& self) { return self.call_operator(operator_call(n), node_metadata(n)); }),
             with);
     }
-    static outcome_kind call_placeholder(const void* pass, graph&, node& n, pass_context& context,
-                                         value_list& with) {
-        export_interpreter e(n, context);
+    static outcome_kind call_placeholder(const void* pass, emitter any, value_list& with) {
+        export_interpreter e(any);
+        const node& n = e.current();
         return give(e,
                     with_super(pass, e,
                                [&](D& self) {
@@ -337,9 +338,9 @@ struct export_hooks {
                                }),
                     with);
     }
-    static outcome_kind call_get_attr(const void* pass, graph&, node& n, pass_context& context,
-                                      value_list& with) {
-        export_interpreter e(n, context);
+    static outcome_kind call_get_attr(const void* pass, emitter any, value_list& with) {
+        export_interpreter e(any);
+        const node& n = e.current();
         return give(e,
                     with_super(pass, e,
                                [&](D& self) {
@@ -349,8 +350,9 @@ struct export_hooks {
                     with);
     }
     // A hook that does not call super().output leaves the outputs as they are.
-    static outcome_kind call_output(const void* pass, graph&, node& n, pass_context& context, value_list&) {
-        export_interpreter e(n, context);
+    static outcome_kind call_output(const void* pass, emitter any, value_list&) {
+        export_interpreter e(any);
+        const node& n = e.current();
         const list<value> values = args_of<builtin::output>(n).values;
         with_super(pass, e,
                    [&](D& self) { self.output(std::span(values.data(), values.size()), node_metadata(n)); });
@@ -359,7 +361,8 @@ struct export_hooks {
     }
     static result<void> call_submodule(const void* pass, retracing_run& run, graph& region, node& holder,
                                        pass_context& context) {
-        export_interpreter e(holder, context, &run);
+        emission made(*holder.owner, &holder, &holder, context);
+        export_interpreter e(emitter(made), &run);
         if constexpr (hooks_submodule<D>) {
             with_super(pass, e, [&](D& self) { self.submodule(region, node_metadata(holder)); });
         } else {
@@ -513,7 +516,7 @@ private:
             if constexpr (detail::hooks_call<Derived>) {
                 HEADRACE_TRY(static_cast<Derived*>(this)->call(g, context));
             }
-            return detail::run_retracing(erased, g, context);
+            return detail::run_handlers(erased, g, context, driver_kind::retracing);
         });
     }
 

@@ -69,39 +69,39 @@ struct symbol : symbol_answers {
 /// A value of the graph, and the emitter that makes what an expression says of it.
 class term {
 public:
-    term(emitter& e, headrace::value v) : emitter_(&e), value_(v) {}
+    term(emitter e, headrace::value v) : emitter_(e), value_(v) {}
 
     [[nodiscard]] headrace::value value() const { return value_; }
-    [[nodiscard]] emitter& owner() const { return *emitter_; }
+    [[nodiscard]] emitter owner() const { return emitter_; }
 
-    [[nodiscard]] headrace::dtype dtype() const { return emitter_->dtype(value_); }
-    [[nodiscard]] const int_list& shape() const { return emitter_->shape(value_); }
-    [[nodiscard]] std::size_t rank() const { return emitter_->rank(value_); }
+    [[nodiscard]] headrace::dtype dtype() const { return emitter_.dtype(value_); }
+    [[nodiscard]] const int_list& shape() const { return emitter_.shape(value_); }
+    [[nodiscard]] std::size_t rank() const { return emitter_.rank(value_); }
     /// Along an axis, which counts from the end if it is negative; 0 where there is no such axis.
     [[nodiscard]] std::int64_t size(std::int64_t axis) const {
         const auto i = normalized_axis(axis, rank());
         return i ? shape()[*i] : 0;
     }
-    [[nodiscard]] const tensor_meta& meta() const { return emitter_->meta(value_); }
+    [[nodiscard]] const tensor_meta& meta() const { return emitter_.meta(value_); }
     /// Metadata of the results that the rewrite replaces.
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const {
-        return emitter_->result_meta(i);
+        return emitter_.result_meta(i);
     }
-    [[nodiscard]] const target_spec& target() const { return emitter_->target(); }
+    [[nodiscard]] const target_spec& target() const { return emitter_.target(); }
     /// Refuses the node that is rewritten: `reason` is the rule that it breaks.
     [[nodiscard]] term unsupported(std::pmr::string reason) const {
-        return {*emitter_, emitter_->unsupported(std::move(reason))};
+        return {emitter_, owner().unsupported(std::move(reason))};
     }
     /// May the rewrite compute a constant of that many elements? If not, it refuses the node.
     [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const {
-        return emitter_->may_compute(elements, type);
+        return owner().may_compute(elements, type);
     }
     /// The axis that an argument names, which counts from the end if it is negative; refuses one that is out
     /// of range.
     [[nodiscard]] std::size_t axis(std::int64_t named) const {
         if (const auto found = normalized_axis(named, rank())) return *found;
-        emitter_->unsupported("axis " + number_text(named) + " is out of range for rank " +
-                              number_text(rank()));
+        owner().unsupported("axis " + number_text(named) + " is out of range for rank " +
+                            number_text(rank()));
         return 0;
     }
     /// A constant of this term's dtype, of a shape (1, …, 1) that broadcasts with it. Of integers, the
@@ -109,24 +109,23 @@ public:
     [[nodiscard]] term constant(scalar number) const { return constant(number, dtype()); }
     /// The same of another dtype.
     [[nodiscard]] term constant(scalar number, headrace::dtype type) const {
-        return {*emitter_, emitter_->splat(number, type, rank())};
+        return {emitter_, owner().splat(number, type, rank())};
     }
     /// A constant of this term's shape, of its dtype or another one.
     [[nodiscard]] term filled(scalar number) const { return filled(number, dtype()); }
     [[nodiscard]] term filled(scalar number, headrace::dtype type) const {
-        return {*emitter_, emitter_->splat(number, type, shape())};
+        return {emitter_, owner().splat(number, type, shape())};
     }
     /// A constant of that type and shape, from elements as the dtype is stored.
     template <class Range>
     [[nodiscard]] term tensor(headrace::dtype type, sizes shape, const Range& elements) const {
-        return {*emitter_,
-                emitter_->constant(type, shape, std::span(std::data(elements), std::size(elements)))};
+        return {emitter_, owner().constant(type, shape, std::span(std::data(elements), std::size(elements)))};
     }
     /// Another value of the graph, such as an optional operand.
-    [[nodiscard]] term of(headrace::value v) const { return {*emitter_, v}; }
+    [[nodiscard]] term of(headrace::value v) const { return {emitter_, v}; }
 
 private:
-    emitter* emitter_;
+    emitter emitter_;
     headrace::value value_;
 };
 
@@ -209,7 +208,7 @@ const term& first_term(const T& first, const Ts&... rest) {
 // What expressions may do with an emitter: what they make is in their type.
 struct expression_access {
     template <op_tag Op>
-    static value make(emitter& e, const args<Op>& a) {
+    static value make(emitter e, const args<Op>& a) {
         node* made = e.template add<Op>(a);
         return made == nullptr ? value{} : made->result();
     }
@@ -232,7 +231,7 @@ struct call_t {
         if constexpr ((detail::holds_symbol<Arguments> || ...)) {
             return symbol<(ops_in<Op> | ... | detail::made_in<Arguments>::value)>{};
         } else if constexpr ((detail::holds_term<Arguments> || ...)) {
-            emitter& e = detail::first_term(arguments...).owner();
+            const emitter e = detail::first_term(arguments...).owner();
             return term(e,
                         detail::expression_access::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
         } else {
@@ -347,7 +346,7 @@ constexpr auto emitting(const F& f, const Operands&... operands) {
         using made = symbol<(set_of<List> | ... | detail::made_in<Operands>::value)>;
         return std::conditional_t<is_optional<returned>, std::optional<made>, made>{};
     } else {
-        emitter& e = detail::first_term(operands...).owner();
+        const emitter e = detail::first_term(operands...).owner();
         if constexpr (is_optional<returned>) {
             const returned v = f(emit<List>(e), operands.value()...);
             return v ? std::optional(term(e, *v)) : std::nullopt;
@@ -401,7 +400,7 @@ struct made_by_t {
         if constexpr ((detail::holds_symbol<Arguments> || ...)) {
             return symbol<(set_of<list> | ... | detail::made_in<Arguments>::value)>{};
         } else {
-            emitter& e = detail::first_term(arguments...).owner();
+            const emitter e = detail::first_term(arguments...).owner();
             return term(e, Builder(emit<list>(e), detail::as_argument(arguments)...));
         }
     }

@@ -175,7 +175,7 @@ private:
         if (handlers_.empty()) return {};
         // Passes without members need no object of their own.
         const detail::erased_pass all{this, Pipeline::pass_names[first_], handlers_, true};
-        HEADRACE_TRY(counts, detail::run_retracing(all, g_, context_));
+        HEADRACE_TRY(counts, detail::run_handlers(all, g_, context_, driver_kind::retracing));
         done_.passes[first_].nodes = counts;
         ++done_.sweeps;
         handlers_.clear();

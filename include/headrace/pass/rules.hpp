@@ -178,7 +178,7 @@ struct rule_facts<rule<Op, F, Policy>> {
     static constexpr auto made = Policy::made | made_in<result>::value;
 
     // Makes the nodes of the expression; false if the rule declines.
-    static bool run(emitter& e, const node& n, value_list& out);
+    static bool run(emitter e, const node& n, value_list& out);
 };
 
 template <class Policy>
@@ -204,7 +204,7 @@ bool take_result(const Returned& returned, value_list& out) {
 }
 
 template <class Op, class F, class Policy>
-bool rule_facts<rule<Op, F, Policy>>::run(emitter& e, const node& n, value_list& out) {
+bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& out) {
     using fault = std::conditional_t<call_of_rule<Op, F>.found, no_fault, not_callable_with<Op>>;
     static_assert(
         rule_takes_operands<fault>,
@@ -268,7 +268,7 @@ struct rules_together<rule_list<Rules...>> {
     static constexpr bool any = sizeof...(Rules) != 0;
     static constexpr bool may_decline = (rule_facts<Rules>::may_decline && ...);
 
-    static bool run(emitter& e, const node& n, value_list& out) {
+    static bool run(emitter e, const node& n, value_list& out) {
         return ((rule_facts<Rules>::run(e, n, out) || e.failed()) || ...);
     }
 };

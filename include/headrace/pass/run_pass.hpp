@@ -24,8 +24,7 @@ result<node_counts> run_unchecked(const P& p, graph& g, pass_context& context, d
         if (!rewritten) return std::move(rewritten).error();
         return node_counts{.rewritten = rewritten.value()};
     } else if constexpr (effects_of<P>::sound) {
-        return driver == driver_kind::in_place ? in_place_driver<P>::run(p, g, context)
-                                               : retracing_driver<P>::run(p, g, context);
+        return run_handlers(erase_type(p), g, context, driver);
     } else {
         return node_counts{};
     }

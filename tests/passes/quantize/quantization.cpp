@@ -21,9 +21,10 @@ constexpr coding a = int8_codes(0.05, 3);
 struct workplace {
     program p;
     pass_context context;
+    std::optional<emission> made;
     emit<joined<fixed_point_ops, dequantize_ops>> at(value v) {
         node& end = p.g.create<builtin::output>({.values = {v}});
-        return {p.g, &end, &end, context};
+        return emit<joined<fixed_point_ops, dequantize_ops>>(made.emplace(p.g, &end, &end, context));
     }
 };
 using reals = std::pmr::vector<double>;

@@ -23,7 +23,8 @@ struct rescaled {
              double reach = 0) {
         const value x = p.input(from, shape);
         node& end = p.g.create<builtin::output>({.values = {x}});
-        emit<build::saturating_rescale_ops> e(p.g, &end, &end, context);
+        emission place(p.g, &end, &end, context);
+        emit<build::saturating_rescale_ops> e(place);
         made = build::saturating_rescale(e, x, factors, reach, r);
         if (made) p.g.set_operand(end.operands[0], made);
     }

@@ -34,7 +34,8 @@ private:
         node* out = g.output();
         if (out == nullptr) return 0;
         std::size_t added = 0;
-        emit<produces> e(g, out, out, context);
+        emission made(g, out, out, context);
+        emit<produces> e(made);
         std::span<edge> outputs(out->operands, out->operand_count);
         for (std::size_t i = 0; i != outputs.size(); ++i) {
             const value v = *outputs[i].slot;

@@ -38,7 +38,8 @@ struct lay_out_interface : pass {
             if (meta.rank() != 4) continue;
             const int_list& s = meta.shape;
             g.set_meta(n.result(), {meta.dtype, {s[0], s[2], s[3], s[1]}, {}});
-            emit<produces> e(g, &n, n.next, context);
+            emission made(g, &n, n.next, context);
+            emit<produces> e(made);
             const value exported = build::transpose(e, n.result(), build::to_channels_first(4));
             if (!exported) continue;
             g.replace_all_uses(n.result(), exported, exported.producer);
@@ -46,7 +47,8 @@ struct lay_out_interface : pass {
         }
         node* out = g.output();
         if (out == nullptr || !is_asked(*out)) return laid_out;
-        emit<produces> e(g, out, out, context);
+        emission made(g, out, out, context);
+        emit<produces> e(made);
         for (edge& operand : std::span(out->operands, out->operand_count)) {
             if (e.rank(*operand.slot) != 4) continue;
             const value v = build::transpose(e, *operand.slot, build::to_channels_last(4));

@@ -57,7 +57,8 @@ private:
     }
 
     void rewrite(node& n) {
-        emitting e(*g_, &n, &n, *context_);
+        emission made(*g_, &n, &n, *context_);
+        emitting e(made);
         const kind k = chosen_->kind_of(n);
         const bool moves_axes = k == kind::axes && !(chosen_->stored(n.result()).row_major() &&
                                                      chosen_->demanded(n.operands[0]).row_major());

@@ -61,7 +61,8 @@ private:
         g.set_meta(input.result(), {widest.dtype, meta_of(input.result())->shape, {}});
         g.annotate(input, described(taken.parameters));
         for (node* reader : readers) {
-            emit<produces> e(g, reader, reader, context);
+            emission made(g, reader, reader, context);
+            emit<produces> e(made);
             const args<quantize>& a = args_of<quantize>(*reader);
             const value integers = requantize(e, taken, quantization_of(a), a.dtype);
             if (!integers) continue;
@@ -75,8 +76,8 @@ private:
         std::pmr::vector<interface_quantization> given(output.operand_count);
         std::size_t changed = 0;
         for (edge& operand : std::span(output.operands, output.operand_count)) {
-            const auto read =
-                as_dequantized_per_tensor(emit<produces>(g, &output, &output, context), *operand.slot);
+            emission made(g, &output, &output, context);
+            const auto read = as_dequantized_per_tensor(emit<produces>(made), *operand.slot);
             if (!read) continue;
             node* last = operand.source;
             g.set_operand(operand, read->integers);

@@ -60,7 +60,8 @@ private:
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
         const std::pmr::vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);
         const std::pmr::vector<value> on_false = inline_region(*a.else_graph, n, a.inputs);
-        emit<produces> e(g, &n, &n, context);
+        emission made(g, &n, &n, context);
+        emit<produces> e(made);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             if (i >= on_true.size() || i >= on_false.size()) return false;
             const shape_builder one = shape_builder::filled(e.rank(n.result(i)), 1);

@@ -64,7 +64,8 @@ private:
 
     private:
         void visit(node& n) {
-            emitting e(g_, &n, &n, context_);
+            emission made(g_, &n, &n, context_);
+            emitting e(made);
             const std::size_t before = count_;
             if (is<builtin::output>(n)) return take_numbers(n, e);
             if (!has_numbers(n)) return restore_booleans(n, e);
