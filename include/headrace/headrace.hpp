@@ -3,13 +3,14 @@
 //
 // Left out is what costs as much again to compile and few files need:
 //
-//     headrace/passes/passes.hpp      the passes and the standard pipeline, at three times the cost
-//     headrace/ir/algorithms.hpp      Boost.Graph's algorithms over graphs: order, dead code
-//     headrace/infer/verify.hpp       checks a whole graph; target/tosa_verify.hpp checks TOSA's profiles
-//     headrace/op/hana.hpp            argument structs as Boost.Hana sees them
-//     headrace/contract/contract.hpp  what a model demands of a machine, checked when firmware is compiled
-//     headrace/infer/cortex_m.hpp     the kernels of ExecuTorch's Cortex-M backend as a dialect
-//     headrace/eval, headrace/io      execution, files and pictures, which have dependencies of their own
+//     headrace/passes/passes.hpp         the passes and the standard pipeline, at three times the cost
+//     headrace/ir/algorithms.hpp         Boost.Graph's algorithms over graphs: order, dead code
+//     headrace/infer/verify.hpp          checks a whole graph; target/tosa_verify.hpp checks TOSA's profiles
+//     headrace/infer/dispatch_cache.hpp  remembers inferences that cost more than a look-up
+//     headrace/op/hana.hpp               argument structs as Boost.Hana sees them
+//     headrace/contract/contract.hpp     what a model demands of a machine, checked when firmware is compiled
+//     headrace/infer/cortex_m.hpp        the kernels of ExecuTorch's Cortex-M backend as a dialect
+//     headrace/eval, headrace/io         execution, files and pictures, which have dependencies of their own
 //
 // Cheaper still is to include only what a file needs: a pass wants headrace/dialect/aten.hpp, its inference
 // and headrace/pass/pass.hpp.
