@@ -253,12 +253,12 @@ private:
                   "dialect: two ops have the same name; see same_name<First, Second>, rename one");
 };
 
+/// Matches dialects that say that their ops are pure, but for those that are trait::impure.
 template <class Dialect>
-inline constexpr dialect_info info_of_dialect{
-    .name = Dialect::name, .op_count = Dialect::size, .is_pure = requires {Dialect::is_pure;
-}  // namespace headrace
-}
-;
+concept pure_dialect = requires { Dialect::is_pure; };
+
+template <class Dialect>
+inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size, pure_dialect<Dialect>};
 
 template <op_tag Op>
 inline constexpr std::size_t found_in_its_dialect =
