@@ -140,6 +140,21 @@ struct fixed_string {
 
 }  // namespace headrace
 
+// ---- headrace/base/slots.hpp ----
+
+namespace headrace {
+
+/// The first slot, from the one that `hash` says on, at which `ends(slot)` holds: it is free, or has what is
+/// looked for. There is a power of two of slots, and one of them at least is free.
+template <class Ends>
+[[nodiscard]] constexpr std::size_t find_slot(std::size_t count, std::uint64_t hash, Ends&& ends) {
+    std::size_t at = static_cast<std::size_t>(hash) & (count - 1);
+    while (!ends(at)) at = (at + 1) & (count - 1);
+    return at;
+}
+
+}  // namespace headrace
+
 // ---- headrace/base/lists.hpp ----
 
 namespace headrace {
@@ -990,17 +1005,21 @@ struct hash_slots {
 
     constexpr hash_slots(const std::uint64_t* hashes) {
         for (std::size_t i = 0; i != N; ++i) {
-            std::size_t at = hashes[i] % size;
-            for (; slots[at] != 0; at = (at + 1) % size) all_different &= hashes[slots[at] - 1] != hashes[i];
-            slots[at] = static_cast<std::uint16_t>(i + 1);
+            std::uint16_t& slot = slots[slot_of(hashes, hashes[i])];
+            if (slot == 0)
+                slot = static_cast<std::uint16_t>(i + 1);
+            else
+                all_different = false;
         }
     }
     /// The first position with that hash, or N.
     constexpr std::size_t find(const std::uint64_t* hashes, std::uint64_t hash) const {
-        for (std::size_t at = hash % size; slots[at] != 0; at = (at + 1) % size) {
-            if (hashes[slots[at] - 1] == hash) return slots[at] - 1U;
-        }
-        return N;
+        const std::uint16_t slot = slots[slot_of(hashes, hash)];
+        return slot == 0 ? N : slot - 1U;
+    }
+    constexpr std::size_t slot_of(const std::uint64_t* hashes, std::uint64_t hash) const {
+        return find_slot(size, hash,
+                         [&](std::size_t at) { return slots[at] == 0 || hashes[slots[at] - 1] == hash; });
     }
 };
 
@@ -4918,11 +4937,7 @@ template <op_tag Op>
 /// Asks the rule of an op.
 template <inferable Op>
 result<void> infer_op(const args<Op>& a, inference& out) {
-    if constexpr (detail::has_compiled_rule<Op>) {
-        return detail::compiled_rule(info_of<Op>)(&a, out);
-    } else {
-        return detail::infer_by_rule<Op>(a, out);
-    }
+    return detail::rule_of_op<Op>()(&a, out);
 }
 
 /// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program
@@ -9748,10 +9763,7 @@ HEADRACE_INLINE void graph::set_meta(value v, const tensor_meta& meta) {
 }
 
 HEADRACE_INLINE std::string_view graph::own(std::string_view text) {
-    if (text.empty()) return {};
-    char* copy = static_cast<char*>(arena_->allocate(text.size(), 1));
-    std::memcpy(copy, text.data(), text.size());
-    return {copy, text.size()};
+    return {copy_array(*arena_, text.data(), text.size()), text.size()};
 }
 
 HEADRACE_INLINE list<std::string_view> graph::own_texts(list<std::string_view> texts) {
@@ -10941,12 +10953,10 @@ private:
     }
     // Where the slot of that name is, or would be.
     [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t hash) const {
-        std::size_t at = hash & (slots_.size() - 1);
-        while (slots_[at].number != none &&
-               (slots_[at].hash != hash || entries_[slots_[at].number].name != name)) {
-            at = (at + 1) & (slots_.size() - 1);
-        }
-        return at;
+        return find_slot(slots_.size(), hash, [&](std::size_t at) {
+            const slot& s = slots_[at];
+            return s.number == none || (s.hash == hash && entries_[s.number].name == name);
+        });
     }
     void make_slots(std::size_t least) {
         slots_.assign(std::bit_ceil(least), slot());
@@ -11660,7 +11670,7 @@ struct float_format {
     }
 }
 
-// <cmath> takes a twentieth of the time that all of headrace.hpp does.
+// By built-in functions: <cmath> takes a twentieth of the time that all of headrace.hpp does.
 
 /// The nearest number of that format, ties to even.
 [[nodiscard]] inline std::uint32_t encode_float(double number, float_format f) {
@@ -11798,13 +11808,11 @@ HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason
 
 HEADRACE_INLINE std::uint32_t& pass_context::place_of(const diagnostic& d) {
     const std::hash<std::string_view> hash;
-    std::size_t at = hash(d.node) ^ 31 * hash(d.reason);
-    while (true) {
-        std::uint32_t& place = places_[at++ & (places_.size() - 1)];
-        if (place == free) return place;
-        const diagnostic& other = diagnostics_[place - 1];
-        if (other.node == d.node && other.reason == d.reason) return place;
-    }
+    return places_[find_slot(places_.size(), hash(d.node) ^ 31 * hash(d.reason), [&](std::size_t at) {
+        if (places_[at] == free) return true;
+        const diagnostic& other = diagnostics_[places_[at] - 1];
+        return other.node == d.node && other.reason == d.reason;
+    })];
 }
 
 HEADRACE_INLINE void pass_context::grow() {
@@ -11951,9 +11959,9 @@ public:
     /// A constant of that type and shape; `fill` writes its elements, row-major.
     template <class Fill>
     value constant(const tensor_meta& meta, Fill&& fill) {
-        const std::span<std::byte> data = owner().allocate_data(bytes_in_memory(meta));
-        fill(data);
-        return constant_of_data(meta, data);
+        const value v = create_constant(owner(), meta, at_->before_, std::forward<Fill>(fill));
+        owner().inherit_annotations(*v.producer, current());
+        return v;
     }
     /// A constant from elements in memory; T is the type that the dtype is stored as.
     template <class T>
@@ -11967,12 +11975,11 @@ public:
     template <class Number>
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
         if (!may_store(element_count(shape), type)) return {};
-        const tensor_meta meta{type, int_list(shape), {}};
-        const std::span<std::byte> data = owner().allocate_data(bytes_in_memory(meta));
-        const std::size_t width = traits_of(type).bits / 8U;
-        for (std::size_t i = 0; i * width != data.size(); ++i)
-            detail::store_element(number(i), type, &data[i * width]);
-        return constant_of_data(meta, data);
+        return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
+            const std::size_t width = traits_of(type).bits / 8U;
+            for (std::size_t i = 0; i * width != data.size(); ++i)
+                detail::store_element(number(i), type, &data[i * width]);
+        });
     }
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
     /// rank.
@@ -11997,9 +12004,8 @@ private:
         static constexpr tensor_meta empty{};
         return empty;
     }
-    // The same of elements that are stored as numbers, as not all types are.
+    // As may_compute; it refuses a type whose elements are not stored as numbers, too.
     bool may_store(std::int64_t elements, headrace::dtype type);
-    value constant_of_data(const tensor_meta& meta, std::span<std::byte> data);
     // Targets have no empty tensors: where the current node has one, no pass is at fault.
     void cannot_make(const op_info& op, const error& why);
     node* add_by(inference_rule rule, const op_info& op, const void* arguments);
@@ -12229,12 +12235,6 @@ HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype t
     unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
                 ", which has no lowering; use another type");
     return false;
-}
-
-HEADRACE_INLINE value emitter::constant_of_data(const tensor_meta& meta, std::span<std::byte> data) {
-    const value v = create_constant(owner(), meta, at_->before_, data);
-    owner().inherit_annotations(*v.producer, current());
-    return v;
 }
 
 [[gnu::noinline]] HEADRACE_INLINE void emitter::cannot_make(const op_info& op, const error& why) {
@@ -14157,7 +14157,7 @@ inline void erase_unused_between(graph& g, const node* before, node& n, bool kee
 class pass_run {
 protected:
     pass_run(const erased_pass& p, graph& g, pass_context& context)
-        : pass_(p), context_(context), made_(g, context) {}
+        : pass_(p), graph_(g), context_(context), made_(g, context) {}
 
     result<void> rewrite(node& n, const handler& h) {
         graph& g = *n.owner;
@@ -14198,6 +14198,7 @@ protected:
     }
 
     const erased_pass& pass_;
+    graph& graph_;
     pass_context& context_;
     emission made_;
     node_counts counts_;
@@ -14233,8 +14234,7 @@ protected:
 
 class in_place_run : pass_run {
 public:
-    in_place_run(const erased_pass& p, graph& g, pass_context& context)
-        : pass_run(p, g, context), graph_(g) {}
+    in_place_run(const erased_pass& p, graph& g, pass_context& context) : pass_run(p, g, context) {}
 
     result<node_counts> run() {
         if (pass_.in_execution_order) {
@@ -14289,8 +14289,6 @@ private:
         }
         return {};
     }
-
-    graph& graph_;
 };
 
 /// The handlers of a pass by op: a look-up instead of a search for each node of a graph.
@@ -14305,10 +14303,8 @@ public:
 private:
     // Where the op's handler is, or would be.
     [[nodiscard]] std::size_t place_of(const op_info& op) const {
-        const std::size_t last = slots_.size() - 1;
-        std::size_t at = reinterpret_cast<std::uintptr_t>(&op) / sizeof(op_info) & last;
-        while (slots_[at] != nullptr && slots_[at]->op != &op) at = (at + 1) & last;
-        return at;
+        return find_slot(slots_.size(), reinterpret_cast<std::uintptr_t>(&op) / sizeof(op_info),
+                         [&](std::size_t at) { return slots_[at] == nullptr || slots_[at]->op == &op; });
     }
 
     std::pmr::vector<const handler*> slots_;  // a power of two of them, at most half in use
@@ -14320,7 +14316,7 @@ private:
 class retracing_run : pass_run {
 public:
     retracing_run(const erased_pass& p, graph& g, pass_context& context)
-        : pass_run(p, g, context), graph_(g), inference_(g.arena()), handlers_(p.handlers) {}
+        : pass_run(p, g, context), inference_(g.arena()), handlers_(p.handlers) {}
 
     result<node_counts> run() {
         if (result<void> status = retrace(graph_); !status) return std::move(status).error();
@@ -14423,7 +14419,6 @@ private:
         return {};
     }
 
-    graph& graph_;
     inference inference_;
     handler_index handlers_;
 };

@@ -1625,10 +1625,6 @@ private:
     [[nodiscard]] const entry* find(std::uint64_t hash) const;
     void insert(std::uint64_t hash, std::span<const tensor_meta> results);
     void grow();
-    // There is a power of two of them.
-    [[nodiscard]] std::size_t first_slot(std::uint64_t hash) const {
-        return static_cast<std::size_t>(hash) & (slots_.size() - 1);
-    }
     void place(const entry& e);
     template <class T>
     std::span<T> own(std::span<const T> items) {
@@ -1637,7 +1633,7 @@ private:
 
     std::pmr::vector<const dialect_info*> dialects_;
     headrace::arena arena_{std::pmr::get_default_resource()};
-    std::pmr::vector<entry> slots_;
+    std::pmr::vector<entry> slots_;  // a power of two of them
     detail::dispatch_key key_;
     std::size_t size_ = 0;
     std::size_t hits_ = 0;
@@ -1707,11 +1703,11 @@ HEADRACE_INLINE result<void> dispatch_cache::infer(const node& n, inference& out
 
 HEADRACE_INLINE const dispatch_cache::entry* dispatch_cache::find(std::uint64_t hash) const {
     if (slots_.empty()) return nullptr;
-    for (std::size_t at = first_slot(hash); !slots_[at].key.empty(); at = (at + 1) & (slots_.size() - 1)) {
-        const entry& e = slots_[at];
-        if (e.hash == hash && std::ranges::equal(e.key, key_.words())) return &e;
-    }
-    return nullptr;
+    const entry& e = slots_[find_slot(slots_.size(), hash, [&](std::size_t at) {
+        const entry& is = slots_[at];
+        return is.key.empty() || (is.hash == hash && std::ranges::equal(is.key, key_.words()));
+    })];
+    return e.key.empty() ? nullptr : &e;
 }
 
 HEADRACE_INLINE void dispatch_cache::insert(std::uint64_t hash, std::span<const tensor_meta> results) {
@@ -1736,9 +1732,7 @@ HEADRACE_INLINE void dispatch_cache::grow() {
 }
 
 HEADRACE_INLINE void dispatch_cache::place(const entry& e) {
-    std::size_t at = first_slot(e.hash);
-    while (!slots_[at].key.empty()) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = e;
+    slots_[find_slot(slots_.size(), e.hash, [&](std::size_t at) { return slots_[at].key.empty(); })] = e;
 }
 
 }  // namespace headrace

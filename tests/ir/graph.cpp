@@ -215,6 +215,25 @@ TEST_CASE("annotations are found by type, replaced, and inherited if they say so
     CHECK(origin_name(y) == "n");
 }
 
+TEST_CASE("what nodes inherit is not changed by what one of them gets afterwards", "[graph]") {
+    graph g;
+    node& x = g.create<builtin::placeholder>({});
+    node& y = g.create<toy::relu>({.self = x.result()});
+    g.annotate(x, provenance{"n", "o"});
+    g.inherit_annotations(y, x);
+    g.annotate(y, provenance{"m", "p"});
+    g.annotate(y, note{1});
+    CHECK(origin_name(x) == "n");
+    CHECK(x.find_annotation<note>() == nullptr);
+    CHECK(origin_name(y) == "m");
+    CHECK(y.find_annotation<note>()->number == 1);
+
+    node& z = g.create<toy::relu>({.self = y.result()});
+    g.inherit_annotations(z, y);  // of several of a type, the first
+    CHECK(origin_name(z) == "m");
+    CHECK(z.find_annotation<note>() == nullptr);
+}
+
 TEST_CASE("metadata keeps long shapes, and can be cleared", "[graph]") {
     graph g;
     node& x = g.create<builtin::placeholder>({});

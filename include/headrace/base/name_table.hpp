@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/slots.hpp>
+
 namespace headrace {
 
 /// A table from names, which it does not own, to values, which lie side by side in the order in which they
@@ -63,12 +65,10 @@ private:
     }
     // Where the slot of that name is, or would be.
     [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t hash) const {
-        std::size_t at = hash & (slots_.size() - 1);
-        while (slots_[at].number != none &&
-               (slots_[at].hash != hash || entries_[slots_[at].number].name != name)) {
-            at = (at + 1) & (slots_.size() - 1);
-        }
-        return at;
+        return find_slot(slots_.size(), hash, [&](std::size_t at) {
+            const slot& s = slots_[at];
+            return s.number == none || (s.hash == hash && entries_[s.number].name == name);
+        });
     }
     void make_slots(std::size_t least) {
         slots_.assign(std::bit_ceil(least), slot());

@@ -153,10 +153,6 @@ private:
     [[nodiscard]] const entry* find(std::uint64_t hash) const;
     void insert(std::uint64_t hash, std::span<const tensor_meta> results);
     void grow();
-    // There is a power of two of them.
-    [[nodiscard]] std::size_t first_slot(std::uint64_t hash) const {
-        return static_cast<std::size_t>(hash) & (slots_.size() - 1);
-    }
     void place(const entry& e);
     template <class T>
     std::span<T> own(std::span<const T> items) {
@@ -165,7 +161,7 @@ private:
 
     std::pmr::vector<const dialect_info*> dialects_;
     headrace::arena arena_{std::pmr::get_default_resource()};
-    std::pmr::vector<entry> slots_;
+    std::pmr::vector<entry> slots_;  // a power of two of them
     detail::dispatch_key key_;
     std::size_t size_ = 0;
     std::size_t hits_ = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/slots.hpp>
 #include <headrace/infer/dispatch_cache.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/arena.hpp>
@@ -75,11 +76,11 @@ HEADRACE_INLINE result<void> dispatch_cache::infer(const node& n, inference& out
 
 HEADRACE_INLINE const dispatch_cache::entry* dispatch_cache::find(std::uint64_t hash) const {
     if (slots_.empty()) return nullptr;
-    for (std::size_t at = first_slot(hash); !slots_[at].key.empty(); at = (at + 1) & (slots_.size() - 1)) {
-        const entry& e = slots_[at];
-        if (e.hash == hash && std::ranges::equal(e.key, key_.words())) return &e;
-    }
-    return nullptr;
+    const entry& e = slots_[find_slot(slots_.size(), hash, [&](std::size_t at) {
+        const entry& is = slots_[at];
+        return is.key.empty() || (is.hash == hash && std::ranges::equal(is.key, key_.words()));
+    })];
+    return e.key.empty() ? nullptr : &e;
 }
 
 HEADRACE_INLINE void dispatch_cache::insert(std::uint64_t hash, std::span<const tensor_meta> results) {
@@ -104,9 +105,7 @@ HEADRACE_INLINE void dispatch_cache::grow() {
 }
 
 HEADRACE_INLINE void dispatch_cache::place(const entry& e) {
-    std::size_t at = first_slot(e.hash);
-    while (!slots_[at].key.empty()) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = e;
+    slots_[find_slot(slots_.size(), e.hash, [&](std::size_t at) { return slots_[at].key.empty(); })] = e;
 }
 
 }  // namespace headrace

@@ -195,11 +195,7 @@ template <op_tag Op>
 /// Asks the rule of an op.
 template <inferable Op>
 result<void> infer_op(const args<Op>& a, inference& out) {
-    if constexpr (detail::has_compiled_rule<Op>) {
-        return detail::compiled_rule(info_of<Op>)(&a, out);
-    } else {
-        return detail::infer_by_rule<Op>(a, out);
-    }
+    return detail::rule_of_op<Op>()(&a, out);
 }
 
 /// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program

@@ -90,10 +90,7 @@ HEADRACE_INLINE void graph::set_meta(value v, const tensor_meta& meta) {
 }
 
 HEADRACE_INLINE std::string_view graph::own(std::string_view text) {
-    if (text.empty()) return {};
-    char* copy = static_cast<char*>(arena_->allocate(text.size(), 1));
-    std::memcpy(copy, text.data(), text.size());
-    return {copy, text.size()};
+    return {copy_array(*arena_, text.data(), text.size()), text.size()};
 }
 
 HEADRACE_INLINE list<std::string_view> graph::own_texts(list<std::string_view> texts) {

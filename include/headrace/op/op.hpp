@@ -16,6 +16,7 @@
 
 #include <headrace/base/dtype.hpp>
 #include <headrace/base/fixed_string.hpp>
+#include <headrace/base/slots.hpp>
 #include <headrace/op/fields.hpp>
 #include <headrace/op/traits.hpp>
 
@@ -147,17 +148,21 @@ struct hash_slots {
 
     constexpr hash_slots(const std::uint64_t* hashes) {
         for (std::size_t i = 0; i != N; ++i) {
-            std::size_t at = hashes[i] % size;
-            for (; slots[at] != 0; at = (at + 1) % size) all_different &= hashes[slots[at] - 1] != hashes[i];
-            slots[at] = static_cast<std::uint16_t>(i + 1);
+            std::uint16_t& slot = slots[slot_of(hashes, hashes[i])];
+            if (slot == 0)
+                slot = static_cast<std::uint16_t>(i + 1);
+            else
+                all_different = false;
         }
     }
     /// The first position with that hash, or N.
     constexpr std::size_t find(const std::uint64_t* hashes, std::uint64_t hash) const {
-        for (std::size_t at = hash % size; slots[at] != 0; at = (at + 1) % size) {
-            if (hashes[slots[at] - 1] == hash) return slots[at] - 1U;
-        }
-        return N;
+        const std::uint16_t slot = slots[slot_of(hashes, hash)];
+        return slot == 0 ? N : slot - 1U;
+    }
+    constexpr std::size_t slot_of(const std::uint64_t* hashes, std::uint64_t hash) const {
+        return find_slot(size, hash,
+                         [&](std::size_t at) { return slots[at] == 0 || hashes[slots[at] - 1] == hash; });
     }
 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/slots.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>
@@ -61,7 +62,7 @@ inline void erase_unused_between(graph& g, const node* before, node& n, bool kee
 class pass_run {
 protected:
     pass_run(const erased_pass& p, graph& g, pass_context& context)
-        : pass_(p), context_(context), made_(g, context) {}
+        : pass_(p), graph_(g), context_(context), made_(g, context) {}
 
     result<void> rewrite(node& n, const handler& h) {
         graph& g = *n.owner;
@@ -102,6 +103,7 @@ protected:
     }
 
     const erased_pass& pass_;
+    graph& graph_;
     pass_context& context_;
     emission made_;
     node_counts counts_;
@@ -137,8 +139,7 @@ protected:
 
 class in_place_run : pass_run {
 public:
-    in_place_run(const erased_pass& p, graph& g, pass_context& context)
-        : pass_run(p, g, context), graph_(g) {}
+    in_place_run(const erased_pass& p, graph& g, pass_context& context) : pass_run(p, g, context) {}
 
     result<node_counts> run() {
         if (pass_.in_execution_order) {
@@ -193,8 +194,6 @@ private:
         }
         return {};
     }
-
-    graph& graph_;
 };
 
 /// The handlers of a pass by op: a look-up instead of a search for each node of a graph.
@@ -209,10 +208,8 @@ public:
 private:
     // Where the op's handler is, or would be.
     [[nodiscard]] std::size_t place_of(const op_info& op) const {
-        const std::size_t last = slots_.size() - 1;
-        std::size_t at = reinterpret_cast<std::uintptr_t>(&op) / sizeof(op_info) & last;
-        while (slots_[at] != nullptr && slots_[at]->op != &op) at = (at + 1) & last;
-        return at;
+        return find_slot(slots_.size(), reinterpret_cast<std::uintptr_t>(&op) / sizeof(op_info),
+                         [&](std::size_t at) { return slots_[at] == nullptr || slots_[at]->op == &op; });
     }
 
     std::pmr::vector<const handler*> slots_;  // a power of two of them, at most half in use
@@ -224,7 +221,7 @@ private:
 class retracing_run : pass_run {
 public:
     retracing_run(const erased_pass& p, graph& g, pass_context& context)
-        : pass_run(p, g, context), graph_(g), inference_(g.arena()), handlers_(p.handlers) {}
+        : pass_run(p, g, context), inference_(g.arena()), handlers_(p.handlers) {}
 
     result<node_counts> run() {
         if (result<void> status = retrace(graph_); !status) return std::move(status).error();
@@ -327,7 +324,6 @@ private:
         return {};
     }
 
-    graph& graph_;
     inference inference_;
     handler_index handlers_;
 };

@@ -146,9 +146,9 @@ public:
     /// A constant of that type and shape; `fill` writes its elements, row-major.
     template <class Fill>
     value constant(const tensor_meta& meta, Fill&& fill) {
-        const std::span<std::byte> data = owner().allocate_data(bytes_in_memory(meta));
-        fill(data);
-        return constant_of_data(meta, data);
+        const value v = create_constant(owner(), meta, at_->before_, std::forward<Fill>(fill));
+        owner().inherit_annotations(*v.producer, current());
+        return v;
     }
     /// A constant from elements in memory; T is the type that the dtype is stored as.
     template <class T>
@@ -162,12 +162,11 @@ public:
     template <class Number>
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
         if (!may_store(element_count(shape), type)) return {};
-        const tensor_meta meta{type, int_list(shape), {}};
-        const std::span<std::byte> data = owner().allocate_data(bytes_in_memory(meta));
-        const std::size_t width = traits_of(type).bits / 8U;
-        for (std::size_t i = 0; i * width != data.size(); ++i)
-            detail::store_element(number(i), type, &data[i * width]);
-        return constant_of_data(meta, data);
+        return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
+            const std::size_t width = traits_of(type).bits / 8U;
+            for (std::size_t i = 0; i * width != data.size(); ++i)
+                detail::store_element(number(i), type, &data[i * width]);
+        });
     }
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
     /// rank.
@@ -192,9 +191,8 @@ private:
         static constexpr tensor_meta empty{};
         return empty;
     }
-    // The same of elements that are stored as numbers, as not all types are.
+    // As may_compute; it refuses a type whose elements are not stored as numbers, too.
     bool may_store(std::int64_t elements, headrace::dtype type);
-    value constant_of_data(const tensor_meta& meta, std::span<std::byte> data);
     // Targets have no empty tensors: where the current node has one, no pass is at fault.
     void cannot_make(const op_info& op, const error& why);
     node* add_by(inference_rule rule, const op_info& op, const void* arguments);

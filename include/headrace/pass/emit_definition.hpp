@@ -87,12 +87,6 @@ HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype t
     return false;
 }
 
-HEADRACE_INLINE value emitter::constant_of_data(const tensor_meta& meta, std::span<std::byte> data) {
-    const value v = create_constant(owner(), meta, at_->before_, data);
-    owner().inherit_annotations(*v.producer, current());
-    return v;
-}
-
 [[gnu::noinline]] HEADRACE_INLINE void emitter::cannot_make(const op_info& op, const error& why) {
     error failure = why.in("cannot make " + std::pmr::string(op.name));
     const auto is_empty = [](value v) {

@@ -13,6 +13,7 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
+#include <headrace/base/slots.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/opaque_text.hpp>
@@ -41,13 +42,11 @@ HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason
 
 HEADRACE_INLINE std::uint32_t& pass_context::place_of(const diagnostic& d) {
     const std::hash<std::string_view> hash;
-    std::size_t at = hash(d.node) ^ 31 * hash(d.reason);
-    while (true) {
-        std::uint32_t& place = places_[at++ & (places_.size() - 1)];
-        if (place == free) return place;
-        const diagnostic& other = diagnostics_[place - 1];
-        if (other.node == d.node && other.reason == d.reason) return place;
-    }
+    return places_[find_slot(places_.size(), hash(d.node) ^ 31 * hash(d.reason), [&](std::size_t at) {
+        if (places_[at] == free) return true;
+        const diagnostic& other = diagnostics_[places_[at] - 1];
+        return other.node == d.node && other.reason == d.reason;
+    })];
 }
 
 HEADRACE_INLINE void pass_context::grow() {

@@ -9,6 +9,7 @@
 #include <memory_resource>
 #include <vector>
 
+#include <headrace/base/slots.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/op/reflect.hpp>
@@ -52,14 +53,13 @@ private:
         /// The node before that computes the same; otherwise keeps this one and returns null.
         node* find_or_add(node& n) {
             const std::uint64_t hash = hash_arguments(*n.op, n.arguments);
-            for (std::size_t at = spread(hash);; ++at) {
-                slot& s = slots_[at & (slots_.size() - 1)];
-                if (s.of == nullptr) {
-                    s = {hash, &n};
-                    return nullptr;
-                }
-                if (s.hash == hash && same_computation(*s.of, n)) return s.of;
-            }
+            slot& s = slots_[find_slot(slots_.size(), spread(hash), [&](std::size_t at) {
+                const slot& is = slots_[at];
+                return is.of == nullptr || (is.hash == hash && same_computation(*is.of, n));
+            })];
+            if (s.of != nullptr) return s.of;
+            s = {hash, &n};
+            return nullptr;
         }
 
     private:
@@ -68,9 +68,7 @@ private:
             node* of = nullptr;
         };
         // Hashes of pointers differ in their middle bits.
-        static std::size_t spread(std::uint64_t hash) {
-            return static_cast<std::size_t>(hash * 0x9e3779b97f4a7c15U >> 20U);
-        }
+        static std::uint64_t spread(std::uint64_t hash) { return hash * 0x9e3779b97f4a7c15U >> 20U; }
         std::pmr::vector<slot> slots_;
     };
 
