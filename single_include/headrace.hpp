@@ -11,9 +11,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <memory_resource>
 #include <new>
@@ -151,6 +151,39 @@ template <class Ends>
     std::size_t at = static_cast<std::size_t>(hash) & (count - 1);
     while (!ends(at)) at = (at + 1) & (count - 1);
     return at;
+}
+
+}  // namespace headrace
+
+// ---- headrace/base/algorithms.hpp ----
+
+namespace headrace {
+
+template <class Range, class Predicate>
+[[nodiscard]] constexpr bool any_of(const Range& range, Predicate&& holds) {
+    for (const auto& item : range) {
+        if (holds(item)) return true;
+    }
+    return false;
+}
+
+template <class Range, class T>
+[[nodiscard]] constexpr bool contains(const Range& range, const T& wanted) {
+    for (const auto& item : range) {
+        if (item == wanted) return true;
+    }
+    return false;
+}
+
+template <class A, class B>
+[[nodiscard]] constexpr bool same_items(const A& a, const B& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+/// Puts the last item first.
+template <class Range>
+constexpr void reverse(Range& range) {
+    for (std::size_t i = 0, end = range.size(); i + 1 < end; ++i) std::swap(range[i], range[--end]);
 }
 
 }  // namespace headrace
@@ -4032,6 +4065,288 @@ using ops = dialect::all_ops;
 
 }  // namespace headrace::tosa
 
+// ---- headrace/base/pmr_vector.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// What a vector knows of its memory, whatever lies in it.
+struct vector_storage {
+    void* items = nullptr;
+    std::size_t size = 0;
+    std::size_t capacity = 0;
+    std::pmr::memory_resource* resource = std::pmr::get_default_resource();
+
+    /// Memory for that many items. No memory is so large as what a number cannot count.
+    [[nodiscard]] void* allocate(std::size_t count, std::size_t bytes, std::size_t alignment) const {
+        constexpr std::size_t most = PTRDIFF_MAX;
+        return resource->allocate(count > most / bytes ? most : count * bytes, alignment);
+    }
+    /// At least twice what there was, so that a vector grows in linear time.
+    [[nodiscard]] std::size_t next_capacity(std::size_t least) const {
+        return least < 2 * capacity ? 2 * capacity : least;
+    }
+    /// Replaces the memory, once what it holds has moved away.
+    void put(void* memory, std::size_t count, std::size_t bytes, std::size_t alignment) {
+        if (items != nullptr) resource->deallocate(items, capacity * bytes, alignment);
+        items = memory;
+        capacity = count;
+    }
+    /// Makes room for items that may be moved as bytes.
+    void grow(std::size_t least, std::size_t bytes, std::size_t alignment) {
+        const std::size_t count = next_capacity(least);
+        void* const memory = allocate(count, bytes, alignment);
+        if (size != 0) std::memcpy(memory, items, size * bytes);
+        put(memory, count, bytes, alignment);
+    }
+};
+
+}  // namespace detail
+
+/// As std::pmr::vector, with the same members, for most of what the library does with one. A type of item
+/// costs a fifteenth of what it costs there to compile, where constructors and iterators are templates: the
+/// umbrella has eighteen types, an edited pipeline a hundred. Items that allocate take the resource that
+/// their own constructors name.
+template <class T>
+class pmr_vector {
+public:
+    using value_type = T;
+    using size_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using reference = T&;
+    using const_reference = const T&;
+    using iterator = T*;
+    using const_iterator = const T*;
+
+    pmr_vector() = default;
+    explicit pmr_vector(std::pmr::memory_resource* resource) { storage_.resource = resource; }
+    // These delegate, so that what they have made is destroyed if the rest throws.
+    explicit pmr_vector(std::size_t count) : pmr_vector() { extend(count); }
+    pmr_vector(std::size_t count, const T& item,
+               std::pmr::memory_resource* resource = std::pmr::get_default_resource())
+        : pmr_vector(resource) {
+        extend(count, item);
+    }
+    pmr_vector(std::initializer_list<T> items) : pmr_vector() { append(items.begin(), items.end()); }
+    template <class Iterator>
+        requires(!std::is_integral_v<Iterator>)
+    pmr_vector(Iterator first, Iterator last,
+               std::pmr::memory_resource* resource = std::pmr::get_default_resource())
+        : pmr_vector(resource) {
+        append(first, last);
+    }
+    /// The copy lies where memory lies by default.
+    pmr_vector(const pmr_vector& other) : pmr_vector() { append(other.begin(), other.end()); }
+    pmr_vector(pmr_vector&& other) noexcept : storage_(other.storage_) { other.forget(); }
+    pmr_vector& operator=(const pmr_vector& other) {
+        if (this != &other) assign(other.begin(), other.end());
+        return *this;
+    }
+    pmr_vector& operator=(pmr_vector&& other) {
+        if (this == &other) return *this;
+        clear();
+        if (*storage_.resource == *other.storage_.resource) {
+            swap(other);
+        } else {
+            reserve(other.size());
+            for (T& item : other) push_back(std::move(item));
+        }
+        return *this;
+    }
+    pmr_vector& operator=(std::initializer_list<T> items) {
+        assign(items.begin(), items.end());
+        return *this;
+    }
+    ~pmr_vector() {
+        clear();
+        storage_.put(nullptr, 0, sizeof(T), alignof(T));
+    }
+
+    [[nodiscard]] std::size_t size() const { return storage_.size; }
+    [[nodiscard]] std::size_t capacity() const { return storage_.capacity; }
+    [[nodiscard]] bool empty() const { return storage_.size == 0; }
+    [[nodiscard]] std::pmr::memory_resource* resource() const { return storage_.resource; }
+    [[nodiscard]] T* data() { return static_cast<T*>(storage_.items); }
+    [[nodiscard]] const T* data() const { return static_cast<const T*>(storage_.items); }
+    [[nodiscard]] T* begin() { return data(); }
+    [[nodiscard]] T* end() { return data() + size(); }
+    [[nodiscard]] const T* begin() const { return data(); }
+    [[nodiscard]] const T* end() const { return data() + size(); }
+    [[nodiscard]] auto rbegin() { return std::reverse_iterator(end()); }
+    [[nodiscard]] auto rend() { return std::reverse_iterator(begin()); }
+    [[nodiscard]] auto rbegin() const { return std::reverse_iterator(end()); }
+    [[nodiscard]] auto rend() const { return std::reverse_iterator(begin()); }
+    [[nodiscard]] T& operator[](std::size_t i) { return data()[i]; }
+    [[nodiscard]] const T& operator[](std::size_t i) const { return data()[i]; }
+    [[nodiscard]] T& front() { return data()[0]; }
+    [[nodiscard]] const T& front() const { return data()[0]; }
+    [[nodiscard]] T& back() { return end()[-1]; }
+    [[nodiscard]] const T& back() const { return end()[-1]; }
+
+    void reserve(std::size_t count) {
+        if (count > capacity()) grow(count);
+    }
+    void clear() { drop(0); }
+    void swap(pmr_vector& other) noexcept { std::swap(storage_, other.storage_); }
+
+    void push_back(T item) { emplace_back(std::move(item)); }
+    template <class... Args>
+    T& emplace_back(Args&&... args) {
+        if (size() != capacity()) return construct(std::forward<Args>(args)...);
+        T item(std::forward<Args>(args)...);  // of arguments that may lie in the memory that goes
+        grow(size() + 1);
+        return construct(std::move(item));
+    }
+    void pop_back() { drop(size() - 1); }
+
+    void resize(std::size_t count) { count < size() ? drop(count) : extend(count); }
+    void resize(std::size_t count, const T& item) { count < size() ? drop(count) : extend(count, T(item)); }
+    void assign(std::size_t count, const T& item) {
+        const T copy = item;
+        clear();
+        extend(count, copy);
+    }
+    template <class Iterator>
+        requires(!std::is_integral_v<Iterator>)
+    void assign(Iterator first, Iterator last) {
+        clear();
+        append(first, last);
+    }
+
+    T* insert(const T* before, T item) {
+        const std::size_t at = index_of(before);
+        push_back(std::move(item));
+        return turn(at, size() - 1);
+    }
+    T* insert(const T* before, std::size_t count, const T& item) {
+        const std::size_t at = index_of(before);
+        const std::size_t middle = size();
+        resize(middle + count, item);
+        return turn(at, middle);
+    }
+    template <class Iterator>
+        requires(!std::is_integral_v<Iterator>)
+    T* insert(const T* before, Iterator first, Iterator last) {
+        const std::size_t at = index_of(before);
+        const std::size_t middle = size();
+        append(first, last);
+        return turn(at, middle);
+    }
+    T* erase(const T* at) { return erase(at, at + 1); }
+    T* erase(const T* first, const T* last) {
+        T* to = begin() + index_of(first);
+        if (first != last) {
+            T* kept = to;
+            for (T* from = begin() + index_of(last); from != end(); ++from) *kept++ = std::move(*from);
+            drop(index_of(kept));
+        }
+        return to;
+    }
+
+    friend bool operator==(const pmr_vector& a, const pmr_vector& b) {
+        if (a.size() != b.size()) return false;
+        for (std::size_t i = 0; i != a.size(); ++i) {
+            if (!(a[i] == b[i])) return false;
+        }
+        return true;
+    }
+    /// Removes the items of which that holds, and returns their number, as std::erase_if does.
+    template <class Predicate>
+    friend std::size_t erase_if(pmr_vector& v, Predicate goes) {
+        T* kept = v.begin();
+        for (T& item : v) {
+            if (goes(item)) continue;
+            if (&item != kept) *kept = std::move(item);
+            ++kept;
+        }
+        const std::size_t before = v.size();
+        v.drop(v.index_of(kept));
+        return before - v.size();
+    }
+
+private:
+    [[nodiscard]] std::size_t index_of(const T* at) const { return static_cast<std::size_t>(at - begin()); }
+    void forget() { storage_ = {nullptr, 0, 0, storage_.resource}; }
+
+    template <class... Args>
+    T& construct(Args&&... args) {
+        T* const made = ::new (static_cast<void*>(end())) T(std::forward<Args>(args)...);
+        ++storage_.size;
+        return *made;
+    }
+    void drop(std::size_t left) {
+        if constexpr (std::is_trivially_destructible_v<T>) {
+            storage_.size = left;
+        } else {
+            while (size() != left) {
+                back().~T();
+                --storage_.size;
+            }
+        }
+    }
+    void grow(std::size_t least) {
+        if constexpr (std::is_trivially_copyable_v<T>) {
+            storage_.grow(least, sizeof(T), alignof(T));
+        } else {
+            pmr_vector larger(storage_.resource);
+            const std::size_t count = storage_.next_capacity(least);
+            larger.storage_.put(storage_.allocate(count, sizeof(T), alignof(T)), count, sizeof(T),
+                                alignof(T));
+            for (T& item : *this) larger.construct(std::move(item));
+            swap(larger);
+        }
+    }
+    // Up to that many items, each one made of `item`, or of nothing.
+    template <class... Item>
+    void extend(std::size_t count, const Item&... item) {
+        reserve(count);
+        if constexpr (std::is_trivially_copyable_v<T>) {
+            T* const last = begin() + count;
+            for (T* at = end(); at != last; ++at) ::new (static_cast<void*>(at)) T(item...);
+            storage_.size = count;
+        } else {
+            while (size() != count) construct(item...);
+        }
+    }
+    template <class Iterator>
+    void append(Iterator first, Iterator last) {
+        if constexpr (requires { last - first; }) {
+            const auto count = static_cast<std::size_t>(last - first);
+            reserve(size() + count);
+            if constexpr (std::is_trivially_copyable_v<T> &&
+                          (std::is_same_v<Iterator, T*> || std::is_same_v<Iterator, const T*>)) {
+                if (count != 0) std::memcpy(static_cast<void*>(end()), first, count * sizeof(T));
+                storage_.size += count;
+                return;
+            }
+        }
+        for (; first != last; ++first) {
+            if constexpr (std::is_arithmetic_v<T>) {
+                emplace_back(static_cast<T>(*first));
+            } else {
+                emplace_back(*first);
+            }
+        }
+    }
+    // Exchanges what lies between the positions with what lies behind: what was put at the end comes between.
+    T* turn(std::size_t at, std::size_t middle) {
+        if (at != middle) {
+            flip(at, middle);
+            flip(middle, size());
+            flip(at, size());
+        }
+        return begin() + at;
+    }
+    void flip(std::size_t first, std::size_t last) {
+        while (first + 1 < last) std::swap((*this)[first++], (*this)[--last]);
+    }
+
+    detail::vector_storage storage_;
+};
+
+}  // namespace headrace
+
 // ---- headrace/base/strings.hpp ----
 
 namespace headrace {
@@ -4044,7 +4359,7 @@ template <std::integral Number>
     requires(!std::same_as<Number, char>)
 void append_part(std::string& out, Number number) {
     char digits[24];
-    out.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
 }  // namespace detail
@@ -4061,7 +4376,8 @@ template <class... Parts>
 /// exponent from 0.0001 up to fifteen digits.
 [[nodiscard]] inline std::string shortest_text(double number) {
     char text[32];
-    const char* const end = std::to_chars(text, std::end(text), number, std::chars_format::scientific).ptr;
+    const char* const end =
+        std::to_chars(text, text + sizeof text, number, std::chars_format::scientific).ptr;
     const std::string_view all(text, static_cast<std::size_t>(end - text));
     const std::size_t e = all.find('e');
     int exponent = 0;
@@ -4070,7 +4386,7 @@ template <class... Parts>
     constexpr int lowest_plain = -4;
     constexpr int highest_plain = 14;
     if (exponent < lowest_plain || exponent > highest_plain) return std::string(all);
-    return {text, std::to_chars(text, std::end(text), number, std::chars_format::fixed).ptr};
+    return {text, std::to_chars(text, text + sizeof text, number, std::chars_format::fixed).ptr};
 }
 
 /// Is the text sound UTF-8 (RFC 3629): no overlong form, no surrogate, nothing above U+10FFFF?
@@ -4194,6 +4510,93 @@ HEADRACE_INLINE std::pmr::string printable(std::string_view text, std::size_t ma
 
 }  // namespace headrace
 
+// ---- headrace/base/text.hpp ----
+
+namespace headrace {
+
+/// A number in decimal digits. Texts of the library are std::pmr::string, as its lists are pmr_vector:
+/// they take their memory where std::pmr::get_default_resource() says, so that a program without a heap can
+/// choose.
+[[nodiscard]] std::pmr::string number_text(std::integral auto number) {
+    char digits[std::numeric_limits<decltype(number)>::digits10 + 2];
+    return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
+}
+/// The same with six significant digits.
+[[nodiscard]] std::pmr::string number_text(std::floating_point auto number) {
+    char digits[16];  // sign, digits, point, and an exponent of five characters
+    return {digits,
+            std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
+}
+
+/// A piece of a text: characters, which it does not own, or a number in decimal digits.
+class text_part {
+public:
+    text_part(std::string_view text) : text_(text) {}
+    text_part(const char* text) : text_(text) {}
+    text_part(const std::string& text) : text_(text) {}
+    text_part(const std::pmr::string& text) : text_(text) {}
+    text_part(char c) : kind_(kind::character), number_(static_cast<unsigned char>(c)) {}
+    text_part(std::signed_integral auto number)
+        : kind_(number < 0 ? kind::negative : kind::number), number_(static_cast<std::uint64_t>(number)) {}
+    text_part(std::unsigned_integral auto number) : kind_(kind::number), number_(number) {}
+    text_part(bool) = delete;
+    /// With six significant digits.
+    text_part(double number) : kind_(kind::real), real_(number) {}
+
+    void append_to(std::pmr::string& out) const;
+
+private:
+    enum class kind : unsigned char { text, character, number, negative, real };
+    kind kind_ = kind::text;
+    std::string_view text_{};
+    union {
+        std::uint64_t number_ = 0;
+        double real_;
+    };
+};
+
+/// The parts one after the other: text_of({"axis ", axis, " of ", shape_text(s)}).
+[[nodiscard]] std::pmr::string text_of(std::initializer_list<text_part> parts);
+
+/// "1 input", "2 inputs".
+[[nodiscard]] std::pmr::string counted_text(std::integral auto number, std::string_view one) {
+    return text_of({number, " ", one, number == 1 ? "" : "s"});
+}
+
+}  // namespace headrace
+
+// ---- headrace/base/text_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE void text_part::append_to(std::pmr::string& out) const {
+    switch (kind_) {
+        case kind::text:
+            out += text_;
+            return;
+        case kind::character:
+            out += static_cast<char>(number_);
+            return;
+        case kind::number:
+            out += number_text(number_);
+            return;
+        case kind::negative:
+            out += number_text(static_cast<std::int64_t>(number_));
+            return;
+        case kind::real:
+            out += number_text(real_);
+            return;
+    }
+}
+
+HEADRACE_INLINE std::pmr::string text_of(std::initializer_list<text_part> parts) {
+    std::pmr::string text;
+    for (const text_part& part : parts) part.append_to(text);
+    return text;
+}
+
+}  // namespace headrace
+
 // ---- headrace/base/error.hpp ----
 
 namespace headrace {
@@ -4211,23 +4614,33 @@ struct error {
     std::pmr::string message;  ///< one line, lower-case start, no final period
 
     /// The same, with where it happened: "where: message".
-    [[nodiscard]] error in(std::string_view where) const {
-        std::pmr::string longer(where);
-        return {kind, (longer += ": ") += message};
-    }
+    [[nodiscard]] error in(std::string_view where) const { return {kind, text_of({where, ": ", message})}; }
 };
 
+// Their messages may be given in parts: invalid({"axis ", axis, " is named twice"}).
 [[nodiscard]] inline error unsupported(std::string_view message) {
     return {error_kind::unsupported, std::pmr::string(message)};
+}
+[[nodiscard]] inline error unsupported(std::initializer_list<text_part> message) {
+    return {error_kind::unsupported, text_of(message)};
 }
 [[nodiscard]] inline error malformed(std::string_view message) {
     return {error_kind::malformed, std::pmr::string(message)};
 }
+[[nodiscard]] inline error malformed(std::initializer_list<text_part> message) {
+    return {error_kind::malformed, text_of(message)};
+}
 [[nodiscard]] inline error unwritable(std::string_view message) {
     return {error_kind::unwritable, std::pmr::string(message)};
 }
+[[nodiscard]] inline error unwritable(std::initializer_list<text_part> message) {
+    return {error_kind::unwritable, text_of(message)};
+}
 [[nodiscard]] inline error invalid(std::string_view message) {
     return {error_kind::invalid, std::pmr::string(message)};
+}
+[[nodiscard]] inline error invalid(std::initializer_list<text_part> message) {
+    return {error_kind::invalid, text_of(message)};
 }
 
 }  // namespace headrace
@@ -4421,30 +4834,6 @@ using sizes = std::span<const std::int64_t>;
     std::int64_t count = 1;
     for (const std::int64_t size : shape) count = saturating_mul(count, size);
     return count;
-}
-
-}  // namespace headrace
-
-// ---- headrace/base/text.hpp ----
-
-namespace headrace {
-
-/// A number in decimal digits. Texts of the library are std::pmr::string, as its lists are std::pmr::vector:
-/// they take their memory where std::pmr::get_default_resource() says, so that a program without a heap can
-/// choose.
-[[nodiscard]] std::pmr::string number_text(std::integral auto number) {
-    char digits[std::numeric_limits<decltype(number)>::digits10 + 2];
-    return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
-}
-/// The same with six significant digits.
-[[nodiscard]] std::pmr::string number_text(std::floating_point auto number) {
-    char digits[16];  // sign, digits, point, and an exponent of five characters
-    return {digits,
-            std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
-}
-/// "1 input", "2 inputs".
-[[nodiscard]] std::pmr::string counted_text(std::integral auto number, std::string_view one) {
-    return (number_text(number) + ' ').append(one) + (number == 1 ? "" : "s");
 }
 
 }  // namespace headrace
@@ -4815,7 +5204,7 @@ private:
     [[nodiscard]] int_list own(std::span<const std::int64_t> shape);
 
     std::pmr::memory_resource* arena_;
-    std::pmr::vector<tensor_meta> results_;
+    pmr_vector<tensor_meta> results_;
 };
 
 /// What remembers inferences, as headrace::dispatch_cache does.
@@ -5097,7 +5486,7 @@ HEADRACE_INLINE std::string_view model_frame(std::string_view trace) {
 HEADRACE_INLINE std::pmr::string line_of_frame(std::string_view frame) {
     const detail::frame_place place = detail::place_of_frame(frame);
     if (place.file.empty()) return {};
-    return printable(place.file) + ":" + printable(place.line);
+    return text_of({printable(place.file), ":", printable(place.line)});
 }
 
 HEADRACE_INLINE std::pmr::string source_line(const node& n) {
@@ -5122,7 +5511,7 @@ HEADRACE_INLINE std::pmr::string shape_text(sizes shape) {
 
 HEADRACE_INLINE result<void> inference::write_over(const tensor_meta& self) {
     if (results_.size() == 1 && !(results_[0].shape == self.shape)) {
-        return invalid("cannot expand " + shape_text(results_[0].shape) + " to " + shape_text(self.shape));
+        return invalid({"cannot expand ", shape_text(results_[0].shape), " to ", shape_text(self.shape)});
     }
     results_.assign(1, {self.dtype, self.shape, {}});
     return {};
@@ -5311,9 +5700,7 @@ struct slice_range {
 
 namespace headrace {
 
-HEADRACE_INLINE error rank_too_large() {
-    return unsupported("rank is above " + number_text(shape_builder::capacity));
-}
+HEADRACE_INLINE error rank_too_large() { return unsupported({"rank is above ", shape_builder::capacity}); }
 
 HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
     constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
@@ -5322,10 +5709,10 @@ HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_
     if (type == dtype::shape) return invalid("no tensor has the type shape");
     std::int64_t count = 1;
     for (const std::int64_t size : shape) {
-        if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");
+        if (size < 0) return invalid({"shape ", shape_text(shape), " has a negative size"});
         if (size != 0) count = saturating_mul(count, size);
     }
-    if (count > largest) return unsupported("shape " + shape_text(shape) + " is too large");
+    if (count > largest) return unsupported({"shape ", shape_text(shape), " is too large"});
     out.add(type, sizes(shape));
     return {};
 }
@@ -5338,8 +5725,8 @@ HEADRACE_INLINE result<void> require_rank(std::string_view what, sizes shape, st
                                           std::size_t most) {
     if (shape.size() >= least && shape.size() <= most) return {};
     std::pmr::string text(what);
-    text += " " + shape_text(shape) + " must have rank " + number_text(least);
-    if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
+    text += text_of({" ", shape_text(shape), " must have rank ", least});
+    if (most != least) text += most == SIZE_MAX ? " or more" : text_of({" to ", most});
     return invalid(text);
 }
 
@@ -5356,16 +5743,14 @@ HEADRACE_INLINE result<shape_builder> broadcast(sizes a, sizes b) {
         if (shape[i] == 1) {
             shape[i] = other;
         } else if (other != 1 && other != shape[i]) {
-            return invalid("cannot broadcast " + shape_text(a) + " with " + shape_text(b));
+            return invalid({"cannot broadcast ", shape_text(a), " with ", shape_text(b)});
         }
     }
     return shape;
 }
 
 HEADRACE_INLINE result<shape_builder> expanded_shape(sizes from, sizes to) {
-    const auto refuse = [&] {
-        return invalid("cannot expand " + shape_text(from) + " to " + shape_text(to));
-    };
+    const auto refuse = [&] { return invalid({"cannot expand ", shape_text(from), " to ", shape_text(to)}); };
     if (to.size() < from.size()) return refuse();
     shape_builder shape(to);
     const std::size_t lead = to.size() - from.size();
@@ -5382,7 +5767,7 @@ HEADRACE_INLINE result<shape_builder> expanded_shape(sizes from, sizes to) {
 }
 
 HEADRACE_INLINE result<shape_builder> viewed_shape(sizes from, sizes to) {
-    const auto refuse = [&] { return invalid("cannot view " + shape_text(from) + " as " + shape_text(to)); };
+    const auto refuse = [&] { return invalid({"cannot view ", shape_text(from), " as ", shape_text(to)}); };
     const std::int64_t count = element_count(from);
     shape_builder shape(to);
     std::int64_t known = 1;
@@ -5408,7 +5793,7 @@ HEADRACE_INLINE result<shape_builder> viewed_shape(sizes from, sizes to) {
 HEADRACE_INLINE result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
     if (rank > shape_builder::capacity) return rank_too_large();
     if (const auto found = normalized_axis(axis, rank)) return *found;
-    return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
+    return invalid({"axis ", axis, " is out of range for rank ", rank});
 }
 
 HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty) {
@@ -5417,7 +5802,7 @@ HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes e
     axis_set set;
     for (const std::int64_t axis : axes) {
         HEADRACE_TRY(found, axis_of(axis, rank));
-        if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
+        if (set.contains(found)) return invalid({"axis ", axis, " is named twice"});
         set.insert(found);
     }
     return set;
@@ -5425,7 +5810,7 @@ HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes e
 
 HEADRACE_INLINE result<shape_builder> permutation_of(sizes axes, std::size_t rank) {
     if (axes.size() != rank) {
-        return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
+        return invalid({"permutation ", shape_text(axes), " does not have rank ", rank});
     }
     HEADRACE_TRY(axes_of(axes, rank, no_axes::none));
     shape_builder order(axes);
@@ -5436,8 +5821,7 @@ HEADRACE_INLINE result<shape_builder> permutation_of(sizes axes, std::size_t ran
 HEADRACE_INLINE result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count) {
     if (items.size() == count) return shape_builder(items);
     if (items.size() == 1) return shape_builder::filled(count, items[0]);
-    return invalid(std::pmr::string(what) + " " + shape_text(items) + " must have 1 or " +
-                   number_text(count) + " elements");
+    return invalid({what, " ", shape_text(items), " must have 1 or ", count, " elements"});
 }
 
 }  // namespace headrace
@@ -5512,7 +5896,7 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 }
 [[nodiscard]] inline result<void> require_scale(std::string_view what, double s) {
     if (is_scale(s)) return {};
-    return invalid(std::pmr::string(what) + " must be above 0 and finite in float32");
+    return invalid({what, " must be above 0 and finite in float32"});
 }
 
 /// Refuses a dtype that an op's traits exclude, be it an operand's or the common one of several.
@@ -5543,17 +5927,15 @@ HEADRACE_INLINE result<void> require_between(std::string_view what, std::int64_t
                                              std::int64_t high) {
     if (number >= low && number <= high) return {};
     std::pmr::string text(what);
-    text += " is " + number_text(number) + ", but must be ";
-    text += high == INT64_MAX ? "at least " + number_text(low)
-                              : "from " + number_text(low) + " to " + number_text(high);
+    text += text_of({" is ", number, ", but must be "});
+    text += high == INT64_MAX ? text_of({"at least ", low}) : text_of({"from ", low, " to ", high});
     return invalid(text);
 }
 
 HEADRACE_INLINE result<void> require_equal(std::string_view what, std::int64_t number,
                                            std::int64_t expected) {
     if (number == expected) return {};
-    return invalid(std::pmr::string(what) + " is " + number_text(number) + ", but must be " +
-                   number_text(expected));
+    return invalid({what, " is ", number, ", but must be ", expected});
 }
 
 HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_t number, std::int64_t low) {
@@ -5562,14 +5944,12 @@ HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_
 
 HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t given, std::size_t expected) {
     if (given == expected) return {};
-    return invalid(std::pmr::string(what) + " has " + counted_text(given, "element") + ", but must have " +
-                   number_text(expected));
+    return invalid({what, " has ", counted_text(given, "element"), ", but must have ", expected});
 }
 
 HEADRACE_INLINE result<void> require_shape(std::string_view what, sizes shape, sizes expected) {
-    if (std::ranges::equal(shape, expected)) return {};
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
-                   shape_text(expected));
+    if (same_items(shape, expected)) return {};
+    return invalid({what, " ", shape_text(shape), " must have shape ", shape_text(expected)});
 }
 
 HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::optional<value>& v,
@@ -5580,8 +5960,7 @@ HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::opt
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
     if (element_count(shape) == count) return {};
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " +
-                   counted_text(count, "element"));
+    return invalid({what, " ", shape_text(shape), " must have ", counted_text(count, "element")});
 }
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::optional<value>& v,
@@ -5592,15 +5971,14 @@ HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::
 
 HEADRACE_INLINE result<void> require_nonempty(std::string_view what, sizes shape) {
     for (const std::int64_t size : shape) {
-        if (size <= 0)
-            return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must not be empty");
+        if (size <= 0) return invalid({what, " ", shape_text(shape), " must not be empty"});
     }
     return {};
 }
 
 HEADRACE_INLINE result<void> require_expandable(std::string_view what, sizes from, sizes to) {
     if (expanded_shape(from, to)) return {};
-    return invalid(std::pmr::string(what) + " " + shape_text(from) + " must broadcast to " + shape_text(to));
+    return invalid({what, " ", shape_text(from), " must broadcast to ", shape_text(to)});
 }
 
 HEADRACE_INLINE result<void> require_shape_beside(std::string_view what, sizes shape, sizes expected,
@@ -5608,15 +5986,14 @@ HEADRACE_INLINE result<void> require_shape_beside(std::string_view what, sizes s
     bool equal = shape.size() == expected.size();
     for (std::size_t i = 0; equal && i != shape.size(); ++i) equal = i == axis || shape[i] == expected[i];
     if (equal) return {};
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
-                   shape_text(expected) + ", apart from axis " + number_text(axis));
+    return invalid({what, " ", shape_text(shape), " must have shape ", shape_text(expected),
+                    ", apart from axis ", axis});
 }
 
 namespace detail {
 
 HEADRACE_INLINE error other_dtype(std::string_view what, dtype given, std::string_view expected) {
-    return invalid(std::pmr::string(what) + " is " + std::pmr::string(name_of(given)) + ", but must be " +
-                   std::pmr::string(expected));
+    return invalid({what, " is ", name_of(given), ", but must be ", expected});
 }
 
 }  // namespace detail
@@ -5684,8 +6061,7 @@ template <class Args>
         const std::int64_t padded = saturating_add(image[i], saturating_mul(2, a.padding[i]));
         const std::int64_t reach = saturating_add(saturating_mul(a.dilation[i], a.kernel_size[i] - 1), 1);
         if (reach > padded) {
-            return invalid("blocks that span " + number_text(reach) + " do not fit in an axis of " +
-                           number_text(padded));
+            return invalid({"blocks that span ", reach, " do not fit in an axis of ", padded});
         }
         count[i] = (padded - reach) / a.stride[i] + 1;
     }
@@ -5713,8 +6089,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         require_equal("the number of columns", self.shape.back(), saturating_mul(count[0], count[1])));
     shape_builder shape(sizes(self.shape).first(self.rank() - 1));
     if (shape.back() % elements != 0) {
-        return invalid("columns of " + number_text(shape.back()) + " elements are not blocks of " +
-                       number_text(elements));
+        return invalid({"columns of ", shape.back(), " elements are not blocks of ", elements});
     }
     shape.back() /= elements;
     shape.append(a.output_size);
@@ -5743,7 +6118,8 @@ struct window {
     /// No tensor is larger, and sums of a few such sizes and positions do not overflow.
     static constexpr std::int64_t max_extent = std::int64_t{1} << 58;
     [[nodiscard]] constexpr bool too_large() const {
-        return std::max({extent(), stride, dilation, before, after}) > max_extent;
+        return any_of(std::array{extent(), stride, dilation, before, after},
+                      [](std::int64_t size) { return size > max_extent; });
     }
 };
 
@@ -5795,8 +6171,8 @@ HEADRACE_INLINE result<std::int64_t> window_positions(std::int64_t size, const w
     const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
     const std::int64_t room = saturating_sub(padded, w.extent());
     if (room < 0 && (!ceil_mode || room <= -w.stride)) {
-        return invalid("a window of " + number_text(w.extent()) + " does not fit in an axis of " +
-                       number_text(size) + " padded to " + number_text(padded));
+        return invalid(
+            {"a window of ", w.extent(), " does not fit in an axis of ", size, " padded to ", padded});
     }
     std::int64_t last = room < 0 ? 0 : room / w.stride;
     if (ceil_mode && room > 0 && room % w.stride != 0) ++last;
@@ -5881,8 +6257,8 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
     const std::int64_t wanted = form.transposed ? first : saturating_mul(form.weight.shape[1], form.groups);
     const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
     if (!divisible || form.in_channels() != wanted) {
-        return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
-                       " and groups " + number_text(form.groups) + " do not match");
+        return invalid({"input ", shape_text(form.input.shape), ", weight ", shape_text(form.weight.shape),
+                        " and groups ", form.groups, " do not match"});
     }
     HEADRACE_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
     HEADRACE_TRY(require_dtype("bias", form.bias, form.input.dtype));
@@ -5938,8 +6314,8 @@ result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& 
     shape_builder shape(input.first(lead));
     for (std::size_t i = 0; i != count; ++i) {
         if (windows[i].before > windows[i].extent() / 2) {
-            return invalid("padding " + number_text(windows[i].before) +
-                           " is more than half of a window of " + number_text(windows[i].extent()));
+            return invalid(
+                {"padding ", windows[i].before, " is more than half of a window of ", windows[i].extent()});
         }
         HEADRACE_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
         shape.push_back(size);
@@ -6297,7 +6673,7 @@ template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if (self.checked_elements() != 1) {
-        return invalid("a tensor of shape " + shape_text(self.shape) + " is not one number");
+        return invalid({"a tensor of shape ", shape_text(self.shape), " is not one number"});
     }
     return add_result(out, self.dtype, {});
 }
@@ -6327,7 +6703,7 @@ using rnn_ops = ops<gru_input, rnn_relu_input, rnn_tanh_input>;
 namespace detail {
 
 inline error cannot_multiply(sizes a, sizes b) {
-    return invalid("cannot multiply " + shape_text(a) + " by " + shape_text(b));
+    return invalid({"cannot multiply ", shape_text(a), " by ", shape_text(b)});
 }
 
 /// torch.matmul: a vector counts as a row on the left and a column on the right, and leading axes broadcast.
@@ -6378,15 +6754,15 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
     HEADRACE_TRY(require_rank("value", value, query.size()));
     const std::size_t rank = query.size();
     if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
-        return invalid("query " + shape_text(query) + ", key " + shape_text(key) + " and value " +
-                       shape_text(value) + " do not match");
+        return invalid({"query ", shape_text(query), ", key ", shape_text(key), " and value ",
+                        shape_text(value), " do not match"});
     }
     const std::size_t lead = rank - (grouped ? 3 : 2);
     if (grouped) {
         for (const sizes shared : {key, value}) {
             if (shared[lead] > 0 && query[lead] % shared[lead] == 0) continue;
-            return invalid("the heads of " + shape_text(shared) + " do not divide those of query " +
-                           shape_text(query));
+            return invalid(
+                {"the heads of ", shape_text(shared), " do not divide those of query ", shape_text(query)});
         }
     }
     HEADRACE_TRY(batch, broadcast(query.first(lead), key.first(lead), value.first(lead)));
@@ -6670,8 +7046,7 @@ namespace headrace {
         if (c == ' ') continue;
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         const bool ellipsis = text.substr(i, 3) == "..." && labels.find('.') == std::pmr::string::npos;
-        if (!letter && !ellipsis)
-            return invalid("cannot read einsum operand '" + std::pmr::string(text) + "'");
+        if (!letter && !ellipsis) return invalid({"cannot read einsum operand '", text, "'"});
         labels += c;
         if (ellipsis) i += 2;
     }
@@ -6694,13 +7069,13 @@ namespace headrace {
 
 /// An equation: labels of each operand and of the result.
 struct einsum_equation {
-    std::pmr::vector<std::pmr::string> operands;
+    pmr_vector<std::pmr::string> operands;
     std::pmr::string result;
 };
 
 namespace detail {
 /// Without "->" the result has the ellipsis and then, sorted, the labels that occur once.
-inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::string>& operands) {
+inline std::pmr::string implicit_einsum_result(const pmr_vector<std::pmr::string>& operands) {
     std::array<int, 128> counts{};
     for (const std::pmr::string& labels : operands) {
         for (const char c : labels) ++counts[static_cast<unsigned char>(c)];
@@ -6731,7 +7106,7 @@ inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::
         HEADRACE_TRY(labels, einsum_labels(text.substr(arrow + 2)));
         for (std::size_t i = 0; i != labels.size(); ++i) {
             if (labels.find(labels[i], i + 1) == std::pmr::string::npos) continue;
-            return invalid(std::pmr::string("einsum label '") + labels[i] + "' appears twice in the result");
+            return invalid({"einsum label '", labels[i], "' appears twice in the result"});
         }
         equation.result = labels;
     }
@@ -6746,8 +7121,7 @@ public:
         const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
         if (shape.size() > shape_builder::capacity) return rank_too_large();
         if (ellipsis ? shape.size() < named : shape.size() != named) {
-            return invalid("einsum labels '" + std::pmr::string(labels) + "' do not match " +
-                           shape_text(shape));
+            return invalid({"einsum labels '", labels, "' do not match ", shape_text(shape)});
         }
         std::size_t axis = 0;
         for (const char c : labels) {
@@ -6770,7 +7144,7 @@ public:
             } else if (const std::int64_t size = size_[static_cast<unsigned char>(c)]; size >= 0) {
                 shape.push_back(size);
             } else {
-                return invalid(std::pmr::string("einsum label '") + c + "' has no size");
+                return invalid({"einsum label '", c, "' has no size"});
             }
         }
         return shape;
@@ -6782,8 +7156,7 @@ private:
         if (known == -1 || known == 1) {
             known = size;
         } else if (size != 1 && size != known) {
-            return invalid(std::pmr::string("einsum label '") + c + "' has sizes " + number_text(known) +
-                           " and " + number_text(size));
+            return invalid({"einsum label '", c, "' has sizes ", known, " and ", size});
         }
         return {};
     }
@@ -6800,8 +7173,8 @@ template <one_of<ops<aten::einsum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(equation, parse_einsum(a.equation));
     if (a.tensors.empty() || a.tensors.size() != equation.operands.size()) {
-        return invalid("einsum equation '" + std::pmr::string(a.equation) + "' does not have " +
-                       counted_text(a.tensors.size(), "operand"));
+        return invalid(
+            {"einsum equation '", a.equation, "' does not have ", counted_text(a.tensors.size(), "operand")});
     }
     einsum_sizes known;
     const tensor_meta& first = inference::of(a.tensors[0]);
@@ -6885,7 +7258,7 @@ result<dtype> checked_type_of(const tensor_meta& self, const Other& other) {
 /// A factor of integers must be one.
 inline result<void> check_alpha(const scalar& alpha, dtype type) {
     if (is_floating(type) || !alpha.is_floating()) return {};
-    return invalid("alpha must be an integer where the result is " + std::pmr::string(name_of(type)));
+    return invalid({"alpha must be an integer where the result is ", name_of(type)});
 }
 
 /// The shape and dtype of `self`, where the op is defined for that dtype.
@@ -7119,7 +7492,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(self.shape);
     HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty() || shape[axis] % 2 != 0) {
-        return invalid("axis " + number_text(axis) + " of " + shape_text(self.shape) + " must be even");
+        return invalid({"axis ", axis, " of ", shape_text(self.shape), " must be even"});
     }
     shape[axis] /= 2;
     return add_result(out, self.dtype, shape);
@@ -7161,7 +7534,7 @@ inline result<void> infer_squeezed(inference& out, const tensor_meta& self, axis
 /// Where each axis of the result comes from.
 [[nodiscard]] inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::size_t rank) {
     if (sources.size() != destinations.size()) {
-        return invalid("cannot move axes " + shape_text(sources) + " to " + shape_text(destinations));
+        return invalid({"cannot move axes ", shape_text(sources), " to ", shape_text(destinations)});
     }
     HEADRACE_TRY(moved, axes_of(sources, rank, no_axes::none));
     HEADRACE_TRY(taken, axes_of(destinations, rank, no_axes::none));
@@ -7195,8 +7568,7 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
     shape_builder shape(from);
     if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
     if (index < -shape[axis] || index >= shape[axis]) {
-        return invalid("index " + number_text(index) + " is out of range for axis " + number_text(axis) +
-                       " of " + shape_text(from));
+        return invalid({"index ", index, " is out of range for axis ", axis, " of ", shape_text(from)});
     }
     shape.erase(axis);
     return shape;
@@ -7293,7 +7665,7 @@ template <one_of<ops<aten::numpy_t>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     shape_builder shape(self.shape);
-    std::reverse(shape.begin(), shape.end());
+    reverse(shape);
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::ravel>> Op>
@@ -7320,8 +7692,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (shape.empty()) return invalid("a tensor of rank 0 cannot be narrowed");
     const std::int64_t start = a.start < 0 ? a.start + shape[axis] : a.start;
     if (start < 0 || a.length < 0 || start > shape[axis] || a.length > shape[axis] - start) {
-        return invalid("start " + number_text(a.start) + " and length " + number_text(a.length) +
-                       " do not lie in axis " + number_text(axis) + " of " + shape_text(self.shape));
+        return invalid({"start ", a.start, " and length ", a.length, " do not lie in axis ", axis, " of ",
+                        shape_text(self.shape)});
     }
     shape[axis] = a.length;
     return add_result(out, self.dtype, shape);
@@ -7430,8 +7802,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(self.shape);
     const std::int64_t room = shape.empty() ? 1 : shape[axis];
     if (a.size < 0 || a.size > room || a.step <= 0) {
-        return invalid("windows of " + number_text(a.size) + " with step " + number_text(a.step) +
-                       " do not fit axis " + number_text(axis) + " of " + shape_text(self.shape));
+        return invalid({"windows of ", a.size, " with step ", a.step, " do not fit axis ", axis, " of ",
+                        shape_text(self.shape)});
     }
     if (!shape.empty()) shape[axis] = (room - a.size) / a.step + 1;
     shape.push_back(a.size);
@@ -7448,7 +7820,7 @@ namespace headrace {
 /// of the first if those are neighbours, else in front.
 [[nodiscard]] inline result<shape_builder> indexed_shape(sizes shape, list<std::optional<value>> indices) {
     if (indices.size() > shape.size()) {
-        return invalid(number_text(indices.size()) + " indices are too many for " + shape_text(shape));
+        return invalid({indices.size(), " indices are too many for ", shape_text(shape)});
     }
     shape_builder given;
     shape_builder left;
@@ -7462,7 +7834,7 @@ namespace headrace {
         }
         const tensor_meta& index = inference::of(*indices[i]);
         if (is_mask(index.dtype)) return invalid("the shape that a mask selects depends on its data");
-        HEADRACE_TRY(require_indices("index " + number_text(i), index));
+        HEADRACE_TRY(require_indices(text_of({"index ", i}), index));
         HEADRACE_TRY(both, broadcast(given, index.shape));
         given = both;
         if (!first) first = i;
@@ -7525,8 +7897,7 @@ inline result<void> check_paired(std::string_view what, sizes shape, sizes index
     bool fits = wide.size() == part.size();
     for (std::size_t i = 0; fits && i != part.size(); ++i) fits = i == free_axis || part[i] <= wide[i];
     if (fits) return {};
-    return invalid("index " + shape_text(index) + " does not fit " + std::pmr::string(what) + " " +
-                   shape_text(shape));
+    return invalid({"index ", shape_text(index), " does not fit ", what, " ", shape_text(shape)});
 }
 inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index) {
     HEADRACE_TRY(axis, axis_of(dim, self.rank()));
@@ -7790,7 +8161,7 @@ inline result<void> infer_split_sizes(inference& out, const split_axis& from, si
         sum = saturating_add(sum, part);
     }
     if (sum == from.size()) return {};
-    return invalid("parts " + shape_text(parts) + " do not add up to " + number_text(from.size()));
+    return invalid({"parts ", shape_text(parts), " do not add up to ", from.size()});
 }
 inline result<void> infer_sections(inference& out, const split_axis& from, std::int64_t sections) {
     if (sections <= 0 || sections > most_parts) return invalid("the number of sections is out of range");
@@ -7832,8 +8203,8 @@ inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t 
         shape_builder expected(t.shape);
         if (axis < expected.size()) expected[axis] = first->shape[axis];
         if (expected != shape) {
-            return invalid("cannot join " + shape_text(first->shape) + " and " + shape_text(t.shape) +
-                           " along axis " + number_text(axis));
+            return invalid({"cannot join ", shape_text(first->shape), " and ", shape_text(t.shape),
+                            " along axis ", axis});
         }
         sum = saturating_add(sum, t.shape[axis]);
     }
@@ -7855,7 +8226,7 @@ result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of
         sum = saturating_add(sum, shape[axis]);
         if (!joined.empty() && joined.size() == shape.size()) shape[axis] = joined[axis];
         if (!joined.empty() && joined != shape) {
-            return invalid("cannot join " + shape_text(joined) + " and " + shape_text(shape));
+            return invalid({"cannot join ", shape_text(joined), " and ", shape_text(shape)});
         }
         joined = shape;
     }
@@ -7867,7 +8238,7 @@ result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of
 /// Sizes to which `pad` adds: pairs of counts before and after, the last axis first.
 inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes pad) {
     if (pad.size() % 2 != 0 || pad.size() / 2 > self.rank()) {
-        return invalid("padding " + shape_text(pad) + " does not fit " + shape_text(self.shape));
+        return invalid({"padding ", shape_text(pad), " does not fit ", shape_text(self.shape)});
     }
     if (self.rank() > shape_builder::capacity) return rank_too_large();
     shape_builder shape(self.shape);
@@ -7885,7 +8256,7 @@ inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes 
 enum class pad_source : unsigned char { edge, reflection, circle };
 inline result<void> infer_padded_from(inference& out, const tensor_meta& self, sizes pad, pad_source source) {
     const std::size_t count = pad.size() / 2;
-    if (count == 0 || count > 3) return invalid("padding " + shape_text(pad) + " must be of 1 to 3 axes");
+    if (count == 0 || count > 3) return invalid({"padding ", shape_text(pad), " must be of 1 to 3 axes"});
     HEADRACE_TRY(require_rank("self", self.shape, count + 1, count + 2));
     const sizes padded = sizes(self.shape).last(count);
     if (source != pad_source::circle) {
@@ -7895,9 +8266,9 @@ inline result<void> infer_padded_from(inference& out, const tensor_meta& self, s
         const std::int64_t size = self.shape[self.rank() - 1 - i / 2];
         if (pad[i] > size - (source == pad_source::reflection ? 1 : 0)) {
             return invalid(
-                "padding " + shape_text(pad) +
-                (source == pad_source::reflection ? " reflects more than " : " goes around more than ") +
-                shape_text(self.shape));
+                {"padding ", shape_text(pad),
+                 source == pad_source::reflection ? " reflects more than " : " goes around more than ",
+                 shape_text(self.shape)});
         }
     }
     HEADRACE_TRY(infer_padded(out, self, pad));
@@ -7906,7 +8277,7 @@ inline result<void> infer_padded_from(inference& out, const tensor_meta& self, s
 
 inline result<void> infer_repeated(inference& out, const tensor_meta& self, sizes repeats) {
     if (repeats.size() < self.rank()) {
-        return invalid("repeats " + shape_text(repeats) + " are too few for " + shape_text(self.shape));
+        return invalid({"repeats ", shape_text(repeats), " are too few for ", shape_text(self.shape)});
     }
     shape_builder shape(repeats);
     for (const std::int64_t times : repeats) {
@@ -7930,7 +8301,7 @@ inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self,
     const bool fits =
         factor > 0 && (grow ? channels % area == 0 : height % factor == 0 && width % factor == 0);
     if (!fits) {
-        return invalid("factor " + number_text(factor) + " does not divide " + shape_text(self.shape));
+        return invalid({"factor ", factor, " does not divide ", shape_text(self.shape)});
     }
     channels = grow ? channels / area : saturating_mul(channels, area);
     height = grow ? saturating_mul(height, factor) : height / factor;
@@ -7993,7 +8364,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (const value v : a.tensors) {
         const tensor_meta& t = inference::of(v);
         if (t.shape != first.shape) {
-            return invalid("cannot stack " + shape_text(first.shape) + " and " + shape_text(t.shape));
+            return invalid({"cannot stack ", shape_text(first.shape), " and ", shape_text(t.shape)});
         }
         type.add(t);
     }
@@ -8111,8 +8482,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("self", self.shape, 3, SIZE_MAX));
     HEADRACE_TRY(require_at_least("groups", a.groups, 1));
     if (self.shape[1] % a.groups != 0) {
-        return invalid("groups " + number_text(a.groups) + " does not divide axis 1 of " +
-                       shape_text(self.shape));
+        return invalid({"groups ", a.groups, " does not divide axis 1 of ", shape_text(self.shape)});
     }
     return add_result(out, self);
 }
@@ -8162,7 +8532,7 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     const bool fits = !normalized.empty() && normalized.size() <= input.size() &&
                       shape_builder(input.last(normalized.size())) == shape_builder(normalized);
     if (fits) return {};
-    return invalid("normalized_shape " + shape_text(normalized) + " is not the end of " + shape_text(input));
+    return invalid({"normalized_shape ", shape_text(normalized), " is not the end of ", shape_text(input)});
 }
 
 /// Refuses a parameter that may be missing unless it is of the input's type, or in float32 beside shorter
@@ -8211,8 +8581,7 @@ inline result<void> check_statistics(const tensor_meta& input, const std::option
 inline result<void> check_groups(std::int64_t channels, std::int64_t groups) {
     HEADRACE_TRY(require_at_least("the number of groups", groups, 1));
     if (channels % groups == 0) return {};
-    return invalid(number_text(channels) + " channels are not divisible into " + number_text(groups) +
-                   " groups");
+    return invalid({channels, " channels are not divisible into ", groups, " groups"});
 }
 
 /// The result, and mean and reciprocal deviation of a batch, one per channel; evaluation on the CPU saves
@@ -8385,7 +8754,7 @@ inline result<void> check_reduced_sizes(sizes shape, sizes axes) {
     HEADRACE_TRY(reduced, axes_of(axes, shape.size()));
     for (std::size_t i = 0; i != shape.size(); ++i) {
         if (reduced.contains(i) && shape[i] == 0) {
-            return invalid("axis " + number_text(i) + " of " + shape_text(shape) + " must not be empty");
+            return invalid({"axis ", i, " of ", shape_text(shape), " must not be empty"});
         }
     }
     return {};
@@ -8694,7 +9063,7 @@ result<void> infer_results(Op, const args<Op>&, inference&) {
 }
 template <one_of<ops<builtin::opaque>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference&) {
-    return invalid("the shapes that " + std::pmr::string(a.target) + " gives are not known");
+    return invalid({"the shapes that ", a.target, " gives are not known"});
 }
 template <one_of<ops<builtin::output>> Op>
 result<void> infer_results(Op, const args<Op>&, inference&) {
@@ -8923,7 +9292,7 @@ HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignmen
     const bool is_node = bytes == sizeof(node) && alignment == alignof(node);
     if (free_bytes_ < bytes + alignment) {
         // As much as there is, so that chunks are few and at most half of all is taken in vain.
-        const std::size_t whole = std::clamp(std::bit_floor(shared_bytes_), least, most);
+        const std::size_t whole = std::min(std::max(std::bit_floor(shared_bytes_), least), most);
         shared_bytes_ += whole;
         free_bytes_ = whole - sizeof(chunk);
         free_ = take(free_bytes_, alignof(chunk));
@@ -9914,8 +10283,7 @@ public:
     [[nodiscard]] result<void> check() const {
         if (failure_) return *failure_;
         if (given_ == inputs_.size()) return {};
-        return invalid("a region takes " + counted_text(inputs_.size(), "input") + ", but is given " +
-                       number_text(given_));
+        return invalid({"a region takes ", counted_text(inputs_.size(), "input"), ", but is given ", given_});
     }
 
 private:
@@ -9931,14 +10299,14 @@ private:
         if (taken == nullptr || failure_) return;
         const sizes shape(given.shape);
         const bool fits = shape.size() >= axes_gone && taken->dtype == given.dtype &&
-                          std::ranges::equal(taken->shape, shape.subspan(axes_gone));
+                          same_items(taken->shape, shape.subspan(axes_gone));
         if (!fits) {
-            failure_ = invalid("input " + number_text(given_) + " of a region is " + meta_text(*taken) +
-                               ", but is given " + meta_text(given));
+            failure_ = invalid({"input ", given_, " of a region is ", meta_text(*taken), ", but is given ",
+                                meta_text(given)});
         }
     }
 
-    std::pmr::vector<value> inputs_;
+    pmr_vector<value> inputs_;
     std::size_t given_ = 0;
     std::optional<error> failure_;
 };
@@ -9950,8 +10318,7 @@ inline result<void> require_equal_results(std::string_view what, list<value> giv
         const tensor_meta* a = meta_of(given[i]);
         const tensor_meta* b = meta_of(expected[i]);
         if (a == nullptr || b == nullptr || (a->dtype == b->dtype && a->shape == b->shape)) continue;
-        return invalid(std::pmr::string(what) + ": result " + number_text(i) + " is " + meta_text(*a) +
-                       ", but must be " + meta_text(*b));
+        return invalid({what, ": result ", i, " is ", meta_text(*a), ", but must be ", meta_text(*b)});
     }
     return {};
 }
@@ -10110,8 +10477,7 @@ inline result<void> check_groups(const tensor_meta& input, value scales,
     const std::int64_t row = input.shape[1];
     if (size > row) return check_parameters(scales, zero_points, input.shape[0]);
     if (row % size != 0) {
-        return invalid("group_size " + number_text(size) + " does not divide axis 1 of " +
-                       shape_text(input.shape));
+        return invalid({"group_size ", size, " does not divide axis 1 of ", shape_text(input.shape)});
     }
     return check_parameters(scales, zero_points, saturating_mul(input.shape[0], row / size));
 }
@@ -10218,7 +10584,10 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 
 /// "conv2d: …", the tag first.
 [[nodiscard]] inline error refuse(std::string_view op, std::string_view what) {
-    return invalid(std::pmr::string(op) + ": " + std::pmr::string(what));
+    return invalid({op, ": ", what});
+}
+[[nodiscard]] inline error refuse(std::string_view op, std::initializer_list<text_part> what) {
+    return refuse(op, text_of(what));
 }
 
 /// Refuses another number of items in an attribute, or an item below `least`.
@@ -10226,13 +10595,11 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                 const int_list& items, std::size_t count,
                                                 std::int64_t least) {
     if (items.size() != count) {
-        return refuse(op, std::pmr::string(what) + " " + shape_text(items) + " must have " +
-                              counted_text(count, "item"));
+        return refuse(op, {what, " ", shape_text(items), " must have ", counted_text(count, "item")});
     }
     for (const std::int64_t item : items) {
         if (item < least) {
-            return refuse(op, std::pmr::string(what) + " " + shape_text(items) + " has an item below " +
-                                  number_text(least));
+            return refuse(op, {what, " ", shape_text(items), " has an item below ", least});
         }
     }
     return {};
@@ -10242,22 +10609,21 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                   std::size_t rank) {
     const int_list& shape = inference::of(v).shape;
     if (shape.size() == rank) return {};
-    return refuse(op,
-                  std::pmr::string(what) + " " + shape_text(shape) + " must have rank " + number_text(rank));
+    return refuse(op, {what, " ", shape_text(shape), " must have rank ", rank});
 }
 
 /// Refuses an operand of other than one element in one dimension, which zero points and the like have.
 [[nodiscard]] inline result<void> require_single(std::string_view op, std::string_view what, value v) {
     const int_list& shape = inference::of(v).shape;
     if (shape.size() == 1 && shape[0] == 1) return {};
-    return refuse(op, std::pmr::string(what) + " " + shape_text(shape) + " must have shape [1]");
+    return refuse(op, {what, " ", shape_text(shape), " must have shape [1]"});
 }
 
 /// The elements of a shape operand, which in TOSA 1.0 CONST_SHAPE alone gives.
 [[nodiscard]] inline result<const int_list*> shape_operand(std::string_view op, std::string_view what,
                                                            value v) {
     const auto* shape = match<tosa::const_shape>(v);
-    if (shape == nullptr) return refuse(op, std::pmr::string(what) + " is not a CONST_SHAPE");
+    if (shape == nullptr) return refuse(op, {what, " is not a CONST_SHAPE"});
     return &shape->values;
 }
 
@@ -10266,9 +10632,9 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 [[nodiscard]] inline result<std::int64_t> exact_positions(std::string_view op, std::int64_t room,
                                                           std::int64_t stride,
                                                           const std::pmr::string& terms) {
-    if (room < 0) return refuse(op, "(" + terms + ") is negative");
+    if (room < 0) return refuse(op, {"(", terms, ") is negative"});
     if (room % stride != 0) {
-        return refuse(op, "(" + terms + ") is not divisible by stride " + number_text(stride));
+        return refuse(op, {"(", terms, ") is not divisible by stride ", stride});
     }
     return room / stride + 1;
 }
@@ -10278,8 +10644,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                               std::int64_t size, std::int64_t pad,
                                                               std::int64_t extent, std::int64_t stride) {
     return exact_positions(op, saturating_sub(saturating_add(size, pad), extent), stride,
-                           std::pmr::string(axis) + " " + number_text(size) + " + pad " + number_text(pad) +
-                               " - kernel " + number_text(extent));
+                           text_of({axis, " ", size, " + pad ", pad, " - kernel ", extent}));
 }
 
 /// A convolution over the last `Axes` axes but one: shapes of input, kernel and channels, and their
@@ -10315,9 +10680,8 @@ template <class Args>
                                          std::int64_t channels, inference& out) {
     const tensor_meta& bias = inference::of(a.bias);
     if (bias.rank() != 1 || (bias.shape[0] != channels && bias.shape[0] != 1)) {
-        return refuse(op, "bias " + shape_text(bias.shape) +
-                              " must have one element or one for each of the " + number_text(channels) +
-                              " output channels");
+        return refuse(op, {"bias ", shape_text(bias.shape), " must have one element or one for each of the ",
+                           channels, " output channels"});
     }
     HEADRACE_TRY(require_single(op, "input_zp", a.input_zp));
     HEADRACE_TRY(require_single(op, "weight_zp", a.weight_zp));
@@ -10328,7 +10692,7 @@ template <class Args>
 [[nodiscard]] inline result<void> require_same_channels(std::string_view op, std::int64_t input,
                                                         std::int64_t weight) {
     if (input == weight) return {};
-    return refuse(op, "the input has " + number_text(input) + " channels, the weight " + number_text(weight));
+    return refuse(op, {"the input has ", input, " channels, the weight ", weight});
 }
 
 /// CONV2D and CONV3D: weights are [output channels, kernel…, input channels].
@@ -10355,8 +10719,8 @@ template <class Args>
     shape_builder shape{input.shape[0]};
     for (std::size_t i = 0; i != 2; ++i) {
         if (a.pad[2 * i] >= a.kernel[i] || a.pad[2 * i + 1] >= a.kernel[i]) {
-            return refuse(
-                op, "pad " + shape_text(a.pad) + " must be smaller than kernel " + shape_text(a.kernel));
+            return refuse(op,
+                          {"pad ", shape_text(a.pad), " must be smaller than kernel ", shape_text(a.kernel)});
         }
         HEADRACE_TRY(size, window_positions_of(op, axis_names[1 + i], input.shape[1 + i],
                                                saturating_add(a.pad[2 * i], a.pad[2 * i + 1]), a.kernel[i],
@@ -10409,16 +10773,16 @@ inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::trans
     for (std::size_t i = 0; i != 2; ++i) {
         const std::int64_t kernel = weight[1 + i];
         if (a.out_pad[2 * i] <= -kernel || a.out_pad[2 * i + 1] <= -kernel) {
-            return tosa_rules::refuse(op, "out_pad " + shape_text(a.out_pad) +
-                                              " must be above minus the kernel " +
-                                              shape_text(weight.subspan(1, 2)));
+            return tosa_rules::refuse(op,
+                                      {"out_pad ", shape_text(a.out_pad), " must be above minus the kernel ",
+                                       shape_text(weight.subspan(1, 2))});
         }
         const std::int64_t pad = saturating_add(a.out_pad[2 * i], a.out_pad[2 * i + 1]);
         const std::int64_t moved = saturating_mul(saturating_sub(input[1 + i], 1), a.stride[i]);
         shape.push_back(saturating_add(saturating_add(moved, pad), kernel));
         if (shape.back() < 1) {
-            return tosa_rules::refuse(op, std::pmr::string(tosa_rules::axis_names[1 + i]) +
-                                              " of the result would be " + number_text(shape.back()));
+            return tosa_rules::refuse(
+                op, {tosa_rules::axis_names[1 + i], " of the result would be ", shape.back()});
         }
     }
     return tosa_rules::add_convolved(op, a, shape, weight[0], out);
@@ -10447,7 +10811,7 @@ inline result<void> infer_results(tosa::matmul, const args<tosa::matmul>& a, inf
     const tensor_meta& right = inference::of(a.b);
     if (left.shape[0] != right.shape[0] || left.shape[2] != right.shape[1]) {
         return tosa_rules::refuse(
-            op, "cannot multiply " + shape_text(left.shape) + " by " + shape_text(right.shape));
+            op, {"cannot multiply ", shape_text(left.shape), " by ", shape_text(right.shape)});
     }
     const auto product_type = [&] {
         if (a.output_type != dtype::unknown) return a.output_type;
@@ -10476,7 +10840,7 @@ inline result<void> infer_results(tosa::fft2d, const args<tosa::fft2d>& a, infer
         return tosa_rules::refuse("fft2d", "its operands differ in shape");
     if (!tosa_rules::is_power_of_two(real.shape[1]) || !tosa_rules::is_power_of_two(real.shape[2])) {
         return tosa_rules::refuse("fft2d",
-                                  shape_text(real.shape) + " must have powers of two as height and width");
+                                  {shape_text(real.shape), " must have powers of two as height and width"});
     }
     HEADRACE_TRY(add_result(out, real));
     return add_result(out, real);
@@ -10487,7 +10851,7 @@ inline result<void> infer_results(tosa::rfft2d, const args<tosa::rfft2d>& a, inf
     const tensor_meta& real = inference::of(a.input_real);
     if (!tosa_rules::is_power_of_two(real.shape[1]) || !tosa_rules::is_power_of_two(real.shape[2])) {
         return tosa_rules::refuse("rfft2d",
-                                  shape_text(real.shape) + " must have powers of two as height and width");
+                                  {shape_text(real.shape), " must have powers of two as height and width"});
     }
     const shape_builder half{real.shape[0], real.shape[1], real.shape[2] / 2 + 1};
     HEADRACE_TRY(add_result(out, real.dtype, half));
@@ -10505,9 +10869,7 @@ struct resize_axis {
 };
 [[nodiscard]] inline result<std::int64_t> resized(std::string_view axis, std::int64_t size,
                                                   const resize_axis& r) {
-    const auto wrong = [&](std::string_view what) {
-        return refuse("resize", std::pmr::string(axis) + ": " + std::pmr::string(what));
-    };
+    const auto wrong = [&](std::string_view what) { return refuse("resize", {axis, ": ", what}); };
     if (r.numerator <= 0 || r.denominator <= 0) return wrong("its scale is not positive");
     if (r.numerator > 2048) return wrong("the scale's numerator is above 2048");
     if (r.denominator >= 16 * r.numerator) return wrong("it would shrink by 16 or more");
@@ -10516,9 +10878,8 @@ struct resize_axis {
     if (size >= 16384) return wrong("its size is not below 16384");
     const std::int64_t room = (size - 1) * r.numerator - r.offset + r.border;
     HEADRACE_TRY(given, exact_positions("resize", room, r.denominator,
-                                        "(" + std::pmr::string(axis) + " " + number_text(size) + " - 1) * " +
-                                            number_text(r.numerator) + " - offset " + number_text(r.offset) +
-                                            " + border " + number_text(r.border)));
+                                        text_of({"(", axis, " ", size, " - 1) * ", r.numerator, " - offset ",
+                                                 r.offset, " + border ", r.border})));
     if (given >= 16384) return wrong("the result's size is not below 16384");
     return given;
 }
@@ -10579,10 +10940,10 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
 /// TOSA broadcasts sizes of 1 only, and never ranks (section 1.9.7).
 [[nodiscard]] inline result<shape_builder> broadcast_equal_ranks(std::string_view op, sizes a, sizes b) {
     const auto wrong = [&] {
-        return refuse(op, "cannot broadcast " + shape_text(a) + " with " + shape_text(b));
+        return refuse(op, {"cannot broadcast ", shape_text(a), " with ", shape_text(b)});
     };
     if (a.size() != b.size())
-        return refuse(op, "ranks of " + shape_text(a) + " and " + shape_text(b) + " differ");
+        return refuse(op, {"ranks of ", shape_text(a), " and ", shape_text(b), " differ"});
     shape_builder shape(a);
     for (std::size_t i = 0; i != a.size(); ++i) {
         if (a[i] != b[i] && a[i] != 1 && b[i] != 1) return wrong();
@@ -10595,8 +10956,7 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
     const tensor_meta& left = inference::of(a);
     const tensor_meta& right = inference::of(b);
     if (left.dtype != right.dtype) {
-        return refuse(op, "its operands are of " + std::pmr::string(name_of(left.dtype)) + " and " +
-                              std::pmr::string(name_of(right.dtype)));
+        return refuse(op, {"its operands are of ", name_of(left.dtype), " and ", name_of(right.dtype)});
     }
     return broadcast_equal_ranks(op, left.shape, right.shape);
 }
@@ -10605,7 +10965,7 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
 [[nodiscard]] inline result<std::size_t> axis_in(std::string_view op, std::int64_t axis, value v) {
     const int_list& shape = inference::of(v).shape;
     if (axis >= 0 && axis < static_cast<std::int64_t>(shape.size())) return static_cast<std::size_t>(axis);
-    return refuse(op, "axis " + number_text(axis) + " is not an axis of " + shape_text(shape));
+    return refuse(op, {"axis ", axis, " is not an axis of ", shape_text(shape)});
 }
 
 }  // namespace tosa_rules
@@ -10660,8 +11020,8 @@ inline result<void> infer_results(tosa::table, const args<tosa::table>& a, infer
     const int_list& entries = inference::of(a.table).shape;
     const std::int64_t wanted = input.dtype == dtype::int16 ? 513 : 256;
     if (entries.size() != 1 || entries[0] != wanted) {
-        return tosa_rules::refuse(
-            "table", "the table " + shape_text(entries) + " must have shape [" + number_text(wanted) + "]");
+        return tosa_rules::refuse("table",
+                                  {"the table ", shape_text(entries), " must have shape [", wanted, "]"});
     }
     return add_result(out, input.dtype == dtype::int16 ? dtype::int32 : input.dtype, input.shape);
 }
@@ -10706,9 +11066,8 @@ inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inf
             fits = i == axis || part.shape[i] == first.shape[i];
         if (!fits) {
             return tosa_rules::refuse(
-                "concat", shape_text(part.shape) + " of " + std::pmr::string(name_of(part.dtype)) +
-                              " does not fit " + shape_text(first.shape) + " of " +
-                              std::pmr::string(name_of(first.dtype)) + " on axis " + number_text(axis));
+                "concat", {shape_text(part.shape), " of ", name_of(part.dtype), " does not fit ",
+                           shape_text(first.shape), " of ", name_of(first.dtype), " on axis ", axis});
         }
         shape[axis] = saturating_add(shape[axis], part.shape[axis]);
     }
@@ -10731,11 +11090,10 @@ inline result<void> infer_results(tosa::pad, const args<tosa::pad>& a, inference
 inline result<void> infer_results(tosa::reshape, const args<tosa::reshape>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
     HEADRACE_TRY(shape, tosa_rules::shape_operand("reshape", "shape", a.shape));
-    const bool negative =
-        std::any_of(shape->begin(), shape->end(), [](std::int64_t size) { return size < 0; });
+    const bool negative = any_of(*shape, [](std::int64_t size) { return size < 0; });
     if (negative || element_count(*shape) != element_count(input.shape)) {
         return tosa_rules::refuse("reshape",
-                                  "cannot make " + shape_text(*shape) + " of " + shape_text(input.shape));
+                                  {"cannot make ", shape_text(*shape), " of ", shape_text(input.shape)});
     }
     return add_result(out, input.dtype, *shape);
 }
@@ -10753,8 +11111,8 @@ inline result<void> infer_results(tosa::slice, const args<tosa::slice>& a, infer
     HEADRACE_TRY(tosa_rules::require_items("slice", "size", *size, input.rank(), 1));
     for (std::size_t i = 0; i != input.rank(); ++i) {
         if (saturating_add((*start)[i], (*size)[i]) > input.shape[i]) {
-            return tosa_rules::refuse("slice", "start " + shape_text(*start) + " with size " +
-                                                   shape_text(*size) + " exceeds " + shape_text(input.shape));
+            return tosa_rules::refuse("slice", {"start ", shape_text(*start), " with size ",
+                                                shape_text(*size), " exceeds ", shape_text(input.shape)});
         }
     }
     return add_result(out, input.dtype, *size);
@@ -10776,10 +11134,9 @@ inline result<void> infer_results(tosa::transpose, const args<tosa::transpose>& 
     HEADRACE_TRY(tosa_rules::require_items("transpose", "perms", a.perms, input.rank(), 0));
     shape_builder shape;
     for (std::size_t i = 0; i != input.rank(); ++i) {
-        const std::int64_t* end = a.perms.begin() + i;
         if (a.perms[i] >= static_cast<std::int64_t>(input.rank()) ||
-            std::find(a.perms.begin(), end, a.perms[i]) != end) {
-            return tosa_rules::refuse("transpose", "perms " + shape_text(a.perms) + " is not a permutation");
+            contains(sizes(a.perms).first(i), a.perms[i])) {
+            return tosa_rules::refuse("transpose", {"perms ", shape_text(a.perms), " is not a permutation"});
         }
         shape.push_back(input.shape[static_cast<std::size_t>(a.perms[i])]);
     }
@@ -10793,8 +11150,8 @@ inline result<void> infer_results(tosa::gather, const args<tosa::gather>& a, inf
     const tensor_meta& values = inference::of(a.values);
     const int_list& indices = inference::of(a.indices).shape;
     if (values.shape[0] != indices[0]) {
-        return tosa_rules::refuse("gather", "batches of values " + shape_text(values.shape) +
-                                                " and indices " + shape_text(indices) + " differ");
+        return tosa_rules::refuse("gather", {"batches of values ", shape_text(values.shape), " and indices ",
+                                             shape_text(indices), " differ"});
     }
     return add_result(out, values.dtype, {indices[0], indices[1], values.shape[2]});
 }
@@ -10809,9 +11166,9 @@ inline result<void> infer_results(tosa::scatter, const args<tosa::scatter>& a, i
     const bool fits = values.shape[0] == indices[0] && input[0] == indices[0] && input[1] == indices[1] &&
                       input[2] == values.shape[2] && values.shape[1] >= indices[1];
     if (!fits) {
-        return tosa_rules::refuse("scatter", "input " + shape_text(input) + " at indices " +
-                                                 shape_text(indices) + " does not fit into " +
-                                                 shape_text(values.shape));
+        return tosa_rules::refuse("scatter",
+                                  {"input ", shape_text(input), " at indices ", shape_text(indices),
+                                   " does not fit into ", shape_text(values.shape)});
     }
     return add_result(out, values);
 }
@@ -10834,8 +11191,8 @@ inline result<void> infer_results(tosa::rescale, const args<tosa::rescale>& a, i
     for (const value v : {a.multiplier, a.shift}) {
         const int_list& shape = inference::of(v).shape;
         if (shape.size() != 1 || shape[0] != scales) {
-            return tosa_rules::refuse(op, "multiplier and shift must have shape [" + number_text(scales) +
-                                              "], not " + shape_text(shape));
+            return tosa_rules::refuse(
+                op, {"multiplier and shift must have shape [", scales, "], not ", shape_text(shape)});
         }
     }
     if (inference::of(a.multiplier).dtype != (a.scale32 ? dtype::int32 : dtype::int16)) {
@@ -10966,8 +11323,8 @@ private:
         }
     }
 
-    std::pmr::vector<entry> entries_;
-    std::pmr::vector<slot> slots_;  // a power of two of them, at most half in use
+    pmr_vector<entry> entries_;
+    pmr_vector<slot> slots_;  // a power of two of them, at most half in use
 };
 
 }  // namespace headrace
@@ -10993,18 +11350,17 @@ void for_each_region(const node& n, F&& f) {
 
 /// Has an op graphs among its arguments?
 [[nodiscard]] inline bool holds_regions(const op_info& op) {
-    return std::any_of(op.begin(), op.end(),
-                       [](const field_info& f) { return f.kind == field_kind::region; });
+    return any_of(op, [](const field_info& f) { return f.kind == field_kind::region; });
 }
 
 /// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but
 /// dead.
-[[nodiscard]] inline std::pmr::vector<graph*> live_regions(graph& g) {
-    std::pmr::vector<graph*> live;
+[[nodiscard]] inline pmr_vector<graph*> live_regions(graph& g) {
+    pmr_vector<graph*> live;
     if (g.regions().empty()) return live;
     for (node& n : g.nodes()) {
         for_each_region(n, [&](const field_info&, graph* region) {
-            if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end())
+            if (region != nullptr && !contains(live, region))
                 live.push_back(region);
         });
     }
@@ -11377,10 +11733,11 @@ private:
         std::string_view** names;  // of each result, by the node's id; null of one that is no more
     };
 
-    static std::uintptr_t address_of(const graph* g) { return reinterpret_cast<std::uintptr_t>(g); }
+    // As std::qsort and std::bsearch want it: their templates cost much of what a listing costs to compile.
+    static int order_by_address(const void* a, const void* b);
     [[nodiscard]] const names_of_graph* find(const graph* g) const;
     // In the order in which they were made; a graph lists the last one first.
-    [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g);
+    [[nodiscard]] static pmr_vector<const graph*> regions_of(const graph& g);
     void claim_own(const graph& g, std::size_t number);
     void fill_missing(const graph& g);
     // "aten.conv2d.default" gives "conv2d".
@@ -11390,7 +11747,7 @@ private:
     std::string_view unused(std::string_view base);
 
     arena memory_{std::pmr::get_default_resource()};
-    std::pmr::vector<names_of_graph> graphs_;  // by their owners' addresses
+    pmr_vector<names_of_graph> graphs_;  // by their owners' addresses
     name_table<int> taken_;                    // with the last number that was tried behind each
 };
 
@@ -11433,10 +11790,15 @@ namespace headrace {
 
 HEADRACE_INLINE printed_names::printed_names(const graph& g) {
     claim_own(g, 0);
-    std::sort(graphs_.begin(), graphs_.end(), [](const names_of_graph& a, const names_of_graph& b) {
-        return address_of(a.owner) < address_of(b.owner);
-    });
+    std::qsort(graphs_.data(), graphs_.size(), sizeof(names_of_graph), order_by_address);
     fill_missing(g);
+}
+
+HEADRACE_INLINE int printed_names::order_by_address(const void* a, const void* b) {
+    const auto address = [](const void* names) {
+        return reinterpret_cast<std::uintptr_t>(static_cast<const names_of_graph*>(names)->owner);
+    };
+    return (address(a) > address(b)) - (address(a) < address(b));
 }
 
 HEADRACE_INLINE std::string_view printed_names::operator[](value v) const {
@@ -11459,16 +11821,15 @@ HEADRACE_INLINE std::size_t printed_names::number_of(const graph& region) const 
 }
 
 HEADRACE_INLINE const printed_names::names_of_graph* printed_names::find(const graph* g) const {
-    const auto at = std::lower_bound(
-        graphs_.begin(), graphs_.end(), g,
-        [](const names_of_graph& a, const graph* b) { return address_of(a.owner) < address_of(b); });
-    return at != graphs_.end() && at->owner == g ? &*at : nullptr;
+    const names_of_graph key{g, 0, nullptr};
+    return static_cast<const names_of_graph*>(
+        std::bsearch(&key, graphs_.data(), graphs_.size(), sizeof(names_of_graph), order_by_address));
 }
 
-HEADRACE_INLINE std::pmr::vector<const graph*> printed_names::regions_of(const graph& g) {
-    std::pmr::vector<const graph*> regions;
+HEADRACE_INLINE pmr_vector<const graph*> printed_names::regions_of(const graph& g) {
+    pmr_vector<const graph*> regions;
     for (const graph& region : g.regions()) regions.push_back(&region);
-    std::reverse(regions.begin(), regions.end());
+    reverse(regions);
     return regions;
 }
 
@@ -11532,7 +11893,7 @@ HEADRACE_INLINE std::pmr::string listed_names::operator()(value v) const {
 
 HEADRACE_INLINE std::pmr::string listed_names::operator()(const graph* region) const {
     if (region->parent() == nullptr) return "none";
-    return "#" + number_text(names_->number_of(*region));
+    return text_of({"#", names_->number_of(*region)});
 }
 
 HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_names& names) {
@@ -11595,7 +11956,7 @@ inline void list_graph(const graph& g, const printed_names& names, const std::pm
         for_each_region(n, [&](const field_info&, const graph* region) {
             if (region == nullptr || region->parent() != &g) return;
             (((out += indent) += "    ") += listed_names(names)(region)) += ":\n";
-            list_graph(*region, names, indent + "        ", out);
+            list_graph(*region, names, text_of({indent, "        "}), out);
         });
     }
 }
@@ -11737,7 +12098,7 @@ public:
 
     /// Keeps a refusal. A fault of a pass beside one may only be its consequence, and is not told then.
     void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported);
-    [[nodiscard]] const std::pmr::vector<diagnostic>& diagnostics() const { return diagnostics_; }
+    [[nodiscard]] const pmr_vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
     /// Does the retracing driver copy nodes that have their `val` and are no targets? If not, for
     /// measurements, it infers each of them.
@@ -11776,10 +12137,10 @@ private:
     bool forces_passes_ = false;
     void (*on_emission_)(void*, const node&) = nullptr;
     void* observer_ = nullptr;
-    std::pmr::vector<diagnostic> diagnostics_;
+    pmr_vector<diagnostic> diagnostics_;
     // So that each is said once: their numbers from 1, by hash, at least half of them free.
     // std::unordered_set would be a twentieth of the instantiations in a unit that includes this.
-    std::pmr::vector<std::uint32_t> places_;
+    pmr_vector<std::uint32_t> places_;
 };
 
 }  // namespace headrace
@@ -11789,8 +12150,9 @@ private:
 namespace headrace {
 
 HEADRACE_INLINE std::pmr::string diagnostic_text(const diagnostic& d) {
-    return (d.source.empty() ? d.source : d.source + ": ") + printable(d.node) + " (" + printable(d.op) +
-           "): " + printable(d.reason, max_printed_message);
+    const std::string_view behind = d.source.empty() ? "" : ": ";
+    return text_of({d.source, behind, printable(d.node), " (", printable(d.op),
+                    "): ", printable(d.reason, max_printed_message)});
 }
 
 HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason, error_kind kind) {
@@ -11822,7 +12184,7 @@ HEADRACE_INLINE void pass_context::grow() {
 }
 
 HEADRACE_INLINE result<void> pass_context::infer(const node& n, inference& out) const {
-    if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
+    if (infer_ == nullptr) return invalid({message_prefix(n), "no `val` and no inference to make one"});
     return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
 }
 
@@ -11852,7 +12214,7 @@ public:
     [[nodiscard]] auto end() const { return items_.end(); }
 
 private:
-    std::pmr::vector<value> items_;
+    pmr_vector<value> items_;
 };
 
 /// The first `count` results of a node, or all; none of a node that could not be made.
@@ -11928,7 +12290,8 @@ public:
 
     /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned
     /// on.
-    value unsupported(std::pmr::string reason);
+    value unsupported(std::string_view reason);
+    value unsupported(std::initializer_list<text_part> reason);
     value fail(error e);
     [[nodiscard]] bool failed() const { return at_->failed_; }
 
@@ -12176,8 +12539,11 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
     return results;
 }
 
-[[gnu::noinline]] HEADRACE_INLINE value emitter::unsupported(std::pmr::string reason) {
-    return fail(headrace::unsupported(std::move(reason)));
+[[gnu::noinline]] HEADRACE_INLINE value emitter::unsupported(std::string_view reason) {
+    return fail(headrace::unsupported(reason));
+}
+[[gnu::noinline]] HEADRACE_INLINE value emitter::unsupported(std::initializer_list<text_part> reason) {
+    return fail(headrace::unsupported(reason));
 }
 
 [[gnu::noinline]] HEADRACE_INLINE value emitter::fail(error e) {
@@ -12188,21 +12554,20 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 
 [[gnu::noinline]] HEADRACE_INLINE bool emitter::may_unroll(std::int64_t steps) {
     if (steps <= max_unrolled_nodes) return !failed();
-    unsupported("it would be unrolled into more than " + number_text(max_unrolled_nodes) +
-                " nodes; reduce the sizes that cause this, or leave it to the host with "
-                "--partition");
+    unsupported({"it would be unrolled into more than ", max_unrolled_nodes,
+                 " nodes; reduce the sizes that cause this, or leave it to the host with "
+                 "--partition"});
     return false;
 }
 
 [[gnu::noinline]] HEADRACE_INLINE bool emitter::may_compute(std::int64_t elements, headrace::dtype type) {
     const auto count = static_cast<std::uint64_t>(elements);
     if (count > max_computed_bytes || storage_bytes(type, count) > max_computed_bytes) {
-        unsupported("it needs a constant of " + number_text(elements) +
-                    " elements, which is above the limit of " + number_text(max_computed_bytes) +
-                    " bytes; give the tensor as an input or a buffer");
+        unsupported({"it needs a constant of ", elements, " elements, which is above the limit of ",
+                     max_computed_bytes, " bytes; give the tensor as an input or a buffer"});
     } else if (at_->graph_->data_bytes() + storage_bytes(type, count) > max_data_bytes) {
-        unsupported("the constants that are made would take more than the limit of " +
-                    number_text(max_data_bytes) + " bytes; give large tensors as inputs or buffers");
+        unsupported({"the constants that are made would take more than the limit of ", max_data_bytes,
+                     " bytes; give large tensors as inputs or buffers"});
     }
     return !failed();
 }
@@ -12232,13 +12597,12 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
 HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype type) {
     std::byte zero[8]{};
     if (detail::store_element(0, type, zero)) return may_compute(elements, type);
-    unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
-                ", which has no lowering; use another type");
+    unsupported({"it needs a constant of type ", name_of(type), ", which has no lowering; use another type"});
     return false;
 }
 
 [[gnu::noinline]] HEADRACE_INLINE void emitter::cannot_make(const op_info& op, const error& why) {
-    error failure = why.in("cannot make " + std::pmr::string(op.name));
+    error failure = why.in(text_of({"cannot make ", op.name}));
     const auto is_empty = [](value v) {
         const tensor_meta* meta = meta_of(v);
         return meta != nullptr && element_count(meta->shape) == 0;
@@ -12248,8 +12612,8 @@ HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype t
     for (std::uint32_t i = 0; i != at_->current_->result_count; ++i)
         empty = empty || is_empty(at_->current_->result(i));
     if (empty) {
-        failure = headrace::unsupported(failure.message +
-                                        ": an empty tensor has no lowering; drop it from the model");
+        failure = headrace::unsupported(
+            {failure.message, ": an empty tensor has no lowering; drop it from the model"});
     }
     fail(std::move(failure));
 }
@@ -12332,8 +12696,7 @@ HEADRACE_INLINE bool emitter::operands_sound(const op_info& op, const void* argu
             return false;
         }
         if (meta_of(v) == nullptr) {
-            fail(invalid("operand " + std::pmr::string(v.producer->name()) + " of " +
-                         std::pmr::string(op.name) + " has no `val`"));
+            fail(invalid({"operand ", v.producer->name(), " of ", op.name, " has no `val`"}));
             return false;
         }
         return true;
@@ -12499,7 +12862,8 @@ struct symbol_answers {
     [[nodiscard]] const tensor_meta& meta() const;
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const;
     [[nodiscard]] const target_spec& target() const;
-    [[nodiscard]] operand_symbol unsupported(std::pmr::string reason) const;
+    [[nodiscard]] operand_symbol unsupported(std::string_view reason) const;
+    [[nodiscard]] operand_symbol unsupported(std::initializer_list<text_part> reason) const;
     [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const;
     [[nodiscard]] operand_symbol constant(scalar number) const;
     [[nodiscard]] operand_symbol constant(scalar number, headrace::dtype type) const;
@@ -12543,8 +12907,11 @@ public:
     }
     [[nodiscard]] const target_spec& target() const { return emitter_.target(); }
     /// Refuses the node that is rewritten: `reason` is the rule that it breaks.
-    [[nodiscard]] term unsupported(std::pmr::string reason) const {
-        return {emitter_, owner().unsupported(std::move(reason))};
+    [[nodiscard]] term unsupported(std::string_view reason) const {
+        return {emitter_, owner().unsupported(reason)};
+    }
+    [[nodiscard]] term unsupported(std::initializer_list<text_part> reason) const {
+        return {emitter_, owner().unsupported(reason)};
     }
     /// May the rewrite compute a constant of that many elements? If not, it refuses the node.
     [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const {
@@ -12554,8 +12921,7 @@ public:
     /// of range.
     [[nodiscard]] std::size_t axis(std::int64_t named) const {
         if (const auto found = normalized_axis(named, rank())) return *found;
-        owner().unsupported("axis " + number_text(named) + " is out of range for rank " +
-                            number_text(rank()));
+        owner().unsupported({"axis ", named, " is out of range for rank ", rank()});
         return 0;
     }
     /// A constant of this term's dtype, of a shape (1, …, 1) that broadcasts with it. Of integers, the
@@ -14096,7 +14462,7 @@ HEADRACE_INLINE void replace_node(node& n, const op_info& op, const void* argume
 }
 
 HEADRACE_INLINE void erase_dead(graph& g, node& n, node* heir) {
-    std::pmr::vector<node*> pending{&n};
+    pmr_vector<node*> pending{&n};
     while (!pending.empty()) {
         node& dead = *pending.back();
         pending.pop_back();
@@ -14121,19 +14487,18 @@ namespace headrace::detail {
 /// the same shape unless that may change.
 inline result<void> check_replacements(const node& n, const value_list& with, bool shape_may_change) {
     if (with.size() != n.result_count) {
-        return invalid("the pass gave " + counted_text(with.size(), "result") + " for " +
-                       number_text(n.result_count));
+        return invalid({"the pass gave ", counted_text(with.size(), "result"), " for ", n.result_count});
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const bool used = use_count({const_cast<node*>(&n), i}) != 0;
         if (!with[i]) {
-            if (used) return unsupported("result " + number_text(i) + " is used, and has no lowering");
+            if (used) return unsupported({"result ", i, " is used, and has no lowering"});
             continue;
         }
         const auto& before = n.results[i].meta;
         const tensor_meta* after = meta_of(with[i]);
         if (!shape_may_change && before && after != nullptr && !(before->shape == after->shape)) {
-            return invalid("the pass changed the shape of result " + number_text(i));
+            return invalid({"the pass changed the shape of result ", i});
         }
     }
     return {};
@@ -14202,7 +14567,7 @@ protected:
     pass_context& context_;
     emission made_;
     node_counts counts_;
-    std::pmr::vector<const node*> stale_;  // to be inferred again when they are visited
+    pmr_vector<const node*> stale_;  // to be inferred again when they are visited
 
 private:
     void replace_result(graph& g, value from, value to) {
@@ -14243,7 +14608,7 @@ public:
         }
         // Collected before any is rewritten, so that what one handler emits is not visited for another
         // target.
-        std::pmr::vector<graph*> graphs;
+        pmr_vector<graph*> graphs;
         for_each_graph(graph_, [&](graph& sub) { graphs.push_back(&sub); });
         found_nodes found;
         for (const handler& h : pass_.handlers) {
@@ -14261,7 +14626,7 @@ private:
         node* target;
         const handler* by;
     };
-    using found_nodes = std::pmr::vector<found_node>;
+    using found_nodes = pmr_vector<found_node>;
 
     result<void> rewrite_all(const found_nodes& found) {
         constexpr std::size_t distance = 4;
@@ -14307,7 +14672,7 @@ private:
                          [&](std::size_t at) { return slots_[at] == nullptr || slots_[at]->op == &op; });
     }
 
-    std::pmr::vector<const handler*> slots_;  // a power of two of them, at most half in use
+    pmr_vector<const handler*> slots_;  // a power of two of them, at most half in use
 };
 
 /// Visits every node, in execution order. The new graph is made of the old one's nodes, since both would lie
@@ -14327,7 +14692,7 @@ public:
         const bool inputs_first = handlers_.find(info_of<builtin::placeholder>) != nullptr;
         if (inputs_first) {
             // In the order of the signature, which is that of their creation.
-            std::pmr::vector<node*> inputs;
+            pmr_vector<node*> inputs;
             for (node& n : g.inputs()) inputs.push_back(&n);
             for (node* n : inputs) {
                 HEADRACE_TRY(visit(*n));
@@ -14365,7 +14730,7 @@ private:
     }
 
     result<void> visit(node& n) {
-        bool stale = std::erase(stale_, &n) != 0;
+        bool stale = erase_if(stale_, [&](const node* other) { return other == &n; }) != 0;
         if (pass_.submodule != nullptr) {
             HEADRACE_TRY(visit_regions(n, stale));
         }
@@ -14387,15 +14752,15 @@ private:
         result<void> status;
         for_each_region(n, [&](const field_info&, graph* region) {
             if (!status || region == nullptr) return;
-            const std::pmr::vector<tensor_meta> before = output_metas(*region);
+            const pmr_vector<tensor_meta> before = output_metas(*region);
             status = pass_.submodule(pass_.object, *this, *region, n, context_);
-            const std::pmr::vector<tensor_meta> after = output_metas(*region);
+            const pmr_vector<tensor_meta> after = output_metas(*region);
             stale = stale || !std::equal(before.begin(), before.end(), after.begin(), after.end(), same_val);
         });
         return status;
     }
-    [[nodiscard]] static std::pmr::vector<tensor_meta> output_metas(const graph& g) {
-        std::pmr::vector<tensor_meta> metas;
+    [[nodiscard]] static pmr_vector<tensor_meta> output_metas(const graph& g) {
+        pmr_vector<tensor_meta> metas;
         for (const value v : g.outputs())
             metas.push_back(meta_of(v) == nullptr ? tensor_meta{} : *meta_of(v));
         return metas;
@@ -14406,9 +14771,8 @@ private:
         inference_.clear();
         if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;
         if (inference_.results().size() != n.result_count) {
-            return invalid(message_prefix(n) + "inference gives " +
-                           counted_text(inference_.results().size(), "result") + " for " +
-                           number_text(n.result_count));
+            return invalid({message_prefix(n), "inference gives ",
+                            counted_text(inference_.results().size(), "result"), " for ", n.result_count});
         }
         for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
             const auto& was = n.results[i].meta;
@@ -14424,7 +14788,7 @@ private:
 };
 
 HEADRACE_INLINE bool has_any_of(const graph& g, std::span<const op_info* const> ops) {
-    return std::any_of(ops.begin(), ops.end(), [&](const op_info* op) {
+    return any_of(ops, [&](const op_info* op) {
         const std::span<const std::uint64_t> present = g.census().present(*op->dialect);
         return !present.empty() && (present[op->index / 64] >> op->index % 64 & 1) != 0;
     });
@@ -14829,7 +15193,7 @@ struct pass_record {
 };
 
 /// One record per pass of the pipeline, in order.
-using run_statistics = std::pmr::vector<pass_record>;
+using run_statistics = pmr_vector<pass_record>;
 
 }  // namespace headrace
 
@@ -14962,7 +15326,7 @@ template <class P>
 concept checks_itself = requires { typename P::checks_itself; };
 
 [[gnu::noinline]] inline error named_failure(std::string_view pass, error e) {
-    return {e.kind, std::pmr::string(pass) + ": " + std::move(e.message)};
+    return {e.kind, text_of({pass, ": ", std::move(e.message)})};
 }
 
 /// Calls `run()` between a pass's own checks; a failure of either carries the pass's name.
@@ -15767,26 +16131,26 @@ namespace headrace {
 struct pass_description {
     std::string_view name;
     std::string_view summary;  ///< one line that says what it does, or empty
-    std::pmr::vector<std::string_view> targets;
-    std::pmr::vector<std::string_view> removes;
-    std::pmr::vector<std::string_view> produces;
+    pmr_vector<std::string_view> targets;
+    pmr_vector<std::string_view> removes;
+    pmr_vector<std::string_view> produces;
     bool whole_graph = false;
     bool can_fire = false;                      ///< false: pruned from the generated code
-    std::pmr::vector<std::string_view> before;  ///< the ops that can be in the graph before it
+    pmr_vector<std::string_view> before;  ///< the ops that can be in the graph before it
 };
 
 struct pipeline_description {
-    std::pmr::vector<pass_description> passes;
-    std::pmr::vector<std::string_view> source;
-    std::pmr::vector<std::string_view> supported;
-    std::pmr::vector<std::string_view> result;
+    pmr_vector<pass_description> passes;
+    pmr_vector<std::string_view> source;
+    pmr_vector<std::string_view> supported;
+    pmr_vector<std::string_view> result;
 };
 
 namespace detail {
 
 template <class Set>
-std::pmr::vector<std::string_view> names_in(const Set& set) {
-    std::pmr::vector<std::string_view> names;
+pmr_vector<std::string_view> names_in(const Set& set) {
+    pmr_vector<std::string_view> names;
     set.for_each([&](std::string_view name) { names.push_back(name); });
     return names;
 }

@@ -474,7 +474,7 @@ namespace headrace::build {
 /// An axis that an argument names, counted from the front; refuses one that is out of range.
 inline std::size_t axis_in(emit<ops<>> e, std::int64_t axis, std::size_t rank) {
     if (const auto found = normalized_axis(axis, rank)) return *found;
-    e.unsupported("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
+    e.unsupported({"axis ", axis, " is out of range for rank ", rank});
     return 0;
 }
 
@@ -520,7 +520,7 @@ inline value concat(emit<concat_ops> e, std::span<const value> parts, std::size_
     if (parts.size() == 1) return parts[0];
     if (parts.size() <= max_parts)
         return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
-    std::pmr::vector<value> groups;
+    pmr_vector<value> groups;
     for (; !parts.empty(); parts = parts.subspan(std::min(parts.size(), max_parts)))
         groups.push_back(concat(e, parts.first(std::min(parts.size(), max_parts)), axis));
     return concat(e, groups, axis);
@@ -529,7 +529,7 @@ inline value concat(emit<concat_ops> e, std::span<const value> parts, std::size_
 /// Elements of an axis by their positions: slices of consecutive ones, joined.
 inline value pick(emit<joined<slice_ops, concat_ops>> e, value v, std::size_t axis,
                   std::span<const std::int64_t> positions) {
-    std::pmr::vector<value> parts;
+    pmr_vector<value> parts;
     for (std::size_t i = 0, end = 0; i != positions.size(); i = end) {
         for (end = i + 1; end != positions.size() && positions[end] == positions[end - 1] + 1;) ++end;
         parts.push_back(slice(e, v, axis, positions[i], static_cast<std::int64_t>(end - i)));
@@ -641,9 +641,9 @@ private:
         }
         return true;
     }
-    static std::pmr::vector<std::int32_t> places(const args<aten::as_strided>& a, std::int64_t count,
+    static pmr_vector<std::int32_t> places(const args<aten::as_strided>& a, std::int64_t count,
                                                  std::int64_t offset) {
-        std::pmr::vector<std::int32_t> at;
+        pmr_vector<std::int32_t> at;
         for (std::int64_t i = 0; i != count; ++i) {
             std::int64_t place = offset;
             std::int64_t left = i;
@@ -659,8 +659,8 @@ private:
         set_where<aten::dialect, trait::aliasing> -
         set_where<aten::dialect, trait::forwarding | trait::reshaping | trait::casting>;
     static bool lies_row_by_row(const graph& g, value v) {
-        std::pmr::vector<const node*> pending{v.producer};
-        std::pmr::vector<bool> seen(g.id_bound());
+        pmr_vector<const node*> pending{v.producer};
+        pmr_vector<bool> seen(g.id_bound());
         while (!pending.empty()) {
             const node& n = *pending.back();
             pending.pop_back();
@@ -691,7 +691,7 @@ template <reading X, class Kept>
         const std::int64_t columns = x.size(-1);
         shape_builder shape = shape_builder::filled(x.rank() - 2, 1);
         shape.append(shape_builder{rows, columns});
-        std::pmr::vector<std::uint8_t> mask;
+        pmr_vector<std::uint8_t> mask;
         const std::int64_t count = saturating_mul(rows, columns);
         const std::int64_t computed = x.may_compute(count, dtype::boolean) ? count : 0;
         for (std::int64_t i = 0; i != computed; ++i) mask.push_back(kept(i / columns, i % columns));
@@ -1091,9 +1091,10 @@ inline resized resize(emit<resize_ops> e, const resize_request& r) {
         const double scale = !is_row ? r.scales[i] : i == 0 ? 0 : r.scales[0];
         axes[i] = sampling(r.mode, in[2 + i], out[2 + i], scale);
         if (!axes[i].is_legal()) {
-            return {e.unsupported("resizing " + number_text(in[2 + i]) + " to " + number_text(out[2 + i]) +
-                                  " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 "
-                                  "and at most 256)")};
+            return {
+                e.unsupported({"resizing ", in[2 + i], " to ", out[2 + i],
+                               " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 "
+                               "and at most 256)"})};
         }
     }
     const auto& [h, w] = axes;
@@ -1140,7 +1141,7 @@ struct decompose_bicubic : pass {
                 const shape_builder shape{1, 1, transposed ? i.in : i.out, transposed ? i.out : i.in};
                 const bool small = x.may_compute(saturating_mul(i.in, i.out), dtype::float32);
                 return x.tensor(dtype::float32, shape,
-                                small ? weights_of(i, transposed) : std::pmr::vector<float>());
+                                small ? weights_of(i, transposed) : pmr_vector<float>());
             };
             return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x), matrix(along(3), true));
         });
@@ -1169,8 +1170,8 @@ private:
         const double x = std::abs(distance);
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
-    static std::pmr::vector<float> weights_of(const axis& a, bool transposed) {
-        std::pmr::vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
+    static pmr_vector<float> weights_of(const axis& a, bool transposed) {
+        pmr_vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
         for (std::int64_t o = 0; o != a.out; ++o) {
             const float position = position_of(a, o);
             const float first = std::floor(position);
@@ -1579,7 +1580,7 @@ struct decompose_einsum : pass {
     value operator()(const args<aten::einsum>& a, emit<produces>& e) const {
         auto equation = parse_einsum(a.equation);
         if (!equation) return e.fail(std::move(equation).error());
-        std::pmr::vector<labelled> operands;
+        pmr_vector<labelled> operands;
         for (std::size_t i = 0; i != a.tensors.size(); ++i) {
             operands.push_back(
                 {a.tensors[i], einsum_axes(equation.value().operands[i], e.rank(a.tensors[i]))});
@@ -1607,7 +1608,7 @@ private:
         return labels.find(c) != std::pmr::string::npos;
     }
 
-    static std::pmr::string fault_in(const emitter& e, const std::pmr::vector<labelled>& operands) {
+    static std::pmr::string fault_in(const emitter& e, const pmr_vector<labelled>& operands) {
         std::array<std::int64_t, 128> size{};
         for (const auto& [tensor, labels] : operands) {
             for (std::size_t i = 0; i != labels.size(); ++i) {
@@ -2771,7 +2772,7 @@ struct decompose_partial_writes : pass {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed() || e.rank(a.self) == 0)
             return e.unsupported("index_fill of a tensor of rank 0; use full");
-        std::pmr::vector<std::optional<value>> indices(axis + 1);
+        pmr_vector<std::optional<value>> indices(axis + 1);
         indices[axis] = a.index;
         return e.make<aten::index_put>({.self = a.self,
                                         .indices = list<std::optional<value>>(indices),
@@ -2859,8 +2860,7 @@ struct decompose_pow : pass {
 private:
     static auto of_real(const auto& x, const char* integers, const auto& answer) {
         return choose(is_floating(x.result_meta().dtype), answer, [&] {
-            return x.unsupported("pow: " + std::pmr::string(integers) +
-                                 "; TOSA's POW takes floating-point operands only");
+            return x.unsupported({"pow: ", integers, "; TOSA's POW takes floating-point operands only"});
         });
     }
 
@@ -3321,7 +3321,7 @@ private:
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(from_input)[static_cast<std::size_t>(time_axis)];
         if (!e.may_unroll(steps)) return {};
-        std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
+        pmr_vector<value> outputs(static_cast<std::size_t>(steps));
         for (std::int64_t i = 0; i != steps && !e.failed(); ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
             const value now = e.make<aten::select_int>({.self = from_input, .dim = time_axis, .index = t});
@@ -3513,7 +3513,7 @@ private:
         const sizes s = image.shape();
         const auto rows = call<aten::permute>(image, int_list{0, 2, 3, 1});
         const auto table = call<aten::reshape>(rows, int_list{s[0] * s[2] * s[3], s[1]});
-        std::pmr::vector<float> starts;
+        pmr_vector<float> starts;
         for (std::int64_t n = 0; n != s[0]; ++n) starts.push_back(static_cast<float>(n * s[2] * s[3]));
         const auto first = image.tensor(dtype::float32, shape_builder{s[0], 1, 1}, starts);
         const auto x = position(call<aten::select_int>(grid, -1, 0), s[3], a);
@@ -3782,8 +3782,8 @@ private:
         const std::int64_t comparisons = saturating_mul(e.meta(v).elements(), count);
         if (comparisons > max_comparisons) {
             return {e.unsupported(
-                        "sorting " + number_text(count) + " elements takes " + number_text(comparisons) +
-                        " comparisons, as TOSA has no sort; at most 2^24 are made: use topk for a few"),
+                        {"sorting ", count, " elements takes ", comparisons,
+                         " comparisons, as TOSA has no sort; at most 2^24 are made: use topk for a few"}),
                     {}};
         }
         const value positions = positions_of(e, places_of(e, v, axis, descending), axis, e.dtype(v));
@@ -4316,7 +4316,7 @@ private:
         const std::int64_t sides[] = {(x.size(axis) - a.size) / a.step + 1, a.size};
         const std::int64_t count = saturating_mul(sides[0], sides[1]);
         const auto by_index = [&] {
-            std::pmr::vector<std::int32_t> index;
+            pmr_vector<std::int32_t> index;
             const std::int64_t computed = x.may_compute(count, dtype::int32) ? count : 0;
             for (std::int64_t i = 0; i != computed; ++i)
                 index.push_back(static_cast<std::int32_t>(i / a.size * a.step + i % a.size));
@@ -4369,7 +4369,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 
 /// The elements of an integer or boolean constant in row-major order; nothing if the value is computed. What
 /// is computed from constants alone has been folded where this is asked.
-[[nodiscard]] inline std::optional<std::pmr::vector<std::int64_t>> constant_integers(value v) {
+[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> constant_integers(value v) {
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     const tensor_meta& meta = *meta_of(v);
@@ -4378,7 +4378,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     if (width == 0) return std::nullopt;  // packed
     const bool is_signed = dtype::int4 <= meta.dtype && meta.dtype <= dtype::int64;
     const int unused = 64 - 8 * static_cast<int>(width);
-    std::pmr::vector<std::int64_t> numbers;
+    pmr_vector<std::int64_t> numbers;
     numbers.reserve(static_cast<std::size_t>(meta.elements()));
     for_each_element(constant->data, meta, [&](const std::byte* at) {
         std::uint64_t bits = 0;
@@ -4396,13 +4396,13 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 }
 
 /// The elements of a float32 or float64 constant, or of one of integers, likewise.
-[[nodiscard]] inline std::optional<std::pmr::vector<double>> constant_reals(value v) {
+[[nodiscard]] inline std::optional<pmr_vector<double>> constant_reals(value v) {
     if (const auto integers = constant_integers(v))
-        return std::pmr::vector<double>(integers->begin(), integers->end());
+        return pmr_vector<double>(integers->begin(), integers->end());
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     const tensor_meta& meta = *meta_of(v);
-    std::pmr::vector<double> numbers;
+    pmr_vector<double> numbers;
     const auto read_all = [&]<class Number>(Number number) {
         numbers.reserve(static_cast<std::size_t>(meta.elements()));
         for_each_element(constant->data, meta, [&](const std::byte* at) {
@@ -4425,8 +4425,8 @@ namespace headrace {
 /// How integers stand for real numbers: real = (integer - zero_point) * scale. One scale for the tensor, or
 /// one for each index of an axis. The integers are called quantized values.
 struct quantization {
-    std::pmr::vector<double> scales;
-    std::pmr::vector<std::int64_t> zero_points;  ///< as many as there are scales
+    pmr_vector<double> scales;
+    pmr_vector<std::int64_t> zero_points;  ///< as many as there are scales
     std::optional<std::size_t> axis;             ///< nothing: per tensor
     std::int64_t lowest = 0;                     ///< quantized values lie between these
     std::int64_t highest = 0;
@@ -4546,7 +4546,7 @@ template <class Args>
     const auto channels = static_cast<std::size_t>(meta.shape[*axis]);
     auto scales = constant_reals(a->scales);
     auto zeros = a->zero_points ? constant_integers(*a->zero_points)
-                                : std::optional(std::pmr::vector<std::int64_t>(channels, 0));
+                                : std::optional(pmr_vector<std::int64_t>(channels, 0));
     if (!scales || !zeros || scales->size() != channels || zeros->size() != channels) return std::nullopt;
     if (!std::all_of(scales->begin(), scales->end(), &is_scale)) return std::nullopt;
     return dequantized{a->input, {std::move(*scales), std::move(*zeros), *axis, a->quant_min, a->quant_max}};
@@ -4820,7 +4820,7 @@ private:
                     compute(n);
                 }
             }
-            const std::pmr::vector<node*> stored = choose_stored();
+            const pmr_vector<node*> stored = choose_stored();
             for (node* n : stored) {
                 store(*n);
                 known(*n).results.clear();
@@ -4832,7 +4832,7 @@ private:
     private:
         struct computed {
             node* of;
-            std::pmr::vector<typename Evaluator::tensor_type> results{};
+            pmr_vector<typename Evaluator::tensor_type> results{};
             std::uint64_t from_bytes = 0;  // of the constants that it comes from
             bool folded = false;
             bool dequantized = false;
@@ -4852,7 +4852,7 @@ private:
         // A large constant in another shape or order becomes a view of the same bytes, so that a model with
         // gigabytes of weights needs no copy of them.
         std::size_t view_moved_constants() {
-            std::pmr::vector<node*> viewed;
+            pmr_vector<node*> viewed;
             // A RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view.
             for (std::size_t before = SIZE_MAX; viewed.size() != before;) {
                 before = viewed.size();
@@ -4863,7 +4863,7 @@ private:
             return viewed.size();
         }
         template <class Op>
-        void view_moved_constants(std::pmr::vector<node*>& viewed) {
+        void view_moved_constants(pmr_vector<node*>& viewed) {
             for (node& n : graph_.nodes_of(info_of<Op>)) {
                 if (n.first_use == nullptr) continue;
                 const auto view = view_of<Op>(n);
@@ -4910,8 +4910,8 @@ private:
 
         // The computed nodes that become constants; frees the results of the others. Users come first, as a
         // node is not needed if all its users are stored.
-        std::pmr::vector<node*> choose_stored() {
-            std::pmr::vector<node*> stored;
+        pmr_vector<node*> choose_stored() {
+            pmr_vector<node*> stored;
             for (computed& c : known_ | std::views::reverse) {
                 const bool needed = c.folded && is_needed(*c.of);
                 c.kept = needed && (c.dequantized || bytes_of(*c.of) > std::max(small, c.from_bytes));
@@ -4974,7 +4974,7 @@ private:
         // Constants and shapes are read, and dequantized numbers computed, when a node that may be folded
         // asks for them.
         bool is_evaluated(const node& asked) {
-            std::pmr::vector<const node*> waiting{&asked};
+            pmr_vector<const node*> waiting{&asked};
             while (!waiting.empty()) {
                 const node& n = *waiting.back();
                 computed& c = known(n);
@@ -4996,7 +4996,7 @@ private:
         }
         // The operands are evaluated.
         bool evaluate(const node& n) {
-            std::pmr::vector<typename Evaluator::tensor_type> operands;
+            pmr_vector<typename Evaluator::tensor_type> operands;
             if (!is_read(n)) {
                 for (const edge& e : n.operand_edges())
                     operands.push_back(known(*e.source).results[e.slot->result]);
@@ -5044,8 +5044,8 @@ private:
         }
 
         graph& graph_;
-        std::pmr::vector<std::uint32_t> places_;  // in known_, by id
-        std::pmr::vector<computed> known_;        // in execution order
+        pmr_vector<std::uint32_t> places_;  // in known_, by id
+        pmr_vector<computed> known_;        // in execution order
         std::uint64_t growth_left_ = max_growth;
         std::uint64_t work_left_ = max_further_work;
     };
@@ -5120,7 +5120,7 @@ private:
         };
         // Hashes of pointers differ in their middle bits.
         static std::uint64_t spread(std::uint64_t hash) { return hash * 0x9e3779b97f4a7c15U >> 20U; }
-        std::pmr::vector<slot> slots_;
+        pmr_vector<slot> slots_;
     };
 
     static std::size_t merge(graph& g) {
@@ -5180,7 +5180,7 @@ private:
     };
 
     static std::size_t merge(graph& g) {
-        std::pmr::vector<entry> entries;
+        pmr_vector<entry> entries;
         for (node* n = g.first(); n != nullptr; n = n->next) {
             if (!is<builtin::constant>(*n) || !n->results[0].meta) continue;
             entries.push_back({n, hash_of_metadata(*n->results[0].meta), entries.size()});
@@ -5209,7 +5209,7 @@ private:
     /// Merges constants with the same hashes.
     static std::size_t merge_same(graph& g, std::span<const entry> alike) {
         std::size_t merged = 0;
-        std::pmr::vector<entry> kept;
+        pmr_vector<entry> kept;
         for (const entry& e : alike) {
             const auto same = std::ranges::find_if(
                 kept, [&](const entry& k) { return same_constant(*k.constant, *e.constant); });
@@ -5231,7 +5231,7 @@ private:
 
     /// The bytes of the elements in row-major order; `copy` holds them if they have strides. Packed types
     /// (INT4) have none.
-    static std::span<const std::byte> bytes_of(const node& n, std::pmr::vector<std::byte>& copy) {
+    static std::span<const std::byte> bytes_of(const node& n, pmr_vector<std::byte>& copy) {
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const tensor_meta& meta = *n.results[0].meta;
         if (data.strides.empty()) return {data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))};
@@ -5262,7 +5262,7 @@ private:
         const tensor_meta meta{n.results[0].meta->dtype, rows, {}};
         if (data.strides.empty())
             return hash_of({data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))}, hash_start);
-        std::pmr::vector<std::byte> part;
+        pmr_vector<std::byte> part;
         const std::size_t width = traits_of(meta.dtype).bits / 8U;
         std::uint64_t hash = hash_start;
         for_each_element(data, meta, [&](const std::byte* at) {
@@ -5283,7 +5283,7 @@ private:
     }
     static bool same_constant(const node& a, const node& b) {
         if (*a.results[0].meta != *b.results[0].meta) return false;
-        std::pmr::vector<std::byte> copy_a, copy_b;
+        pmr_vector<std::byte> copy_a, copy_b;
         return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
 };
@@ -5340,7 +5340,7 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
     if (g.output() == nullptr) return 0;
     // From the last node to the first: what used a node is erased before it is looked at, if it was dead.
     std::size_t erased = 0;
-    std::pmr::vector<const graph*> held;
+    pmr_vector<const graph*> held;
     for (node* n = g.last(); n != nullptr;) {
         node& current = *n;
         n = n->previous;
@@ -5493,7 +5493,7 @@ public:
 
 private:
     static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
-    using numbers = std::pmr::vector<std::uint32_t>;
+    using numbers = pmr_vector<std::uint32_t>;
 
     struct buffer {
         std::uint64_t bytes = 0;
@@ -5523,7 +5523,7 @@ private:
     void read_node(const node& n);
     void add_results(const node& n, std::uint32_t maker);
     void add_segments();
-    [[nodiscard]] std::pmr::vector<bool> cuts() const;
+    [[nodiscard]] pmr_vector<bool> cuts() const;
     [[nodiscard]] bool is_made_in(const buffer& b, const segment& s) const;
     [[nodiscard]] bool is_freed_in(const buffer& b, const segment& s) const;
     [[nodiscard]] std::uint64_t bound_of(const segment& s) const;
@@ -5531,12 +5531,12 @@ private:
     [[nodiscard]] searched_part search(part p, std::uint64_t below);
     bool improve(segment& s, improvement& so_far);
 
-    std::pmr::vector<node*> nodes_;
-    std::pmr::vector<step> steps_;  // parallel to nodes_, in the order that the graph has
-    std::pmr::vector<buffer> buffers_;
+    pmr_vector<node*> nodes_;
+    pmr_vector<step> steps_;  // parallel to nodes_, in the order that the graph has
+    pmr_vector<buffer> buffers_;
     numbers reads_, sources_;
     numbers positions_, first_buffers_, marks_;  // by node, by node, by buffer
-    std::pmr::vector<segment> segments_;
+    pmr_vector<segment> segments_;
     std::uint64_t input_bytes_ = 0;
     std::size_t states_left_ = 16384;
     memory_need need_;
@@ -5592,9 +5592,9 @@ struct memory_order::part {
         friend bool operator==(const lists&, const lists&) = default;
     };
     std::uint64_t live = 0;
-    std::pmr::vector<item> items{};
+    pmr_vector<item> items{};
     // Buffers that some read, and that are free after the last of these.
-    std::pmr::vector<std::uint64_t> buffer_bytes{};
+    pmr_vector<std::uint64_t> buffer_bytes{};
     lists reads{}, sources{};  // of each item
     lists users{};             // of each item
     lists readers{};           // of each buffer
@@ -5717,10 +5717,10 @@ private:
 
     using entry = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;
     const part& p;
-    std::pmr::vector<std::uint64_t> sources, readers;
-    std::pmr::vector<state> states{}, next{};
+    pmr_vector<std::uint64_t> sources, readers;
+    pmr_vector<state> states{}, next{};
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> peaks{};
-    std::priority_queue<entry, std::pmr::vector<entry>, std::greater<entry>> queue{};
+    std::priority_queue<entry, pmr_vector<entry>, std::greater<entry>> queue{};
 };
 
 HEADRACE_INLINE memory_order::memory_order(const graph& g)
@@ -5812,9 +5812,9 @@ HEADRACE_INLINE void memory_order::read_node(const node& n) {
 
 /// A node is a cut if each one before it leads to it, so that the nodes up to it have one end, and if it
 /// leads to each one after it, so that those have one beginning.
-HEADRACE_INLINE std::pmr::vector<bool> memory_order::cuts() const {
+HEADRACE_INLINE pmr_vector<bool> memory_order::cuts() const {
     const std::size_t count = steps_.size();
-    std::pmr::vector<bool> has_user(count), is_cut(count);
+    pmr_vector<bool> has_user(count), is_cut(count);
     numbers latest_source_of(count);  // of how many nodes it is the last source
     std::size_t ends = 0, beginnings = 0;
     for (std::size_t i = 0; i != count; ++i) {
@@ -5837,7 +5837,7 @@ HEADRACE_INLINE std::pmr::vector<bool> memory_order::cuts() const {
 }
 
 HEADRACE_INLINE void memory_order::add_segments() {
-    const std::pmr::vector<bool> is_cut = cuts();
+    const pmr_vector<bool> is_cut = cuts();
     std::uint64_t live = 0;
     for (const buffer& b : buffers_) {
         if (b.maker == none && (b.last != 0 || b.is_kept)) live += b.bytes;
@@ -5937,7 +5937,7 @@ HEADRACE_INLINE std::uint64_t memory_order::part::peak_of(const numbers& order) 
 /// Depth first, as if the nodes were a tree: what an operand needs beyond its result comes before the results
 /// of the others are there.
 HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const {
-    std::pmr::vector<std::uint64_t> needs(items.size());
+    pmr_vector<std::uint64_t> needs(items.size());
     lists ordered = sources;
     for (std::uint32_t i = 0; i != size(); ++i) {
         const auto beyond = [&](std::uint32_t s) { return needs[s] - items[s].made; };
@@ -5954,7 +5954,7 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
         needs[i] = std::max(needs[i], held + items[i].made + items[i].extra);
     }
     numbers order, path, next(items.size());
-    std::pmr::vector<bool> placed(items.size());
+    pmr_vector<bool> placed(items.size());
     for (std::uint32_t end = 0; end != size(); ++end) {
         if (!users[end].empty()) continue;
         path.push_back(end);
@@ -5976,9 +5976,9 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
 /// Of the nodes that may come next, the one after which the least is in use.
 HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const {
     using entry = std::pair<std::int64_t, std::uint32_t>;
-    std::priority_queue<entry, std::pmr::vector<entry>, std::greater<entry>> ready;
+    std::priority_queue<entry, pmr_vector<entry>, std::greater<entry>> ready;
     numbers missing(items.size()), left = reader_counts(), order;
-    std::pmr::vector<bool> placed(items.size());
+    pmr_vector<bool> placed(items.size());
     const auto add = [&](std::uint32_t i) {
         auto growth = static_cast<std::int64_t>(items[i].made - items[i].dead);
         for (const std::uint32_t b : reads[i]) {
@@ -6043,7 +6043,7 @@ HEADRACE_INLINE bool memory_order::improve(segment& s, improvement& so_far) {
     const bool is_better = known->order && !known->order->empty();
     if (is_better) {
         const auto first = nodes_.begin() + s.begin;
-        const std::pmr::vector<node*> old(first, nodes_.begin() + s.end);
+        const pmr_vector<node*> old(first, nodes_.begin() + s.end);
         for (std::size_t i = 0; i != old.size(); ++i)
             first[static_cast<std::ptrdiff_t>(i)] = old[(*known->order)[i]];
         s.peak = known->of.peak_of(*known->order);
@@ -6054,11 +6054,11 @@ HEADRACE_INLINE bool memory_order::improve(segment& s, improvement& so_far) {
 
 HEADRACE_INLINE bool memory_order::improve() {
     if (!is_free_) return false;
-    std::pmr::vector<segment*> fullest;
+    pmr_vector<segment*> fullest;
     for (segment& s : segments_) fullest.push_back(&s);
     std::stable_sort(fullest.begin(), fullest.end(),
                      [](const segment* a, const segment* b) { return a->peak > b->peak; });
-    const std::pmr::vector<node*> old = nodes_;
+    const pmr_vector<node*> old = nodes_;
     std::uint64_t peak = need_.lower_bound;
     improvement so_far{.places = numbers(buffers_.size(), none)};
     for (segment* s : fullest) {
@@ -6099,7 +6099,7 @@ private:
     // Leaves nodes in the order of a depth-first search, inputs first. Edges are read into an array before:
     // the search itself would fetch each node of a large graph from memory twice.
     class search {
-        using numbers = std::pmr::vector<std::uint32_t>;
+        using numbers = pmr_vector<std::uint32_t>;
         struct step {
             std::uint32_t at;
             std::uint32_t next_source;
@@ -6147,7 +6147,7 @@ private:
             arranged.push_back(last);
             if (arranged == arranged_) return;
             arranged_ = std::move(arranged);
-            std::pmr::vector<node*> order;
+            pmr_vector<node*> order;
             order.reserve(nodes_.size());
             for (const std::uint32_t i : arranged_) order.push_back(nodes_[i]);
             g.reorder(order);
@@ -6170,12 +6170,12 @@ private:
         }
 
         numbers numbers_;  // by id
-        std::pmr::vector<node*> nodes_;
+        pmr_vector<node*> nodes_;
         numbers arranged_;  // how the nodes lie now
         numbers first_sources_;
         numbers sources_;
-        std::pmr::vector<bool> visited_;
-        std::pmr::vector<step> path_;
+        pmr_vector<bool> visited_;
+        pmr_vector<step> path_;
         numbers order_;
     };
 
@@ -6820,8 +6820,9 @@ inline value permute(emit<permute_ops> e, value v, sizes perms) {
     if (perms.size() <= max_rank) return transpose(e, v, perms);
     const merged_permutation merged = merge_axes(e.shape(v), perms);
     if (merged.perms.size() > max_rank) {
-        return e.unsupported("a permutation of " + number_text(merged.perms.size()) +
-                             " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time");
+        return e.unsupported(
+            {"a permutation of ", merged.perms.size(),
+             " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time"});
     }
     return reshape(e, transpose(e, reshape(e, v, merged.shape), merged.perms), result);
 }
@@ -6991,7 +6992,7 @@ struct axis_layout {
 }
 
 /// The layouts within each axis of a tensor whose axes are stored in that order; none if they are not.
-[[nodiscard]] inline std::optional<std::pmr::vector<layout>> blocks_of(const layout& l, sizes shape,
+[[nodiscard]] inline std::optional<pmr_vector<layout>> blocks_of(const layout& l, sizes shape,
                                                                        sizes order) {
     const auto axes = along_axes(l, shape);
     if (!axes) return std::nullopt;
@@ -7000,7 +7001,7 @@ struct axis_layout {
         while (at != order.size() && static_cast<std::size_t>(order[at]) != axes->axis_at(i)) ++at;
         if (at == order.size()) return std::nullopt;
     }
-    std::pmr::vector<layout> blocks;
+    pmr_vector<layout> blocks;
     for (std::size_t d = 0; d != shape.size(); ++d) blocks.push_back(within(*axes, d));
     return blocks;
 }
@@ -7083,7 +7084,7 @@ namespace headrace {
 
 /// The layouts of the tensors that an op reads and makes.
 struct op_layouts {
-    std::pmr::vector<layout> operands;  ///< of its data operands, which come first
+    pmr_vector<layout> operands;  ///< of its data operands, which come first
     layout result;
 
     friend bool operator==(const op_layouts&, const op_layouts&) = default;
@@ -7199,7 +7200,7 @@ namespace layout_rules {
 /// are 1 there.
 struct axes_of_op {
     shape_builder full;                        ///< of the tensor that has all axes
-    std::pmr::vector<shape_builder> operands;  ///< of its data operands
+    pmr_vector<shape_builder> operands;  ///< of its data operands
     shape_builder result;
     std::uint32_t whole = 0;     ///< axes, as bits, that the op works along
     std::uint32_t trailing = 0;  ///< axes that must be stored last
@@ -7312,7 +7313,7 @@ struct axes_of_op {
     const tensor_axes& given = port.is_result() ? all[2] : all[port.index];
     const bool as_is = read(given, wanted, straight);
     if (!as_is && !read(given, wanted, swapped)) return std::nullopt;
-    op_layouts found{std::pmr::vector<layout>(2), {}};
+    op_layouts found{pmr_vector<layout>(2), {}};
     for (const tensor_axes& t : all) {
         const layout blocks[] = {within_axis[t.axes[0]], within_axis[t.axes[1]], within_axis[t.axes[2]]};
         (t.port.is_result() ? found.result : found.operands[t.port.index]) =
@@ -7359,7 +7360,7 @@ struct axes_of_op {
 /// The layouts of an op as it stands: all row-major, but for the operand of a TRANSPOSE.
 [[nodiscard]] inline op_layouts as_it_stands(const node& n, kind k) {
     if (k == kind::move) return *accommodate(n, k, {}, {}, {});
-    return {std::pmr::vector<layout>(k == kind::fixed ? 0 : data_operands(n)), {}};
+    return {pmr_vector<layout>(k == kind::fixed ? 0 : data_operands(n)), {}};
 }
 
 }  // namespace layout_rules
@@ -7381,9 +7382,9 @@ struct computed_axis {
 };
 
 /// As few axes as possible for an op of kind::axes, in the order in which `l` stores them.
-[[nodiscard]] inline std::pmr::vector<computed_axis> merged_axes(const layout_rules::axes_of_op& op,
+[[nodiscard]] inline pmr_vector<computed_axis> merged_axes(const layout_rules::axes_of_op& op,
                                                                  const layout& l) {
-    std::pmr::vector<computed_axis> runs;
+    pmr_vector<computed_axis> runs;
     const auto by_axes = along_axes(l, op.full);
     const std::uint32_t apart = op.whole | op.trailing;
     for (std::size_t i = 0; i != by_axes->axis.size(); ++i) {
@@ -7403,7 +7404,7 @@ struct computed_axis {
 }
 
 /// The shape with those axes of a tensor that has `shape` among the op's axes, which are `full`.
-[[nodiscard]] inline shape_builder computed_shape(const std::pmr::vector<computed_axis>& axes,
+[[nodiscard]] inline shape_builder computed_shape(const pmr_vector<computed_axis>& axes,
                                                   const shape_builder& full, const shape_builder& shape) {
     shape_builder result;
     for (const computed_axis& a : axes) {
@@ -7415,13 +7416,13 @@ struct computed_axis {
 
 /// The merged axes split as in the shape of an operand, which then needs no RESHAPE; as they are where that
 /// is not possible. `of_operand` are the operand's sizes along the merged axes.
-[[nodiscard]] inline std::pmr::vector<computed_axis> as_fine_as(const std::pmr::vector<computed_axis>& runs,
+[[nodiscard]] inline pmr_vector<computed_axis> as_fine_as(const pmr_vector<computed_axis>& runs,
                                                                 sizes shape, sizes of_operand,
                                                                 bool keep_last) {
     constexpr std::size_t max_axes = 4;  // NPUs split operators of more
     const auto split = common_refinement(of_operand, shape);
     if (!split || shape.size() > max_axes) return runs;
-    std::pmr::vector<computed_axis> fine;
+    pmr_vector<computed_axis> fine;
     shape_builder of_fine;  // the sizes of the operand along them
     std::size_t at = 0;
     for (std::size_t i = 0; i != runs.size(); ++i) {
@@ -7438,7 +7439,7 @@ struct computed_axis {
     }
     if (fine.size() > max_axes) return runs;
     // With the axes of size 1 that the operand has, no RESHAPE is needed.
-    std::pmr::vector<computed_axis> padded;
+    pmr_vector<computed_axis> padded;
     std::size_t next = 0;
     for (const std::int64_t size : shape) {
         if (next != fine.size() && of_fine[next] == size) {
@@ -7480,7 +7481,7 @@ public:
     }
 
     /// For each choice: is it 1? Among equally cheap combinations, the one with the fewest.
-    [[nodiscard]] std::pmr::vector<bool> cheapest() &&;
+    [[nodiscard]] pmr_vector<bool> cheapest() &&;
 
 private:
     /// What it costs if the one that an arc comes from is 0, and the one that it goes to is 1.
@@ -7503,7 +7504,7 @@ private:
     // --- choices with few others --------------------------------------------------------------
 
     // In the order in which they are replaced: what a choice is then linked with outlasts it.
-    std::pmr::vector<std::size_t> replace_all();
+    pmr_vector<std::size_t> replace_all();
     // Forgets links with what has been replaced, and joins those with the same choice.
     bool has_few_others(std::size_t i);
     // The better alternative, as a cost of the choices that it is linked with.
@@ -7511,12 +7512,12 @@ private:
 
     // --- the others -------------------------------------------------------------------------------
 
-    [[nodiscard]] std::pmr::vector<bool> minimum_cut() const;
+    [[nodiscard]] pmr_vector<bool> minimum_cut() const;
 
-    std::pmr::vector<std::int64_t> of_one_;
-    std::pmr::vector<std::pmr::vector<link>> links_;  // each arc is in the lists of both its ends
-    std::pmr::vector<std::size_t> arcs_;              // how many there are, without those to what is replaced
-    std::pmr::vector<bool> is_replaced_;
+    pmr_vector<std::int64_t> of_one_;
+    pmr_vector<pmr_vector<link>> links_;  // each arc is in the lists of both its ends
+    pmr_vector<std::size_t> arcs_;              // how many there are, without those to what is replaced
+    pmr_vector<bool> is_replaced_;
 };
 
 }  // namespace headrace
@@ -7559,9 +7560,9 @@ inline void add_arc(flow_network& network, std::size_t from, std::size_t to, std
 
 }  // namespace detail
 
-HEADRACE_INLINE std::pmr::vector<bool> binary_choice::cheapest() && {
-    const std::pmr::vector<std::size_t> replaced = replace_all();
-    std::pmr::vector<bool> chosen = minimum_cut();
+HEADRACE_INLINE pmr_vector<bool> binary_choice::cheapest() && {
+    const pmr_vector<std::size_t> replaced = replace_all();
+    pmr_vector<bool> chosen = minimum_cut();
     for (std::size_t k = replaced.size(); k-- != 0;) {
         const std::size_t i = replaced[k];
         std::int64_t of_one = of_one_[i];
@@ -7571,9 +7572,9 @@ HEADRACE_INLINE std::pmr::vector<bool> binary_choice::cheapest() && {
     return chosen;
 }
 
-HEADRACE_INLINE std::pmr::vector<std::size_t> binary_choice::replace_all() {
-    std::pmr::vector<std::size_t> order;
-    std::pmr::vector<std::size_t> pending(of_one_.size());
+HEADRACE_INLINE pmr_vector<std::size_t> binary_choice::replace_all() {
+    pmr_vector<std::size_t> order;
+    pmr_vector<std::size_t> pending(of_one_.size());
     std::iota(pending.rbegin(), pending.rend(), std::size_t{0});
     is_replaced_.assign(of_one_.size(), false);
     while (!pending.empty()) {
@@ -7593,8 +7594,8 @@ HEADRACE_INLINE std::pmr::vector<std::size_t> binary_choice::replace_all() {
 
 HEADRACE_INLINE bool binary_choice::has_few_others(std::size_t i) {
     if (arcs_[i] > max_joined) return false;
-    std::pmr::vector<link>& links = links_[i];
-    std::erase_if(links, [&](const link& l) { return is_replaced_[l.other]; });
+    pmr_vector<link>& links = links_[i];
+    erase_if(links, [&](const link& l) { return is_replaced_[l.other]; });
     for (std::size_t k = 0; k < links.size(); ++k) {
         for (std::size_t m = links.size(); --m > k;) {
             if (links[m].other != links[k].other) continue;
@@ -7608,7 +7609,7 @@ HEADRACE_INLINE bool binary_choice::has_few_others(std::size_t i) {
 }
 
 HEADRACE_INLINE void binary_choice::replace(std::size_t i) {
-    const std::pmr::vector<link>& links = links_[i];
+    const pmr_vector<link>& links = links_[i];
     const auto least = [&](bool first, bool second) {
         const bool taken[max_others] = {first, second};
         std::int64_t of_zero = 0, of_one = of_one_[i];
@@ -7624,10 +7625,10 @@ HEADRACE_INLINE void binary_choice::replace(std::size_t i) {
     }
 }
 
-HEADRACE_INLINE std::pmr::vector<bool> binary_choice::minimum_cut() const {
-    std::pmr::vector<bool> chosen(of_one_.size());
-    std::pmr::vector<std::size_t> left;
-    std::pmr::vector<std::size_t> vertex_of(of_one_.size());
+HEADRACE_INLINE pmr_vector<bool> binary_choice::minimum_cut() const {
+    pmr_vector<bool> chosen(of_one_.size());
+    pmr_vector<std::size_t> left;
+    pmr_vector<std::size_t> vertex_of(of_one_.size());
     for (std::size_t i = 0; i != of_one_.size(); ++i) {
         if (is_replaced_[i]) continue;
         vertex_of[i] = left.size();
@@ -7686,7 +7687,7 @@ private:
         return way->order.size() > 4 ? 2 : 1;  // NPUs move four axes at a time
     }
 
-    std::pmr::vector<layout> items_{layout{}};
+    pmr_vector<layout> items_{layout{}};
     std::pmr::unordered_map<std::uint64_t, std::int64_t> moves_;
 };
 
@@ -7733,7 +7734,7 @@ public:
     /// The bytes that the transposes of the graph move, and the costs of slices and joins of inner axes.
     /// Constants are free.
     [[nodiscard]] std::int64_t cost() {
-        std::pmr::vector<value> values;
+        pmr_vector<value> values;
         std::int64_t of_ops = 0;
         for (node& n : g_->nodes()) {
             of_ops += cost_of_op(n, now_at(site_of(n, {})));
@@ -7766,7 +7767,7 @@ private:
 
     /// op_layouts by their numbers; operands that are not listed are row-major.
     struct numbers {
-        std::pmr::vector<number> operands;
+        pmr_vector<number> operands;
         number result = 0;
 
         [[nodiscard]] number operand(std::size_t i) const { return i < operands.size() ? operands[i] : 0; }
@@ -7836,9 +7837,9 @@ private:
         return outermost ? 0 : bytes_of(*n.results[0].meta);
     }
     // Of the transposes of values; readers that want the same layout share one.
-    [[nodiscard]] std::int64_t cost_of(const std::pmr::vector<value>& values) {
+    [[nodiscard]] std::int64_t cost_of(const pmr_vector<value>& values) {
         std::int64_t sum = 0;
-        std::pmr::vector<number> wanted;
+        pmr_vector<number> wanted;
         for (const value v : values) {
             const number from = stored_number(v);
             wanted.clear();
@@ -7853,8 +7854,8 @@ private:
         return sum;
     }
 
-    [[nodiscard]] std::pmr::vector<const edge*> needed_transposes() const {
-        std::pmr::vector<const edge*> found;
+    [[nodiscard]] pmr_vector<const edge*> needed_transposes() const {
+        pmr_vector<const edge*> found;
         for (const node& n : g_->nodes()) {
             for (const edge& e : n.operand_edges()) {
                 if (needs_transpose(e)) found.push_back(&e);
@@ -7885,7 +7886,7 @@ private:
         return record;
     }
     // Adds the site of a node's port to the region if it can take the layout and does not have it.
-    void propose(std::pmr::vector<proposal>& region, node& n, node_port port, number wanted) {
+    void propose(pmr_vector<proposal>& region, node& n, node_port port, number wanted) {
         if (kind_of(n) == kind::fixed) return;
         const std::size_t at = site_of(n, port);
         if (sites_[at].proposal >= 0) return;
@@ -7914,7 +7915,7 @@ private:
     }
 
     bool improve(node& n, node_port port, number wanted) {
-        std::pmr::vector<proposal> region;
+        pmr_vector<proposal> region;
         propose(region, n, port, wanted);
         for (std::size_t i = 0; i != region.size(); ++i) {
             const proposal p = region[i];
@@ -7934,14 +7935,14 @@ private:
         return better;
     }
 
-    [[nodiscard]] const proposal* proposed(const std::pmr::vector<proposal>& region, const node& n,
+    [[nodiscard]] const proposal* proposed(const pmr_vector<proposal>& region, const node& n,
                                            node_port port) const {
         const std::int32_t i = sites_[site_of(n, port)].proposal;
         return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
     }
 
     // For each site: 0 keeps its layouts, 1 takes the proposed ones.
-    [[nodiscard]] binary_choice choice_of(const std::pmr::vector<proposal>& region) {
+    [[nodiscard]] binary_choice choice_of(const pmr_vector<proposal>& region) {
         binary_choice choice(region.size());
         for (std::size_t i = 0; i != region.size(); ++i) {
             const proposal& p = region[i];
@@ -7978,14 +7979,14 @@ private:
         return choice;
     }
 
-    bool take_best_part(std::pmr::vector<proposal>& region) {
-        const std::pmr::vector<bool> taken = choice_of(region).cheapest();
-        std::pmr::vector<proposal> kept;
+    bool take_best_part(pmr_vector<proposal>& region) {
+        const pmr_vector<bool> taken = choice_of(region).cheapest();
+        pmr_vector<proposal> kept;
         for (std::size_t i = 0; i != region.size(); ++i) {
             if (taken[i]) kept.push_back(region[i]);
         }
         if (kept.empty()) return false;
-        const std::pmr::vector<value> affected = values_around(kept);
+        const pmr_vector<value> affected = values_around(kept);
         const auto sum = [&] {
             std::int64_t of_ops = 0;
             for (const proposal& p : kept) of_ops += cost_of_op(*p.n, now_at(site_of(*p.n, p.part)));
@@ -8004,8 +8005,8 @@ private:
         return true;
     }
 
-    [[nodiscard]] static std::pmr::vector<value> values_around(const std::pmr::vector<proposal>& region) {
-        std::pmr::vector<value> values;
+    [[nodiscard]] static pmr_vector<value> values_around(const pmr_vector<proposal>& region) {
+        pmr_vector<value> values;
         for (const proposal& p : region) {
             values.push_back(p.n->result());
             for (const edge& e : p.n->operand_edges()) {
@@ -8019,10 +8020,10 @@ private:
     }
 
     graph* g_;
-    std::pmr::vector<kind> kinds_;  // by the ids of the nodes
-    std::pmr::vector<site> sites_;  // two for each node
+    pmr_vector<kind> kinds_;  // by the ids of the nodes
+    pmr_vector<site> sites_;  // two for each node
     layout_table table_;
-    std::pmr::vector<numbers> records_{numbers{}};                        // the first: all row-major
+    pmr_vector<numbers> records_{numbers{}};                        // the first: all row-major
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> accommodated_;  // by node, port and layout
 };
 
@@ -8181,7 +8182,7 @@ private:
         v = build::reshape(
             e, v, fits ? shape_builder(e.shape(v)) : shape_builder{1, own[0] * own[1] * own[2], 1, own[3]});
         if (!v) return;
-        std::pmr::vector<value> operands{v};
+        pmr_vector<value> operands{v};
         for (std::size_t i = 1; i != n.operand_count; ++i) operands.push_back(n.operand(i));
         node* made = e.clone(n, operands, [&](tensor_meta& meta) {
             shape_builder shape(e.shape(v));
@@ -8207,7 +8208,7 @@ private:
     }
     static value reordered(emitting& e, value v, std::size_t axis, const layout& l,
                            const shape_builder& shape) {
-        std::pmr::vector<layout> blocks(shape.size());
+        pmr_vector<layout> blocks(shape.size());
         blocks[axis] = l;
         const layout way = from_blocks(shape, blocks, build::axes_in_order(shape.size()));
         return build::reshape(e, transposed(e, v, way), shape);
@@ -8239,8 +8240,8 @@ private:
 
     void compute_along_axes(emitting& e, node& n) {
         const layout_rules::axes_of_op op(n);
-        const std::pmr::vector<computed_axis> axes = computed_axes(e, n, op);
-        std::pmr::vector<value> operands;
+        const pmr_vector<computed_axis> axes = computed_axes(e, n, op);
+        pmr_vector<value> operands;
         for (std::size_t i = 0; i != n.operand_count; ++i) {
             const bool data = i < op.operands.size();
             operands.push_back(data ? bring(e, n.operands[i], computed_shape(axes, op.full, op.operands[i]))
@@ -8270,8 +8271,8 @@ private:
     }
 
     // The axes in the order in which they are stored: as few as possible, or those of an operand.
-    std::pmr::vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
-        const std::pmr::vector<computed_axis> runs = merged_axes(op, layout_of_full(n, op));
+    pmr_vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
+        const pmr_vector<computed_axis> runs = merged_axes(op, layout_of_full(n, op));
         const reference like = find_reference(e, n, op);
         if (like.shape.empty()) return runs;
         return as_fine_as(runs, like.shape, computed_shape(runs, op.full, op.operands[like.operand]),
@@ -8306,8 +8307,8 @@ private:
         return best;
     }
     template <class... Ops>
-    static value make_along_axis(emitting& e, const node& n, const std::pmr::vector<value>& operands,
-                                 const std::pmr::vector<computed_axis>& axes,
+    static value make_along_axis(emitting& e, const node& n, const pmr_vector<value>& operands,
+                                 const pmr_vector<computed_axis>& axes,
                                  const layout_rules::axes_of_op& op, ops<Ops...>) {
         value made{};
         static_cast<void>(
@@ -8315,8 +8316,8 @@ private:
         return made;
     }
     template <class Op>
-    static value along(emitting& e, args<Op> a, const std::pmr::vector<value>& operands,
-                       const std::pmr::vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
+    static value along(emitting& e, args<Op> a, const pmr_vector<value>& operands,
+                       const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
         if constexpr (requires { a.axis; }) {
             const auto is_worked = [&](const computed_axis& x) {
                 return x.axis == static_cast<std::size_t>(a.axis);
@@ -8341,7 +8342,7 @@ private:
         return e.make<Op>(a);
     }
     // A shape operand with `per_axis` items for each axis, which are `otherwise` for merged axes.
-    static value for_each_axis(emitting& e, const std::pmr::vector<computed_axis>& axes, value items,
+    static value for_each_axis(emitting& e, const pmr_vector<computed_axis>& axes, value items,
                                std::size_t per_axis, std::int64_t otherwise) {
         const int_list& old = match<tosa::const_shape>(items)->values;
         shape_builder values;
@@ -8360,9 +8361,9 @@ private:
     graph* g_;
     const layout_search* chosen_;
     pass_context* context_;
-    std::pmr::vector<value> actual_;  // by node id: what stands for the result; empty if that is the node's
-    std::pmr::map<std::uint32_t, std::pmr::vector<known_move>> moved_;  // by the id of the moved node
-    std::pmr::vector<node*> replaced_;
+    pmr_vector<value> actual_;  // by node id: what stands for the result; empty if that is the node's
+    std::pmr::map<std::uint32_t, pmr_vector<known_move>> moved_;  // by the id of the moved node
+    pmr_vector<node*> replaced_;
 };
 
 }  // namespace headrace
@@ -8872,7 +8873,7 @@ private:
     struct range {
         std::int64_t start, count;
     };
-    using nodes = std::pmr::vector<const node*>;
+    using nodes = pmr_vector<const node*>;
 
     static sizes shape_of(const node& n) {
         const auto& meta = n.results[0].meta;
@@ -8903,8 +8904,8 @@ private:
 
     // After each step. Nothing if the channels are mixed with other axes, or have factors of their own where
     // they are in pieces.
-    static std::optional<std::pmr::vector<place>> places_of_channels(const nodes& steps, emit<produces>& e) {
-        std::pmr::vector<place> places{{3, 1}};
+    static std::optional<pmr_vector<place>> places_of_channels(const nodes& steps, emit<produces>& e) {
+        pmr_vector<place> places{{3, 1}};
         for (std::size_t i = 1; i != steps.size(); ++i) {
             const node& n = *steps[i];
             place at = places.back();
@@ -9047,8 +9048,7 @@ inline value cast_directly(emit<ops<tosa::cast>> e, value v, dtype to) {
 
 /// Refuses a cast.
 inline value no_cast(emit<ops<>> e, dtype from, dtype to) {
-    return e.unsupported("cast from " + std::pmr::string(name_of(from)) + " to " +
-                         std::pmr::string(name_of(to)) + ": the target has no such CAST");
+    return e.unsupported({"cast from ", name_of(from), " to ", name_of(to), ": the target has no such CAST"});
 }
 
 // --- choices ---------------------------------------------------------------------------------------------
@@ -9387,9 +9387,8 @@ inline value gather(emit<gather_ops> e, value values, value indices) {
 inline value scatter(emit<scatter_ops> e, value values, value indices, value rows) {
     indices = batch_indices(e, values, indices);
     if (indices && rows && e.shape(rows)[1] > e.shape(values)[1]) {
-        return e.unsupported("it writes " + number_text(e.shape(rows)[1]) + " elements of " +
-                             number_text(e.shape(values)[1]) +
-                             ", some of them twice, and which value stays is not defined; write each once");
+        return e.unsupported({"it writes ", e.shape(rows)[1], " elements of ", e.shape(values)[1],
+                              ", some of them twice, and which value stays is not defined; write each once"});
     }
     const value written = e.make<tosa::scatter>(as_number(e, values), indices, as_number(e, rows));
     return from_number(e, written, e.dtype(values));
@@ -9448,8 +9447,8 @@ inline value accumulate(emit<accumulate_ops> e, value values, value indices, val
     const shape_builder i(e.shape(indices));
     if (element_count(s) * r[1] > max_pairs) {
         return e.unsupported(
-            "adding " + number_text(r[1]) + " rows to " + number_text(s[1]) +
-            " at indices that may repeat would compare more than 2^24 pairs; use fewer indices");
+            {"adding ", r[1], " rows to ", s[1],
+             " at indices that may repeat would compare more than 2^24 pairs; use fewer indices"});
     }
     const dtype type = e.dtype(values);
     const dtype wide = is_floating(type) ? dtype::float32 : dtype::int32;
@@ -9833,7 +9832,7 @@ struct legalize_concat : pass {
     template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = narrowed(e.result_meta().dtype);
-        std::pmr::vector<value> parts;
+        pmr_vector<value> parts;
         for (const value v : a.tensors) {
             if (e.meta(v).elements() != 0) parts.push_back(build::widen(e, v, type));
         }
@@ -9980,7 +9979,7 @@ private:
             fits = fits && (!is_integral(type) || (least.to_int() <= whole && whole <= most.to_int()));
             return number;
         });
-        return fits ? v : e.unsupported("a number does not fit in " + std::pmr::string(name_of(type)));
+        return fits ? v : e.unsupported({"a number does not fit in ", name_of(type)});
     }
     static value range(emit<produces>& e, scalar start, scalar step) {
         const bool integral = !start.is_floating() && !step.is_floating();
@@ -10145,7 +10144,7 @@ namespace headrace {
 
 namespace build {
 
-using tensor_index_list = std::pmr::vector<std::optional<value>>;
+using tensor_index_list = pmr_vector<std::optional<value>>;
 
 /// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index
 /// for each axis that it covers. How much a computed mask selects depends on data: that is refused.
@@ -10166,7 +10165,7 @@ inline tensor_index_list without_masks(emit<ops<>> e, list<std::optional<value>>
         std::int64_t inner = e.meta(*index).elements();
         for (const std::int64_t size : e.shape(*index)) {
             inner /= std::max<std::int64_t>(size, 1);
-            std::pmr::vector<std::int32_t> coordinates;
+            pmr_vector<std::int32_t> coordinates;
             for (std::size_t i = 0; i != mask->size(); ++i) {
                 if ((*mask)[i] == 0) continue;
                 coordinates.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(i) / inner % size));
@@ -10204,7 +10203,7 @@ inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_
                                            sizes together) {
     constexpr std::int64_t max_rows = std::int64_t{1} << 25;
     if (element_count(together) > max_rows) return std::nullopt;
-    std::pmr::vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
+    pmr_vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
     for (std::size_t k = 0; k != given.size(); ++k) {
         if (!given[k]) continue;
         const auto numbers = constant_integers(*given[k]);
@@ -10257,8 +10256,8 @@ inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
         // How much a mask selects, only its data tells.
         if (row && !broadcast(headrace::sizes(e.shape(row)), e.shape(index))) {
-            e.unsupported("indices of shapes " + shape_text(e.shape(row)) + " and " +
-                          shape_text(e.shape(index)) + " do not broadcast");
+            e.unsupported({"indices of shapes ", shape_text(e.shape(row)), " and ",
+                           shape_text(e.shape(index)), " do not broadcast"});
             return at;
         }
         const value scaled =
@@ -10379,8 +10378,8 @@ private:
     }
     // How much a mask selects, only its data tells: no rule can refuse such values.
     static value no_such_values(emit<produces>& e, value values, sizes selected) {
-        return e.unsupported("values " + shape_text(e.shape(values)) + " do not broadcast to " +
-                             shape_text(selected) + ", which the indices select");
+        return e.unsupported({"values ", shape_text(e.shape(values)), " do not broadcast to ",
+                              shape_text(selected), ", which the indices select"});
     }
     static value rows(emit<produces>& e, value self, const build::tensor_index_list& given, value values,
                       bool accumulate) {
@@ -10516,8 +10515,8 @@ private:
     static value integer_product(const args<aten::bmm>& a, emit<produces>& e) {
         const dtype type = e.dtype(a.self);
         if (type != dtype::int32 && type != dtype::int16)
-            return e.unsupported("products of matrices of " + std::pmr::string(name_of(type)) +
-                                 "; TOSA has none, cast them to int32");
+            return e.unsupported(
+                {"products of matrices of ", name_of(type), "; TOSA has none, cast them to int32"});
         const int_list rows = e.shape(a.self);
         const int_list columns = e.shape(a.mat2);
         const tensor_meta all{dtype::int32, {rows[0], rows[1], rows[2], columns[2]}, {}};
@@ -10594,7 +10593,7 @@ struct legalize_pad : pass {
         if (a.mode == "reflect") return each_axis(e, a.self, a.pad, reflected);
         if (a.mode == "replicate") return each_axis(e, a.self, a.pad, replicated);
         if (a.mode == "circular") return each_axis(e, a.self, a.pad, circular);
-        return e.unsupported("padding mode " + std::pmr::string(a.mode) + " is not one of PyTorch's");
+        return e.unsupported({"padding mode ", a.mode, " is not one of PyTorch's"});
     }
     template <one_of<reflections> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -10649,7 +10648,7 @@ private:
         if (by.before >= size || by.after >= size) {
             return e.unsupported("a reflection must be smaller than the axis that it mirrors");
         }
-        std::pmr::vector<value> parts{v};
+        pmr_vector<value> parts{v};
         const auto mirror = [&](std::int64_t start, std::int64_t count) {
             return build::reverse(e, build::slice(e, v, axis, start, count), axis);
         };
@@ -10658,7 +10657,7 @@ private:
         return cropped(e, build::concat(e, parts, axis), axis, by);
     }
     static value replicated(emit<produces>& e, value v, std::size_t axis, amounts by) {
-        std::pmr::vector<value> parts{v};
+        pmr_vector<value> parts{v};
         const auto border = [&](std::int64_t at, std::int64_t count) {
             const value one = build::slice(e, v, axis, at, 1);
             if (count == 1) return one;
@@ -10676,7 +10675,7 @@ private:
         if (by.before > size || by.after > size) {
             return e.unsupported("a circular padding must not be larger than the axis that it wraps around");
         }
-        std::pmr::vector<value> parts{v};
+        pmr_vector<value> parts{v};
         if (by.before > 0) parts.insert(parts.begin(), build::slice(e, v, axis, size - by.before, by.before));
         if (by.after > 0) parts.push_back(build::slice(e, v, axis, 0, by.after));
         return build::concat(e, parts, axis);
@@ -11797,7 +11796,7 @@ private:
 
     /// `v` has become `now`: writes it back through the views up to the tensor that owns the memory.
     void write(value v, value now, const node& writer, node* before) {
-        std::pmr::vector<std::pair<value, value>> changed{{v, now}};
+        pmr_vector<std::pair<value, value>> changed{{v, now}};
         for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
             const view w = found->second;
             if (w.kind != sharing::same)
@@ -11939,8 +11938,8 @@ private:
     }
 
     void refuse(const node& at, const view& w) {
-        context_.report(at, "in place: memory shared through " + std::pmr::string(w.made_by->op->name) +
-                                " is written, which cannot be expressed; clone the tensor first");
+        context_.report(at, text_of({"in place: memory shared through ", w.made_by->op->name,
+                                     " is written, which cannot be expressed; clone the tensor first"}));
     }
 
     graph& graph_;
@@ -11990,7 +11989,7 @@ struct hoist_casts : pass {
 
     std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
         if (!a.dtype || !is_integral(e.dtype(a.self)) || !is_floating(*a.dtype)) return std::nullopt;
-        std::pmr::vector<const node*> moves;  // from the cast up
+        pmr_vector<const node*> moves;  // from the cast up
         value v = a.self;
         for (; has_one_use(v) && only_moves(*v.producer); v = v.producer->operand(0))
             moves.push_back(v.producer);
@@ -12019,7 +12018,7 @@ namespace headrace {
 
 /// Copies the nodes of a region before `call`, with `inputs` in place of its inputs, and returns what its
 /// outputs are then. There must be an input for each that a node uses.
-inline std::pmr::vector<value> inline_region(const graph& region, node& call, std::span<const value> inputs) {
+inline pmr_vector<value> inline_region(const graph& region, node& call, std::span<const value> inputs) {
     graph& g = *call.owner;
     std::pmr::unordered_map<const node*, node*> copies;
     std::pmr::unordered_map<const node*, value> given;
@@ -12038,7 +12037,7 @@ inline std::pmr::vector<value> inline_region(const graph& region, node& call, st
         g.inherit_annotations(made, call);
         copies[&n] = &made;
     }
-    std::pmr::vector<value> outputs;
+    pmr_vector<value> outputs;
     for (const value v : region.outputs()) outputs.push_back(mapped(v));
     return outputs;
 }
@@ -12096,9 +12095,9 @@ private:
     }
     static result<void> inline_graph(node& call, graph& inner, list<value> operands) {
         if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > operands.size())
-            return invalid(message_prefix(call) + "fewer operands than inputs");
+            return invalid({message_prefix(call), "fewer operands than inputs"});
         if (inner.outputs().size() != call.result_count)
-            return invalid(message_prefix(call) + "results do not match its graph");
+            return invalid({message_prefix(call), "results do not match its graph"});
         std::uint32_t i = 0;
         for (const value v : inline_region(inner, call, operands)) {
             hand_over_name(call.results[i], v);
@@ -12152,7 +12151,7 @@ private:
         }
         if (kept.size() == operands.size()) return kept;
         for (graph* region : regions) {
-            std::pmr::vector<node*> inputs;
+            pmr_vector<node*> inputs;
             for (node& n : region->inputs()) inputs.push_back(&n);
             for (std::size_t i = 0; i != operands.size(); ++i) {
                 if (const auto* data = match<builtin::constant>(operands[i])) {
@@ -12840,7 +12839,7 @@ private:
 
     // For each channel that a convolution reads, the one that it becomes, or `none`. Empty if the convolution
     // does more than to select.
-    static std::pmr::vector<std::int64_t> selected_by(const args<tosa::conv2d>& a, emit<produces>& e) {
+    static pmr_vector<std::int64_t> selected_by(const args<tosa::conv2d>& a, emit<produces>& e) {
         const shape_builder kernel(e.shape(a.weight));
         const auto biases = constant_integers(a.bias);
         const bool is_plain =
@@ -12851,7 +12850,7 @@ private:
         const auto taps = is_plain ? constant_integers(a.weight) : std::nullopt;
         if (!taps) return {};
         const auto channels = static_cast<std::size_t>(kernel[3]);
-        std::pmr::vector<std::int64_t> positions(channels, none);
+        pmr_vector<std::int64_t> positions(channels, none);
         for (std::size_t row = 0; row * channels != taps->size(); ++row) {
             const auto first = taps->begin() + static_cast<std::ptrdiff_t>(row * channels);
             const auto last = first + static_cast<std::ptrdiff_t>(channels);
@@ -13263,13 +13262,13 @@ struct canonicalize_quantization : pass {
         if (!scale || scale->size() != 1 || !zero || !lowest || !highest)
             return e.unsupported("its scale and zero point are computed; TOSA scales by constants");
         if (!is_scale(scale->front()))
-            return e.unsupported("its scale is " + number_text(scale->front()) +
-                                 ", but must be above 0 and finite in float32");
+            return e.unsupported(
+                {"its scale is ", scale->front(), ", but must be above 0 and finite in float32"});
         if constexpr (has_trait<Op>(trait::dequantizing)) {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
             const result<void> fits = require_quantized_range(*lowest, *highest, a.dtype);
-            if (!fits) return e.unsupported("its " + fits.error().message);
+            if (!fits) return e.unsupported({"its ", fits.error().message});
             return quantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype});
         }
     }
@@ -13416,12 +13415,12 @@ inline value rescale(emit<ops<tosa::rescale>> e, value v, std::span<const double
     if (!v) return v;
     const dtype from = e.dtype(v);
     const bool scale32 = from != dtype::int48;
-    std::pmr::vector<fixed_point_factor> fixed;
+    pmr_vector<fixed_point_factor> fixed;
     for (const double factor : factors) {
         const auto f = multiplier_and_shift(factor, scale32);
         if (!f) {
-            return e.unsupported("a quantization step is " + number_text(factor) +
-                                 " times another, beyond what RESCALE can scale by");
+            return e.unsupported(
+                {"a quantization step is ", factor, " times another, beyond what RESCALE can scale by"});
         }
         fixed.push_back(*f);
     }
@@ -13500,7 +13499,7 @@ inline constexpr auto selecting_ops =
 }
 
 /// A clone of a node that selects, on quantized values in place of real numbers.
-inline value cloned_on(emit<ops<>> e, value v, const std::pmr::vector<value>& operands) {
+inline value cloned_on(emit<ops<>> e, value v, const pmr_vector<value>& operands) {
     const dtype reals = e.dtype(v);
     dtype integers = reals;
     for (std::size_t i = 0; i != operands.size(); ++i) {
@@ -13612,7 +13611,7 @@ private:
 
     std::optional<dequantized> selected(value v) {
         const node& n = *v.producer;
-        std::pmr::vector<value> operands;
+        pmr_vector<value> operands;
         std::optional<quantization> shared;
         for (const edge& operand : n.operand_edges()) {
             operands.push_back(*operand.slot);
@@ -13691,7 +13690,7 @@ private:
 
     emit<reading_as_stored_ops> e_;
     std::optional<emit<reading_ops>> finer_;
-    std::pmr::vector<std::pair<value, std::optional<dequantized>>> known_;
+    pmr_vector<std::pair<value, std::optional<dequantized>>> known_;
     int depth_ = 0;
 };
 
@@ -13728,8 +13727,8 @@ using dequantize_ops = ops<quantized_decomposed::dequantize_per_tensor>;
 /// Integers with one scale as a value of real numbers again, for the node's readers.
 inline value dequantize(emit<dequantize_ops> e, const dequantized& d) {
     if (!is_scale(d.parameters.scale()))
-        return e.unsupported("its quantization step would be " + number_text(d.parameters.scale()) +
-                             ", beyond float32; the scales of its operands are too far apart");
+        return e.unsupported({"its quantization step would be ", d.parameters.scale(),
+                              ", beyond float32; the scales of its operands are too far apart"});
     auto a = dequantize_args(d.integers, d.parameters, e.dtype(d.integers));
     a.out_dtype = out_dtype_of(e);
     return e.make<quantized_decomposed::dequantize_per_tensor>(a);
@@ -13766,7 +13765,7 @@ inline value rescale_between(emit<build::saturating_rescale_ops> e, const dequan
     const quantization& from = d.parameters;
     const auto zero = from.common_zero_point();
     if (!zero) return e.unsupported("zero points that differ between channels; make them equal");
-    std::pmr::vector<double> factors;
+    pmr_vector<double> factors;
     for (const double s : from.scales) factors.push_back(s / to.scale());
     return build::saturating_rescale(e, d.integers, factors, from.reach(),
                                      {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
@@ -13869,7 +13868,7 @@ private:
     scalar number(const scalar& real) const { return to_.quantized(real.to_double()); }
 
     value selected(value v) {
-        std::pmr::vector<value> operands;
+        pmr_vector<value> operands;
         for (const edge& operand : v.producer->operand_edges())
             operands.push_back(is_real(*operand.slot) ? (*this)(*operand.slot) : *operand.slot);
         return cloned_on(e_, v, operands);
@@ -13882,7 +13881,7 @@ private:
     emit<quantizer_ops> e_;
     const quantization& to_;
     dtype type_;
-    std::pmr::vector<std::pair<value, value>> known_;
+    pmr_vector<std::pair<value, value>> known_;
     int depth_ = 0;
 };
 
@@ -13918,7 +13917,7 @@ namespace headrace {
 struct fixed_point {
     std::optional<dequantized> read;
     value constant{};
-    std::pmr::vector<double> numbers{};  ///< of the constant
+    pmr_vector<double> numbers{};  ///< of the constant
 
     /// The largest magnitude that one of its real numbers can have.
     [[nodiscard]] double reach() const {
@@ -14188,7 +14187,7 @@ private:
         quantization parameters;
         dtype type;
     };
-    using codings = std::pmr::vector<std::optional<coding>>;  // nothing for what stays as it is
+    using codings = pmr_vector<std::optional<coding>>;  // nothing for what stays as it is
 
     static bool is_empty(const codings& all) {
         return std::none_of(all.begin(), all.end(), [](const auto& c) { return c.has_value(); });
@@ -14280,7 +14279,7 @@ private:
     static std::optional<coding> coding_of_result(const emitter& e, std::uint32_t i, const graph& on_true,
                                                   const graph& on_false) {
         if (auto common = coding_of_readers(e.current(), i)) return common;
-        std::pmr::vector<fixed_point> given;
+        pmr_vector<fixed_point> given;
         for (const graph* branch : {&on_true, &on_false}) {
             if (auto read = match_per_tensor(branch->outputs()[i])) given.push_back({std::move(read)});
         }
@@ -14510,7 +14509,7 @@ private:
         };
         const auto real = [&](std::size_t i) { return q.real((*integers)[i], index_on(i, *q.axis)); };
         const auto channels = static_cast<std::size_t>(shape[axis]);
-        std::pmr::vector<double> scales(channels, 0);
+        pmr_vector<double> scales(channels, 0);
         for (std::size_t i = 0; i != integers->size(); ++i) {
             double& scale = scales[index_on(i, axis)];
             scale = std::max(scale, std::abs(real(i)) / static_cast<double>(max));
@@ -14520,7 +14519,7 @@ private:
             return std::nearbyint(real(i) / scales[index_on(i, axis)]);
         });
         return dequantized{made,
-                           {std::move(scales), std::pmr::vector<std::int64_t>(channels, 0), axis, -max, max}};
+                           {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
     }
 
     // A bias as integers of the accumulators' type. It is stored with the scale of the products, or brought
@@ -14533,16 +14532,16 @@ private:
             return constant_bias(e, *numbers, products, type);
         if (!b || !b->parameters.is_per_tensor() || type != dtype::int32) return std::nullopt;
         const quantization& q = b->parameters;
-        std::pmr::vector<double> factors;
+        pmr_vector<double> factors;
         for (const double s : products.scales) factors.push_back(q.scale() / s);
         return build::saturating_rescale(e, b->integers, factors, q.reach(), {.input_zero = q.zero_point()});
     }
 
     // The numbers of a dequantized constant of one axis.
-    static std::optional<std::pmr::vector<double>> constant_reals_of(const dequantized& d) {
+    static std::optional<pmr_vector<double>> constant_reals_of(const dequantized& d) {
         const auto integers = constant_integers(d.integers);
         if (!integers) return std::nullopt;
-        std::pmr::vector<double> numbers;
+        pmr_vector<double> numbers;
         for (std::size_t i = 0; i != integers->size(); ++i)
             numbers.push_back(d.parameters.real((*integers)[i], d.parameters.axis ? i : 0));
         return numbers;
@@ -14555,7 +14554,7 @@ private:
                           [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
     }
 
-    static value constant_bias(emit<ops<>> e, const std::pmr::vector<double>& numbers,
+    static value constant_bias(emit<ops<>> e, const pmr_vector<double>& numbers,
                                const quantization& products, dtype type) {
         const double max = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
         const std::array count{static_cast<std::int64_t>(numbers.size())};
@@ -14748,7 +14747,7 @@ private:
     }
 
     static std::size_t take_integers(graph& g, node& input, pass_context& context) {
-        std::pmr::vector<node*> readers;
+        pmr_vector<node*> readers;
         for (const edge& use : input.uses()) {
             if (!is<quantize>(*use.target)) return 0;
             readers.push_back(use.target);
@@ -14771,7 +14770,7 @@ private:
     }
 
     static std::size_t give_integers(graph& g, node& output, pass_context& context) {
-        std::pmr::vector<interface_quantization> given(output.operand_count);
+        pmr_vector<interface_quantization> given(output.operand_count);
         std::size_t changed = 0;
         for (edge& operand : std::span(output.operands, output.operand_count)) {
             emission made(g, &output, &output, context);
@@ -14840,7 +14839,7 @@ private:
 
         /// The quantized function of other integers in place of the source's, in tensors of that shape.
         value applied(emit<produces> e, value integers, const shape_builder& shape) const {
-            std::pmr::vector<std::pair<value, value>> made{{source_, integers}};
+            pmr_vector<std::pair<value, value>> made{{source_, integers}};
             const auto mapped = [&](value v) {
                 for (const auto& [from, to] : made) {
                     if (from == v) return to;
@@ -14848,7 +14847,7 @@ private:
                 return v;  // a number
             };
             const auto copied = [&](const node& n) {
-                std::pmr::vector<value> operands;
+                pmr_vector<value> operands;
                 for (const edge& operand : n.operand_edges()) operands.push_back(mapped(*operand.slot));
                 if (is<tosa::table>(n))  // an earlier one, read at what its own function has become
                     return build::reshape(e, e.make<tosa::table>(operands[0], operands[1]), shape);
@@ -14934,7 +14933,7 @@ private:
         int_list shape_;
         int visited_ = 0;
         value source_{};
-        std::pmr::vector<node*> nodes_;
+        pmr_vector<node*> nodes_;
         bool computes_ = false;
         bool is_sound_ = false;
     };
@@ -15039,8 +15038,8 @@ private:
     // False if the node stays.
     static bool blend(graph& g, node& n, pass_context& context) {
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
-        const std::pmr::vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);
-        const std::pmr::vector<value> on_false = inline_region(*a.else_graph, n, a.inputs);
+        const pmr_vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);
+        const pmr_vector<value> on_false = inline_region(*a.else_graph, n, a.inputs);
         emission made(g, &n, &n, context);
         emit<produces> e(made);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -15075,8 +15074,8 @@ namespace headrace::u55 {
 inline value splat(emit<ops<>> e, std::int64_t number, value beside) {
     return e.splat(number, dtype::int32, e.rank(beside));
 }
-inline value constant(emit<ops<>> e, sizes shape, const std::pmr::vector<std::int64_t>& numbers) {
-    const std::pmr::vector<std::int32_t> elements(numbers.begin(), numbers.end());
+inline value constant(emit<ops<>> e, sizes shape, const pmr_vector<std::int64_t>& numbers) {
+    const pmr_vector<std::int32_t> elements(numbers.begin(), numbers.end());
     return e.constant<std::int32_t>(dtype::int32, shape, elements);
 }
 
@@ -15268,10 +15267,10 @@ struct expand_bits : pass, for_u55 {
                    : std::is_same_v<Op, tosa::bitwise_or> ? x | y
                                                           : x ^ y;
         };
-        const std::pmr::vector<value> x = bytes_of(e, a.input1);
+        const pmr_vector<value> x = bytes_of(e, a.input1);
         const auto number = constant_integer(a.input2);
-        const std::pmr::vector<value> y = number ? x : bytes_of(e, a.input2);
-        std::pmr::vector<value> bytes;
+        const pmr_vector<value> y = number ? x : bytes_of(e, a.input2);
+        pmr_vector<value> bytes;
         for (std::size_t i = 0; i != x.size(); ++i) {
             const auto with = static_cast<std::uint8_t>(number.value_or(0) >> (8 * i));
             bytes.push_back(number ? table(e, x[i], [&](unsigned byte) { return of_bytes(byte, with); })
@@ -15337,7 +15336,7 @@ private:
         value half;
         std::int64_t max_half = std::int64_t{1} << 30;
         if (shifts) {
-            std::pmr::vector<std::int64_t> halves;
+            pmr_vector<std::int64_t> halves;
             for (const std::int64_t s : *shifts)
                 halves.push_back(s < 1 || s > 31 ? 0 : std::int64_t{1} << (s - 1));
             max_half = halves.empty() ? 0 : *std::max_element(halves.begin(), halves.end());
@@ -15356,8 +15355,8 @@ private:
     // --- bytes -------------------------------------------------------------------------------
 
     // The bytes of each element as INT8, the lowest first.
-    static std::pmr::vector<value> bytes_of(emit<produces>& e, value v) {
-        std::pmr::vector<value> bytes;
+    static pmr_vector<value> bytes_of(emit<produces>& e, value v) {
+        pmr_vector<value> bytes;
         const std::size_t count = traits_of(e.dtype(v)).bits / 8U;
         if (count == 1) return {v};
         value rest = u55::widen(e, v);
@@ -15371,7 +15370,7 @@ private:
         bytes.push_back(build::narrow(e, rest, dtype::int8));
         return bytes;
     }
-    static value from_bytes(emit<produces>& e, const std::pmr::vector<value>& bytes, dtype type) {
+    static value from_bytes(emit<produces>& e, const pmr_vector<value>& bytes, dtype type) {
         if (bytes.size() == 1) return bytes[0];
         value v = u55::widen(e, bytes.back());
         const value by = u55::splat(e, 8, v);
@@ -15584,8 +15583,8 @@ namespace detail {
         case u55_limit::channels:
             return "of more than 65536 channels";
         case u55_limit::kernel_window:
-            return "with a window of " + number_text(kernel_of(f)[0]) + " x " + number_text(kernel_of(f)[1]) +
-                   " (at most 64 rows and 4096 elements)";
+            return text_of({"with a window of ", kernel_of(f)[0], " x ", kernel_of(f)[1],
+                            " (at most 64 rows and 4096 elements)"});
         case u55_limit::kernel_depth:
             return "with a window of more than one element in depth";
         case u55_limit::weight_sum:
@@ -15598,8 +15597,8 @@ namespace detail {
         case u55_limit::transposed_stride:
             return "with strides other than 1 and 2, equal on both axes";
         case u55_limit::pool_window:
-            return "with a window of " + shape_text(a.kernel) + ", stride " + shape_text(a.stride) +
-                   " and padding " + shape_text(a.pad);
+            return text_of({"with a window of ", shape_text(a.kernel), ", stride ", shape_text(a.stride),
+                            " and padding ", shape_text(a.pad)});
         case u55_limit::axis_size:
             return "of an axis of more than 65536 elements";
         case u55_limit::argmax:
@@ -15607,7 +15606,7 @@ namespace detail {
         case u55_limit::resize:
             return "except to the nearest element of one image, by 2, 4 or 8";
         case u55_limit::transpose:
-            return "of " + shape_text(f.operand(0).shape) + ", which it cannot address";
+            return text_of({"of ", shape_text(f.operand(0).shape), ", which it cannot address"});
         case u55_limit::reverse_axis:
             return "except along an image's height or width";
         case u55_limit::sum_extent:
@@ -15625,8 +15624,7 @@ namespace detail {
     const u55_limit limit = violated(facts);
     if (limit == u55_limit::none) return {};
     const std::pmr::string clause = detail::clause_of(limit, facts);
-    return "Ethos-U55 has no " + std::pmr::string(facts.op->name.substr(5)) +
-           (clause.empty() ? "" : " " + clause);
+    return text_of({"Ethos-U55 has no ", facts.op->name.substr(5), clause.empty() ? "" : " ", clause});
 }
 /// The same of a node whose metadata is complete.
 [[nodiscard]] inline std::pmr::string restriction(const node& n) { return restriction(facts_of(n)); }
@@ -15721,7 +15719,7 @@ private:
         const std::int64_t size = e.shape(v)[axis];
         const value largest = reduced_as<tosa::reduce_max>(e, v, axis, e.dtype(v));
         const value hits = e.make<tosa::equal>(u55::widen(e, v), largest);
-        std::pmr::vector<std::int64_t> from_end;
+        pmr_vector<std::int64_t> from_end;
         for (std::int64_t i = 0; i != size; ++i) from_end.push_back(size - i);
         const shape_builder along_axis = build::with_axis(shape_builder::filled(e.rank(v), 1), axis, size);
         const value key = u55::constant(e, along_axis, from_end);
@@ -15776,7 +15774,7 @@ private:
     static constexpr const char* too_many_slices = "these rows would take more than 1024 slices";
 
     // The rows that constant indices name, if they are the same in all batches.
-    static std::optional<std::pmr::vector<std::int64_t>> known_rows(value indices) {
+    static std::optional<pmr_vector<std::int64_t>> known_rows(value indices) {
         auto rows = constant_integers(indices);
         if (!rows) return std::nullopt;
         const auto count = static_cast<std::size_t>(meta_of(indices)->shape[1]);
@@ -15787,8 +15785,8 @@ private:
         return rows;
     }
     static value refuse(emit<produces>& e, const char* reason) {
-        return e.unsupported("Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
-                             ", and " + reason + "; drop u55 from the target");
+        return e.unsupported({"Ethos-U55 has no ", e.current().op->name.substr(5), ", and ", reason,
+                              "; drop u55 from the target"});
     }
     static bool is_small(emit<produces>& e, value values, value indices) {
         constexpr std::int64_t max_products = std::int64_t{1} << 26;
@@ -15799,7 +15797,7 @@ private:
 
     // --- known rows --------------------------------------------------------------------------
 
-    static bool all_exist(emit<produces>& e, const std::pmr::vector<std::int64_t>& rows, std::int64_t count) {
+    static bool all_exist(emit<produces>& e, const pmr_vector<std::int64_t>& rows, std::int64_t count) {
         for (const std::int64_t row : rows) {
             if (row >= 0 && row < count) continue;
             e.unsupported("an index is out of range");
@@ -15807,21 +15805,21 @@ private:
         }
         return true;
     }
-    static value gathered(emit<produces>& e, value values, const std::pmr::vector<std::int64_t>& rows) {
+    static value gathered(emit<produces>& e, value values, const pmr_vector<std::int64_t>& rows) {
         if (!all_exist(e, rows, e.shape(values)[1])) return {};
         if (build::count_runs(rows) > max_slices) return refuse(e, too_many_slices);
         return build::pick(e, values, 1, rows);
     }
     // Each row of the result is an old one or a new one.
     static value scattered(emit<produces>& e, const args<tosa::scatter>& a,
-                           const std::pmr::vector<std::int64_t>& rows) {
+                           const pmr_vector<std::int64_t>& rows) {
         const std::int64_t count = e.shape(a.values_in)[1];
         if (!all_exist(e, rows, count)) return {};
         constexpr std::int64_t kept = -1;
-        std::pmr::vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
+        pmr_vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
         for (std::size_t i = 0; i != rows.size(); ++i)
             from[static_cast<std::size_t>(rows[i])] = static_cast<std::int64_t>(i);
-        std::pmr::vector<value> pieces;
+        pmr_vector<value> pieces;
         for (std::size_t k = 0, end = 0; k != from.size(); k = end) {
             const auto follows = [&](std::size_t i) {
                 return from[k] == kept ? from[i] == kept : from[i] == from[i - 1] + 1;
@@ -15860,7 +15858,7 @@ private:
     }
     // A convolution costs a hundredth of MATMUL, but its weights must be constant.
     static value selected_by_convolution(emit<produces>& e, value ones, const shape_builder& values,
-                                         const std::pmr::vector<std::int64_t>& table) {
+                                         const pmr_vector<std::int64_t>& table) {
         const shape_builder kernel{values[2], 1, 1, values[1]};
         const value weight = build::constant_at(e, dtype::int8, kernel, [&](const shape_builder& at) {
             return table[build::element_index(values, {0, at[3], at[0]})];
@@ -15914,7 +15912,7 @@ struct expand_moves : pass, for_u55 {
         if (e.dtype(image) != dtype::int32) return build::reshape(e, build::reverse(e, image, 1), shape);
         constexpr std::int64_t max_slices = 256;
         if (size > max_slices) return std::nullopt;
-        std::pmr::vector<std::int64_t> positions;
+        pmr_vector<std::int64_t> positions;
         for (std::int64_t i = size; i-- != 0;) positions.push_back(i);
         return build::reshape(e, build::pick(e, image, 1, positions), shape);
     }
@@ -15939,7 +15937,7 @@ private:
         if (u55::transpose_fits(e.dtype(v), shape)) return build::transpose(e, v, perms);
         if (perms.size() > 3) return one_by_one(e, v, perms);
         const std::size_t longest = longest_axis(shape);
-        std::pmr::vector<value> parts;
+        pmr_vector<value> parts;
         for (std::int64_t at = 0; at < shape[longest]; at += u55::max_size) {
             const std::int64_t count = std::min(u55::max_size, shape[longest] - at);
             parts.push_back(transposed(e, build::slice(e, v, longest, at, count), perms));
@@ -16003,7 +16001,7 @@ struct resize_axis {
     std::int64_t n;
     std::int64_t phases, stride, periods;
     std::int64_t common;                         ///< divides all weights
-    std::pmr::vector<std::int64_t> first, rest;  ///< of whole periods, a few of which may lie beyond `out`
+    pmr_vector<std::int64_t> first, rest;  ///< of whole periods, a few of which may lie beyond `out`
 
     resize_axis(std::int64_t elements, std::int64_t results, std::int64_t numerator, std::int64_t d,
                 std::int64_t offset, bool is_nearest)
@@ -16045,12 +16043,12 @@ struct resize_axis {
         return end - window_start();
     }
     /// Periods within the image are one run, each of the others is a run of its own.
-    [[nodiscard]] std::pmr::vector<period_run> runs() const {
+    [[nodiscard]] pmr_vector<period_run> runs() const {
         const auto is_inside = [&](std::int64_t period) {
             const std::int64_t from = window_start() + period * stride;
             return from >= 0 && from + window() <= size;
         };
-        std::pmr::vector<period_run> all;
+        pmr_vector<period_run> all;
         for (std::int64_t at = 0, end = 0; at != periods; at = end) {
             for (end = at + 1; is_inside(at) && end != periods && is_inside(end);) ++end;
             all.push_back({at, end - at});
@@ -16063,8 +16061,8 @@ struct resize_axis {
         return std::max<std::int64_t>(window_start() + stride * (periods - 1) + window() - size, 0);
     }
     /// The element that each result reads first.
-    [[nodiscard]] std::pmr::vector<std::int64_t> positions() const {
-        std::pmr::vector<std::int64_t> at;
+    [[nodiscard]] pmr_vector<std::int64_t> positions() const {
+        pmr_vector<std::int64_t> at;
         for (std::int64_t o = 0; o != out; ++o) at.push_back(inside(start(o)));
         return at;
     }
@@ -16198,10 +16196,10 @@ private:
     }
     // Weights above 127 have a zero point.
     template <op_tag Op>
-    value convolve(value input, const shape_builder& kernel, const std::pmr::vector<std::int64_t>& weights,
+    value convolve(value input, const shape_builder& kernel, const pmr_vector<std::int64_t>& weights,
                    std::int64_t results, const shape_builder& stride) {
         const std::int64_t zero = h_.n * w_.n / divisor_ > 127 ? -128 : 0;
-        std::pmr::vector<std::int8_t> elements;
+        pmr_vector<std::int8_t> elements;
         for (const std::int64_t w : weights)
             elements.push_back(static_cast<std::int8_t>(w / divisor_ + zero));
         const dtype sums = build::accumulator_of(e_.dtype(image_));
@@ -16215,7 +16213,7 @@ private:
     static value pad_with_edges(emit<produces> e, value v, std::size_t dim, std::int64_t before,
                                 std::int64_t after) {
         if (!v || (before == 0 && after == 0)) return v;
-        std::pmr::vector<value> parts;
+        pmr_vector<value> parts;
         if (before != 0) parts.assign(static_cast<std::size_t>(before), build::slice(e, v, dim, 0, 1));
         parts.push_back(v);
         if (after != 0) {
@@ -16237,7 +16235,7 @@ private:
 
     value by_dense() {
         const value padded = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
-        std::pmr::vector<value> parts;
+        pmr_vector<value> parts;
         for (std::int64_t phase = 0; phase != h_.phases; ++phase) {
             const extent rows = rows_of(phase);
             for (const period_run& periods : w_.runs())
@@ -16255,9 +16253,9 @@ private:
         return convolve<tosa::conv2d>(part, kernel, dense_weights(kernel, phase, periods, first), kernel[0],
                                       shape_builder{h_.stride, periods.count == 1 ? 1 : w_.stride});
     }
-    std::pmr::vector<std::int64_t> dense_weights(const shape_builder& kernel, std::int64_t phase,
+    pmr_vector<std::int64_t> dense_weights(const shape_builder& kernel, std::int64_t phase,
                                                  const period_run& periods, std::int64_t first) const {
-        std::pmr::vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
+        pmr_vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
         const auto add = [&](std::int64_t result, std::int64_t y, std::int64_t x, std::int64_t c,
                              std::int64_t weight) {
             const std::int64_t at = ((result * kernel[1] + y) * kernel[2] + x) * channels_ + c;
@@ -16278,9 +16276,9 @@ private:
     value by_depthwise() {
         const value tall = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
         const value padded = pad_with_edges(e_, tall, 2, w_.before(), w_.after());
-        std::pmr::vector<value> rows;
+        pmr_vector<value> rows;
         for (std::int64_t a = 0; a != h_.phases; ++a) {
-            std::pmr::vector<value> columns;
+            pmr_vector<value> columns;
             for (std::int64_t b = 0; b != w_.phases; ++b) columns.push_back(depthwise_phase(padded, a, b));
             rows.push_back(build::concat(e_, columns, 3));
         }
@@ -16288,7 +16286,7 @@ private:
     }
     value depthwise_phase(value padded, std::int64_t row, std::int64_t column) {
         const shape_builder kernel{h_.taps(row), w_.taps(column), channels_, 1};
-        std::pmr::vector<std::int64_t> weights;
+        pmr_vector<std::int64_t> weights;
         for (std::int64_t y = 0; y != kernel[0]; ++y) {
             for (std::int64_t x = 0; x != kernel[1]; ++x) {
                 weights.insert(weights.end(), static_cast<std::size_t>(channels_),
@@ -16306,10 +16304,10 @@ private:
     }
     // n * x[i] + rest * (x[i + 1] - x[i])
     value summed(value v, std::size_t dim, const resize_axis& a) {
-        std::pmr::vector<std::int64_t> at = a.positions();
+        pmr_vector<std::int64_t> at = a.positions();
         const value whole = build::pick(e_, build::multiply(e_, v, e_.splat(a.n, dtype::int32, 4)), dim, at);
         if (a.size == 1) return whole;
-        std::pmr::vector<std::int32_t> factors;
+        pmr_vector<std::int32_t> factors;
         for (std::int64_t o = 0; o != a.out; ++o) {
             const bool has_next = a.start(o) >= 0 && a.start(o) + 1 < a.size;
             factors.push_back(has_next ? static_cast<std::int32_t>(a.rest[static_cast<std::size_t>(o)]) : 0);
@@ -16401,7 +16399,7 @@ private:
         const build::three_axes parts = build::around(e.shape(v), dim);
         const shape_builder shape = build::with_axis(e.shape(v), dim, parts.size * times);
         const value flat = build::reshape(e, v, shape_builder{parts.before * parts.size, parts.after});
-        const std::pmr::vector<value> copies(static_cast<std::size_t>(times), flat);
+        const pmr_vector<value> copies(static_cast<std::size_t>(times), flat);
         return build::reshape(e, build::concat(e, copies, 1), shape);
     }
 };
@@ -16449,7 +16447,7 @@ struct expand_windows : pass, for_u55 {
         if (kernel[1] == 1 || !is_constant(e, a) || !zero) return std::nullopt;
         const shape_builder result(e.result_meta().shape);
         const value deep = build::pad(e, a.input, 1, a.pad[0], a.pad[1], *zero);
-        std::pmr::vector<value> slices;
+        pmr_vector<value> slices;
         for (std::int64_t i = 0; i != kernel[1]; ++i)
             slices.push_back(build::strided_slice(e, deep, 1, i * a.dilation[0], result[1], a.stride[0]));
         const shape_builder image(e.shape(a.input));
@@ -16488,7 +16486,7 @@ struct expand_windows : pass, for_u55 {
         if (h.after < 0 || w.after < 0) return std::nullopt;  // windows that only read padding
         const weight_view taps = view(a);
         const std::int64_t channels = kernel[0];
-        std::pmr::vector<value> rows;
+        pmr_vector<value> rows;
         value input = a.input;
         for (std::size_t i = 0; i != 2; ++i)
             input = build::slice(e, input, 1 + i, axes[i].first, axes[i].count);
@@ -16529,10 +16527,10 @@ struct expand_windows : pass, for_u55 {
                 "Ethos-U55 has no such window with padding, and without padding it would take more than 256 "
                 "windows; drop u55 from the target, or pool with less padding");
         }
-        std::pmr::vector<value> strips;
+        pmr_vector<value> strips;
         for (const part& row : rows) {
             const value strip = build::slice(e, a.input, 1, row.first, row.size);
-            std::pmr::vector<value> pooled;
+            pmr_vector<value> pooled;
             for (const part& column : columns) {
                 args<tosa::avg_pool2d> one = a;
                 one.input = build::slice(e, strip, 2, column.first, column.size);
@@ -16724,11 +16722,11 @@ private:
     struct part {
         std::int64_t first, size, kernel, stride;
     };
-    static std::pmr::vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis,
+    static pmr_vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis,
                                            std::int64_t size, std::int64_t positions) {
         const std::int64_t kernel = a.kernel[axis];
         const std::int64_t stride = a.stride[axis];
-        std::pmr::vector<part> parts;
+        pmr_vector<part> parts;
         std::int64_t whole = 0;  // positions so far that read no padding
         for (std::int64_t o = 0; o != positions; ++o) {
             const std::int64_t from = o * stride - a.pad[2 * axis];
@@ -17060,7 +17058,7 @@ private:
             const auto on_true = constant_integers(t);
             const auto on_false = constant_integers(f);
             if (!on_true || !on_false || e.shape(t) != e.shape(f)) return e.make<tosa::sub>(t, f);
-            std::pmr::vector<std::int64_t> numbers(on_true->size());
+            pmr_vector<std::int64_t> numbers(on_true->size());
             std::ranges::transform(*on_true, *on_false, numbers.begin(), std::minus<>());
             return u55::constant(e, e.shape(t), numbers);
         }
@@ -17093,8 +17091,8 @@ private:
         std::pmr::unordered_map<const node*, number> numbers_;
         // Casts of booleans to INT8, and the numbers that replace them when all nodes have been visited: such
         // a number may be what the boolean itself has become, and what reads the cast reads no boolean.
-        std::pmr::vector<std::pair<node*, value>> numbered_casts_;
-        std::pmr::vector<node*> replaced_;
+        pmr_vector<std::pair<node*, value>> numbered_casts_;
+        pmr_vector<node*> replaced_;
         std::size_t count_ = 0;
     };
 };
@@ -17156,7 +17154,7 @@ private:
             return e.make<tosa::rescale>(own);
         }
         const node& n = *v.producer;
-        std::pmr::vector<value> operands;
+        pmr_vector<value> operands;
         for (const edge& operand : n.operand_edges()) {
             const value x = *operand.slot;
             operands.push_back(e.dtype(x) == dtype::shape ? x : rescaled(e, x, for_channels(e, x, a)));
@@ -17262,7 +17260,7 @@ private:
     static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
                          pass_context& context) {
         constexpr bool integral = std::is_integral_v<From>;
-        std::pmr::vector<To> elements;
+        pmr_vector<To> elements;
         bool fits = true;
         for_each_element(data, meta, [&](const std::byte* at) {
             From element;
@@ -17394,8 +17392,8 @@ namespace headrace {
 /// A TRANSPOSE that the layout passes could not remove.
 struct remaining_transpose {
     std::pmr::string node;  ///< the exported node that it descends from
-    std::pmr::vector<std::int64_t> shape;
-    std::pmr::vector<std::int64_t> perms;
+    pmr_vector<std::int64_t> shape;
+    pmr_vector<std::int64_t> perms;
     std::int64_t bytes = 0;
     std::pmr::string reason;  ///< which ops before and after it want different layouts
 };
@@ -17407,21 +17405,22 @@ namespace detail {
     const std::pmr::string name(origin_name(n));
     if (is<builtin::placeholder>(n)) {
         const auto* asked = n.find_annotation<channels_last_interface>();
-        return "input " + name + (asked != nullptr ? " comes channels-last" : " comes as it was exported");
+        return text_of(
+            {"input ", name, asked != nullptr ? " comes channels-last" : " comes as it was exported"});
     }
     if (is<builtin::output>(n)) return "the output is wanted as it was exported";
-    const std::pmr::string op = std::pmr::string(n.op->name) + " " + name;
+    const std::pmr::string op = text_of({n.op->name, " ", name});
     switch (layout_rules::kind_of(n)) {
         case layout_rules::kind::window:
         case layout_rules::kind::pointwise:
         case layout_rules::kind::channels:
-            return op + " has its channels last";
+            return text_of({op, " has its channels last"});
         case layout_rules::kind::matmul:
-            return op + " multiplies rows by columns";
+            return text_of({op, " multiplies rows by columns"});
         case layout_rules::kind::fixed:
-            return op + " takes tensors as they are";
+            return text_of({op, " takes tensors as they are"});
         case layout_rules::kind::axes:
-            return layout_rules::data_operands(n) > 1 ? op + " has operands in another layout" : "";
+            return layout_rules::data_operands(n) > 1 ? text_of({op, " has operands in another layout"}) : "";
         case layout_rules::kind::move:
             return "";
     }
@@ -17440,8 +17439,8 @@ template <class Next>
 }  // namespace detail
 
 /// The transposes of a graph of TOSA ops, in execution order, without those of nested graphs.
-[[nodiscard]] inline std::pmr::vector<remaining_transpose> remaining_transposes(const graph& g) {
-    std::pmr::vector<remaining_transpose> found;
+[[nodiscard]] inline pmr_vector<remaining_transpose> remaining_transposes(const graph& g) {
+    pmr_vector<remaining_transpose> found;
     const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };
     const auto after = [](const node& n) { return n.first_use == nullptr ? nullptr : n.first_use->target; };
     for (const node& n : g.nodes()) {
@@ -17449,11 +17448,12 @@ template <class Next>
         if (t == nullptr || !n.results[0].meta) continue;
         const tensor_meta& meta = *n.results[0].meta;
         const int_list& shape = meta_of(t->input1)->shape;
-        found.push_back({std::pmr::string(origin_name(n)),
-                         {shape.begin(), shape.end()},
-                         {t->perms.begin(), t->perms.end()},
-                         static_cast<std::int64_t>(packed_bytes(meta)),
-                         detail::first_settled(n, before) + ", and " + detail::first_settled(n, after)});
+        found.push_back(
+            {std::pmr::string(origin_name(n)),
+             {shape.begin(), shape.end()},
+             {t->perms.begin(), t->perms.end()},
+             static_cast<std::int64_t>(packed_bytes(meta)),
+             text_of({detail::first_settled(n, before), ", and ", detail::first_settled(n, after)})});
     }
     return found;
 }

@@ -1000,7 +1000,7 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
     if (g.output() == nullptr) return 0;
     // From the last node to the first: what used a node is erased before it is looked at, if it was dead.
     std::size_t erased = 0;
-    std::pmr::vector<const graph*> held;
+    pmr_vector<const graph*> held;
     for (node* n = g.last(); n != nullptr;) {
         node& current = *n;
         n = n->previous;
@@ -1034,11 +1034,11 @@ namespace headrace {
 [[nodiscard]] bool is_ordered(const graph& g);
 
 /// The nodes of a cycle, each before one of its users and the last before the first; empty if there is none.
-[[nodiscard]] std::pmr::vector<node*> find_cycle(const graph& g);
+[[nodiscard]] pmr_vector<node*> find_cycle(const graph& g);
 
 /// The nodes in an order in which they can be executed, the output node last. It is the order in which they
 /// lie, as far as that is sound. The error names the nodes of a cycle.
-[[nodiscard]] result<std::pmr::vector<node*>> topological_order(const graph& g);
+[[nodiscard]] result<pmr_vector<node*>> topological_order(const graph& g);
 
 /// Puts the nodes into a topological order if a pass has broken it; nodes that lie well keep their order.
 [[nodiscard]] result<void> restore_order(graph& g);
@@ -1184,7 +1184,7 @@ public:
     [[nodiscard]] auto map() { return boost::make_iterator_property_map(colors_.begin(), node_id_map()); }
 
 private:
-    std::pmr::vector<color> colors_;
+    pmr_vector<color> colors_;
 };
 
 }  // namespace headrace
@@ -1281,9 +1281,9 @@ namespace detail {
 
 // Collects the nodes as the search finishes them, and the first cycle, each node before one that uses it.
 struct order_search {
-    std::pmr::vector<node*> finished;
-    std::pmr::vector<node*> path;
-    std::pmr::vector<node*> cycle;
+    pmr_vector<node*> finished;
+    pmr_vector<node*> path;
+    pmr_vector<node*> cycle;
 };
 
 // Boost copies its visitors, so this one refers to what it collects.
@@ -1327,11 +1327,11 @@ private:
 
 HEADRACE_INLINE std::pmr::string node_label(const node& n) {
     if (!n.name().empty()) return std::pmr::string(n.name());
-    return std::pmr::string(n.op->name) + "#" + number_text(n.id);
+    return text_of({n.op->name, "#", n.id});
 }
 
 HEADRACE_INLINE bool is_ordered(const graph& g) {
-    std::pmr::vector<bool> seen(g.id_bound());
+    pmr_vector<bool> seen(g.id_bound());
     for (const node& n : g.nodes()) {
         for (const edge& e : n.operand_edges()) {
             if (e.source->owner != &g || !seen[e.source->id]) return false;
@@ -1341,13 +1341,13 @@ HEADRACE_INLINE bool is_ordered(const graph& g) {
     return true;
 }
 
-HEADRACE_INLINE std::pmr::vector<node*> find_cycle(const graph& g) { return detail::search_order(g).cycle; }
+HEADRACE_INLINE pmr_vector<node*> find_cycle(const graph& g) { return detail::search_order(g).cycle; }
 
-HEADRACE_INLINE result<std::pmr::vector<node*>> topological_order(const graph& g) {
+HEADRACE_INLINE result<pmr_vector<node*>> topological_order(const graph& g) {
     detail::order_search found = detail::search_order(g);
     if (!found.cycle.empty()) {
         std::pmr::string message = "the graph has a cycle: ";
-        for (const node* n : found.cycle) message += node_label(*n) + " -> ";
+        for (const node* n : found.cycle) message += text_of({node_label(*n), " -> "});
         return invalid(message + node_label(*found.cycle.front()));
     }
     if (node* const out = g.output()) {
@@ -1373,8 +1373,8 @@ HEADRACE_INLINE result<void> restore_order(graph& g) {
 namespace headrace {
 
 /// The name of the field that each operand is of, in order.
-[[nodiscard]] inline std::pmr::vector<std::string_view> operand_fields(const node& n) {
-    std::pmr::vector<std::string_view> names;
+[[nodiscard]] inline pmr_vector<std::string_view> operand_fields(const node& n) {
+    pmr_vector<std::string_view> names;
     for (const field_info& f : *n.op) {
         detail::visit_field(f, n.arguments, [&]<class T>(const T& member) {
             if constexpr (std::is_same_v<T, value>) {
@@ -1409,7 +1409,7 @@ template <class F>
 void for_each_origin(const node& n, F&& f) {
     std::pmr::unordered_set<const provenance*> seen;
     std::pmr::unordered_set<const annotation*> visited;
-    std::pmr::vector<const annotation*> pending{n.annotations};
+    pmr_vector<const annotation*> pending{n.annotations};
     while (!pending.empty()) {
         const annotation* const origin = pending.back();
         pending.pop_back();
@@ -1453,7 +1453,7 @@ void for_each_position(sizes shape, sizes strides, F f) {
     for (const std::int64_t size : shape) {
         if (size == 0) return;
     }
-    std::pmr::vector<std::int64_t> at(shape.size());
+    pmr_vector<std::int64_t> at(shape.size());
     std::int64_t position = 0;
     for (;;) {
         f(position);
@@ -1561,7 +1561,7 @@ private:
         for (const auto& item : items) put(item);
     }
 
-    std::pmr::vector<std::uint64_t> words_;
+    pmr_vector<std::uint64_t> words_;
     bool sound_ = true;
 };
 
@@ -1598,7 +1598,7 @@ public:
 
     private:
         dispatch_cache* cache_;
-        std::pmr::vector<const dialect_info*> dialects_;
+        pmr_vector<const dialect_info*> dialects_;
     };
     template <class... Dialects>
     scope extend() {
@@ -1631,9 +1631,9 @@ private:
         return {copy_array(arena_, items.data(), items.size()), items.size()};
     }
 
-    std::pmr::vector<const dialect_info*> dialects_;
+    pmr_vector<const dialect_info*> dialects_;
     headrace::arena arena_{std::pmr::get_default_resource()};
-    std::pmr::vector<entry> slots_;  // a power of two of them
+    pmr_vector<entry> slots_;  // a power of two of them
     detail::dispatch_key key_;
     std::size_t size_ = 0;
     std::size_t hits_ = 0;
@@ -1724,7 +1724,7 @@ HEADRACE_INLINE void dispatch_cache::insert(std::uint64_t hash, std::span<const 
 }
 
 HEADRACE_INLINE void dispatch_cache::grow() {
-    std::pmr::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
+    pmr_vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
     old.swap(slots_);
     for (const entry& e : old) {
         if (!e.key.empty()) place(e);
@@ -1842,7 +1842,8 @@ public:
 
 private:
     static error broken(const node& n, std::pmr::string what) {
-        return invalid((n.name().empty() ? node_label(n) + ": " : message_prefix(n)) + std::move(what));
+        return invalid((n.name().empty() ? text_of({node_label(n), ": "}) : message_prefix(n)) +
+                       std::move(what));
     }
 
     // The list of nodes: as long as it says, and linked both ways.
@@ -1858,16 +1859,15 @@ private:
             if (n.previous != previous) return broken(n, "is not linked to the node before it");
             if (n.op->results != variadic_results &&
                 n.result_count != static_cast<std::uint32_t>(n.op->results)) {
-                return broken(n, "has " + counted_text(n.result_count, "result") + ", its op " +
-                                     number_text(n.op->results));
+                return broken(
+                    n, text_of({"has ", counted_text(n.result_count, "result"), ", its op ", n.op->results}));
             }
             present_[n.id] = true;
             previous = &n;
             ++counts_[n.op];
         }
         if (count != graph_->size() || graph_->last() != previous) {
-            return invalid("the graph lists " + counted_text(count, "node") + " but has " +
-                           number_text(graph_->size()));
+            return invalid({"the graph lists ", counted_text(count, "node"), " but has ", graph_->size()});
         }
         return {};
     }
@@ -1875,8 +1875,8 @@ private:
     result<void> check_census() const {
         std::optional<error> failure;
         const auto disagree = [&](const op_info& op, std::size_t counted, std::size_t found) {
-            failure = invalid("the census counts " + counted_text(counted, "node") + " of " +
-                              std::pmr::string(op.name) + ", the graph has " + number_text(found));
+            failure = invalid({"the census counts ", counted_text(counted, "node"), " of ", op.name,
+                               ", the graph has ", found});
         };
         graph_->census().for_each([&](const op_info& op, std::size_t counted) {
             const auto found = counts_.find(&op);
@@ -1898,7 +1898,7 @@ private:
     result<void> check_output() const {
         const std::size_t outputs = graph_->census().count(info_of<builtin::output>);
         if (outputs != 1) {
-            return invalid("the graph has " + number_text(outputs) + " output nodes instead of one");
+            return invalid({"the graph has ", outputs, " output nodes instead of one"});
         }
         if (graph_->output() != graph_->last()) return broken(*graph_->last(), "comes after the output node");
         return {};
@@ -1907,23 +1907,24 @@ private:
     result<void> check_operands(const node& n) const {
         std::size_t i = 0;
         for (const edge& e : n.operand_edges()) {
-            const auto which = [i] { return "operand " + number_text(i); };
-            if (e.slot->producer == nullptr) return broken(n, which() + " is empty");
+            const auto which = [i] { return text_of({"operand ", i}); };
+            if (e.slot->producer == nullptr) return broken(n, text_of({which(), " is empty"}));
             const node& producer = *e.slot->producer;
             if (producer.owner == nullptr) {
-                return broken(n, which() + " comes from " + node_label(producer) + ", which has been erased");
+                return broken(
+                    n, text_of({which(), " comes from ", node_label(producer), ", which has been erased"}));
             }
-            if (producer.owner != graph_) return broken(n, which() + " comes from another graph");
+            if (producer.owner != graph_) return broken(n, text_of({which(), " comes from another graph"}));
             if (producer.id >= present_.size() || !present_[producer.id]) {
-                return broken(n, which() + " comes from " + node_label(producer) + ", which has been erased");
+                return broken(
+                    n, text_of({which(), " comes from ", node_label(producer), ", which has been erased"}));
             }
             if (e.slot->result >= producer.result_count) {
-                return broken(n, which() + " is result " + number_text(e.slot->result) + " of " +
-                                     node_label(producer) + ", which has " +
-                                     number_text(producer.result_count));
+                return broken(n, text_of({which(), " is result ", e.slot->result, " of ",
+                                          node_label(producer), ", which has ", producer.result_count}));
             }
             if (e.source != &producer || e.target != &n || e.operand != i) {
-                return broken(n, which() + " was changed without graph::set_operand");
+                return broken(n, text_of({which(), " was changed without graph::set_operand"}));
             }
             ++i;
         }
@@ -1935,7 +1936,7 @@ private:
         std::size_t used = 0;
         std::size_t operands = 0;
         const edge* too_early = nullptr;
-        std::pmr::vector<bool> seen(graph_->id_bound());
+        pmr_vector<bool> seen(graph_->id_bound());
         for (const node& n : graph_->nodes()) {
             HEADRACE_TRY(check_operands(n));
             HEADRACE_TRY(check_uses(n, used));
@@ -1946,20 +1947,22 @@ private:
             seen[n.id] = true;
         }
         if (used != operands) {
-            return invalid("the graph has " + counted_text(operands, "operand") + " but lists " +
-                           counted_text(used, "use"));
+            return invalid({"the graph has ", counted_text(operands, "operand"), " but lists ",
+                            counted_text(used, "use")});
         }
         if (too_early == nullptr) return {};
         // A cycle is worth a better message than the order that it makes impossible.
         if (auto order = topological_order(*graph_); !order) return order.error();
-        return broken(*too_early->target, "comes before its operand " + node_label(*too_early->source));
+        return broken(*too_early->target,
+                      text_of({"comes before its operand ", node_label(*too_early->source)}));
     }
 
     result<void> check_uses(const node& n, std::size_t& used) const {
         for (const edge& e : n.uses()) {
             ++used;
             if (e.source != &n || e.target->id >= present_.size() || !present_[e.target->id])
-                return broken(n, "is listed as used by " + node_label(*e.target) + ", which does not use it");
+                return broken(
+                    n, text_of({"is listed as used by ", node_label(*e.target), ", which does not use it"}));
         }
         return {};
     }
@@ -1975,8 +1978,8 @@ private:
         const node& out = *graph_->output();
         const auto* exported = out.find_annotation<output_names>();
         if (exported != nullptr && exported->names.size() != out.operand_count) {
-            return invalid("the graph has " + counted_text(out.operand_count, "output") + " but names for " +
-                           number_text(exported->names.size()));
+            return invalid({"the graph has ", counted_text(out.operand_count, "output"), " but names for ",
+                            exported->names.size()});
         }
         std::pmr::unordered_map<std::string_view, value> outputs;
         for (std::size_t i = 0; i != out.operand_count; ++i) {
@@ -1986,7 +1989,7 @@ private:
             if (name.empty()) continue;
             const auto [found, added] = outputs.emplace(name, v);
             if (!added && found->second != v) {
-                return broken(*v.producer, "another output has the same name, " + std::pmr::string(name));
+                return broken(*v.producer, text_of({"another output has the same name, ", name}));
             }
         }
         return {};
@@ -1996,11 +1999,10 @@ private:
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& meta = n.results[i].meta;
             if (!meta && (options_->metadata_required || is<builtin::constant>(n))) {
-                return broken(n, "result " + number_text(i) + " has no metadata");
+                return broken(n, text_of({"result ", i, " has no metadata"}));
             }
             if (meta && !meta->checked_elements()) {
-                return broken(n,
-                              "result " + number_text(i) + " has the impossible shape " + meta_text(*meta));
+                return broken(n, text_of({"result ", i, " has the impossible shape ", meta_text(*meta)}));
             }
         }
         // What an input or a constant is, the program says: no rule can.
@@ -2015,18 +2017,18 @@ private:
         std::pmr::monotonic_buffer_resource arena;
         inference inferred(&arena);
         if (auto done = rule(n.arguments, inferred); !done) {
-            return broken(n, "breaks the op's own rule: " + done.error().message);
+            return broken(n, text_of({"breaks the op's own rule: ", done.error().message}));
         }
         if (inferred.results().size() != n.result_count) {
-            return broken(n, "has " + counted_text(n.result_count, "result") + ", inference gives " +
-                                 number_text(inferred.results().size()));
+            return broken(n, text_of({"has ", counted_text(n.result_count, "result"), ", inference gives ",
+                                      inferred.results().size()}));
         }
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& meta = n.results[i].meta;
             const tensor_meta& expected = inferred.results()[i];
             if (meta && !(*meta == expected)) {
-                return broken(n, "result " + number_text(i) + " is " + meta_text(*meta) +
-                                     ", inference gives " + meta_text(expected));
+                return broken(n, text_of({"result ", i, " is ", meta_text(*meta), ", inference gives ",
+                                          meta_text(expected)}));
             }
         }
         return {};
@@ -2037,9 +2039,9 @@ private:
         for_each_region(n, [&](const field_info& f, const graph* region) {
             if (!sound) return;
             if (region == nullptr || region->parent() != graph_) {
-                sound = broken(n, std::pmr::string(f.name) + " is not a region of its graph");
+                sound = broken(n, text_of({f.name, " is not a region of its graph"}));
             } else if (auto done = verifier(*region, *options_).run(); !done) {
-                error outer = broken(n, "in " + std::pmr::string(f.name) + ": " + done.error().message);
+                error outer = broken(n, text_of({"in ", f.name, ": ", done.error().message}));
                 outer.kind = done.error().kind;
                 sound = std::move(outer);
             }
@@ -2049,7 +2051,7 @@ private:
 
     const graph* graph_;
     const verify_options* options_;
-    std::pmr::vector<bool> present_;  // by id
+    pmr_vector<bool> present_;  // by id
     std::pmr::unordered_map<const op_info*, std::size_t> counts_;
 };
 
@@ -2130,8 +2132,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("lhs", lhs.shape, 3));
     HEADRACE_TRY(require_rank("rhs_transposed", rhs.shape, 3));
     if (lhs.shape[0] != rhs.shape[0] || lhs.shape[2] != rhs.shape[2]) {
-        return invalid("cannot multiply " + shape_text(lhs.shape) + " by transposed " +
-                       shape_text(rhs.shape));
+        return invalid({"cannot multiply ", shape_text(lhs.shape), " by transposed ", shape_text(rhs.shape)});
     }
     return add_result(out, lhs.dtype, {lhs.shape[0], lhs.shape[1], rhs.shape[1]});
 }
@@ -2208,7 +2209,7 @@ template <one_of<ops<cortex_m::pad>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     if (a.pre_pad.size() < input.rank() || a.post_pad.size() != a.pre_pad.size()) {
-        return invalid("padding " + shape_text(a.pre_pad) + " does not fit " + shape_text(input.shape));
+        return invalid({"padding ", shape_text(a.pre_pad), " does not fit ", shape_text(input.shape)});
     }
     const std::size_t unused = a.pre_pad.size() - input.rank();
     shape_builder shape(input.shape);
@@ -2240,7 +2241,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         if (next == a.operands.size()) return invalid("the call has fewer operands than its graph inputs");
         const tensor_meta* wanted = meta_of({const_cast<node*>(&n), 0});
         if (wanted == nullptr || !(*wanted == inference::of(a.operands[next]))) {
-            return invalid("operand " + number_text(next) + " is not of the type that its graph takes");
+            return invalid({"operand ", next, " is not of the type that its graph takes"});
         }
         ++next;
     }
@@ -2626,8 +2627,8 @@ namespace detail {
         case u55_limit::channels:
             return "of more than 65536 channels";
         case u55_limit::kernel_window:
-            return "with a window of " + number_text(kernel_of(f)[0]) + " x " + number_text(kernel_of(f)[1]) +
-                   " (at most 64 rows and 4096 elements)";
+            return text_of({"with a window of ", kernel_of(f)[0], " x ", kernel_of(f)[1],
+                            " (at most 64 rows and 4096 elements)"});
         case u55_limit::kernel_depth:
             return "with a window of more than one element in depth";
         case u55_limit::weight_sum:
@@ -2640,8 +2641,8 @@ namespace detail {
         case u55_limit::transposed_stride:
             return "with strides other than 1 and 2, equal on both axes";
         case u55_limit::pool_window:
-            return "with a window of " + shape_text(a.kernel) + ", stride " + shape_text(a.stride) +
-                   " and padding " + shape_text(a.pad);
+            return text_of({"with a window of ", shape_text(a.kernel), ", stride ", shape_text(a.stride),
+                            " and padding ", shape_text(a.pad)});
         case u55_limit::axis_size:
             return "of an axis of more than 65536 elements";
         case u55_limit::argmax:
@@ -2649,7 +2650,7 @@ namespace detail {
         case u55_limit::resize:
             return "except to the nearest element of one image, by 2, 4 or 8";
         case u55_limit::transpose:
-            return "of " + shape_text(f.operand(0).shape) + ", which it cannot address";
+            return text_of({"of ", shape_text(f.operand(0).shape), ", which it cannot address"});
         case u55_limit::reverse_axis:
             return "except along an image's height or width";
         case u55_limit::sum_extent:
@@ -2667,8 +2668,7 @@ namespace detail {
     const u55_limit limit = violated(facts);
     if (limit == u55_limit::none) return {};
     const std::pmr::string clause = detail::clause_of(limit, facts);
-    return "Ethos-U55 has no " + std::pmr::string(facts.op->name.substr(5)) +
-           (clause.empty() ? "" : " " + clause);
+    return text_of({"Ethos-U55 has no ", facts.op->name.substr(5), clause.empty() ? "" : " ", clause});
 }
 /// The same of a node whose metadata is complete.
 [[nodiscard]] inline std::pmr::string restriction(const node& n) { return restriction(facts_of(n)); }
@@ -2715,15 +2715,15 @@ namespace detail {
         case type_limit::none:
             return {};
         case type_limit::control_flow:
-            return unsupported(message_prefix(n) + "control flow needs the target to have cf");
+            return unsupported({message_prefix(n), "control flow needs the target to have cf"});
         case type_limit::types:
-            return unsupported(message_prefix(n) + "TOSA 1.0 has no " +
-                               std::pmr::string(n.op->name.substr(5)) + " of " + signature());
+            return unsupported(
+                {message_prefix(n), "TOSA 1.0 has no ", n.op->name.substr(5), " of ", signature()});
         case type_limit::profile:
-            return unsupported(message_prefix(n) + signature() + " needs the target to have " +
-                               features_text(fault.row->profiles, fault.row->extensions));
+            return unsupported({message_prefix(n), signature(), " needs the target to have ",
+                                features_text(fault.row->profiles, fault.row->extensions)});
         case type_limit::computed_operand:
-            return unsupported(message_prefix(n) + std::pmr::string(fault.operand) + " must be a constant");
+            return unsupported({message_prefix(n), fault.operand, " must be a constant"});
     }
     return {};
 }
@@ -2733,11 +2733,11 @@ namespace detail {
     const level_fault fault = level_fault_of(facts);
     if (!fault) return {};
     if (fault.limit == level_limit::empty_tensor) {
-        return unsupported(message_prefix(n) + "TOSA has no empty tensors, such as " +
-                           shape_text(fault.tensor->shape));
+        return unsupported(
+            {message_prefix(n), "TOSA has no empty tensors, such as ", shape_text(fault.tensor->shape)});
     }
-    return unsupported(message_prefix(n) + std::pmr::string(name_of(fault.limit)) + ' ' +
-                       number_text(fault.size) + " is above level 8K's limit of " + number_text(fault.max));
+    return unsupported({message_prefix(n), name_of(fault.limit), ' ', fault.size,
+                        " is above level 8K's limit of ", fault.max});
 }
 
 [[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {
@@ -2750,16 +2750,16 @@ namespace detail {
         return error{inferred.error().kind, message_prefix(n) + inferred.error().message};
     }
     if (out.results().size() != n.result_count) {
-        return invalid(message_prefix(n) + "has " + counted_text(n.result_count, "result") + " instead of " +
-                       number_text(out.results().size()));
+        return invalid({message_prefix(n), "has ", counted_text(n.result_count, "result"), " instead of ",
+                        out.results().size()});
     }
     for (std::size_t i = 0; i != n.result_count; ++i) {
         const tensor_meta& wanted = out.results()[i];
         const tensor_meta& given = *n.results[i].meta;
         if (given == wanted) continue;
-        return invalid(message_prefix(n) + "its metadata says " + std::pmr::string(name_of(given.dtype)) +
-                       ' ' + shape_text(given.shape) + ", but it gives " +
-                       std::pmr::string(name_of(wanted.dtype)) + ' ' + shape_text(wanted.shape));
+        return invalid({message_prefix(n), "its metadata says ", name_of(given.dtype), ' ',
+                        shape_text(given.shape), ", but it gives ", name_of(wanted.dtype), ' ',
+                        shape_text(wanted.shape)});
     }
     return {};
 }
@@ -2767,7 +2767,7 @@ namespace detail {
 [[nodiscard]] inline result<void> verify_u55(const node& n, const op_facts& facts) {
     const std::pmr::string fault = u55::restriction(facts);
     if (fault.empty()) return {};
-    return unsupported(message_prefix(n) + fault + "; drop u55 from the target");
+    return unsupported({message_prefix(n), fault, "; drop u55 from the target"});
 }
 
 }  // namespace detail
@@ -2783,23 +2783,24 @@ namespace detail {
     if (is<builtin::output>(n)) return {};
     for (std::size_t i = 0; i != n.operand_count; ++i) {
         if (meta_of(n.operand(i)) == nullptr)
-            return invalid(message_prefix(n) + "an operand has no metadata");
+            return invalid({message_prefix(n), "an operand has no metadata"});
     }
     for (const result_slot& r : std::span(n.results, n.result_count)) {
-        if (!r.meta) return invalid(message_prefix(n) + "a result has no metadata");
+        if (!r.meta) return invalid({message_prefix(n), "a result has no metadata"});
     }
     if (is<builtin::placeholder>(n)) return {};
     if (is<builtin::constant>(n)) {
         const dtype type = n.results[0].meta->dtype;
         const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
         if (row != nullptr && row->allowed_on(target)) return {};
-        std::pmr::string needed = row == nullptr ? " does not exist in TOSA 1.0"
-                                                 : " needs the target to have " +
-                                                       detail::features_text(row->profiles, row->extensions);
-        return unsupported(message_prefix(n) + "a constant of " + std::pmr::string(name_of(type)) + needed);
+        std::pmr::string needed = row == nullptr
+                                      ? " does not exist in TOSA 1.0"
+                                      : text_of({" needs the target to have ",
+                                                 detail::features_text(row->profiles, row->extensions)});
+        return unsupported({message_prefix(n), "a constant of ", name_of(type), needed});
     }
     if (!is_of_dialect<tosa::dialect>(n)) {
-        return unsupported(message_prefix(n) + "is not an operator of TOSA");
+        return unsupported({message_prefix(n), "is not an operator of TOSA"});
     }
     HEADRACE_TRY(detail::verify_tosa_shapes(n));
     op_facts facts = detail::quick_facts_of(n);
@@ -2917,7 +2918,7 @@ public:
     [[nodiscard]] const node& source() const { return *source_; }
 
 private:
-    using bytes = std::pmr::vector<std::byte>;  // aligned for any args, as new aligns
+    using bytes = pmr_vector<std::byte>;  // aligned for any args, as new aligns
 
     static bytes copy_of(const op_info& op, const void* from) {
         const auto* const first = static_cast<const std::byte*>(from);
@@ -3526,7 +3527,7 @@ private:
     pass_context& context_;
     const run_options& options_;
     fused_statistics done_;
-    std::pmr::vector<detail::handler> handlers_;
+    pmr_vector<detail::handler> handlers_;
     mask pending_{};
     std::size_t first_ = 0;
 };
@@ -3779,12 +3780,11 @@ public:
     [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
 
     /// The names that one may have meant, best first.
-    [[nodiscard]] std::pmr::vector<std::string_view> closest(std::string_view name,
-                                                             std::size_t count = 3) const;
+    [[nodiscard]] pmr_vector<std::string_view> closest(std::string_view name, std::size_t count = 3) const;
 
     /// The passes of a list like "a,b,c". An unknown name is an error that has the closest names.
-    [[nodiscard]] result<std::pmr::vector<any_pass>> select(std::string_view names) const {
-        std::pmr::vector<any_pass> chosen;
+    [[nodiscard]] result<pmr_vector<any_pass>> select(std::string_view names) const {
+        pmr_vector<any_pass> chosen;
         while (!names.empty()) {
             const std::string_view name = names.substr(0, names.find(','));
             names.remove_prefix(std::min(names.size(), name.size() + 1));
@@ -3798,7 +3798,7 @@ public:
 
 private:
     [[nodiscard]] error unknown(std::string_view name) const {
-        std::pmr::string text = "no pass is called '" + std::pmr::string(name) + "'";
+        std::pmr::string text = text_of({"no pass is called '", name, "'"});
         const char* separator = "; did you mean ";
         for (const std::string_view near : closest(name)) {
             text += separator + std::pmr::string(near);
@@ -3807,14 +3807,14 @@ private:
         return invalid(std::move(text));
     }
 
-    std::pmr::vector<any_pass> passes_;
+    pmr_vector<any_pass> passes_;
 };
 
 namespace detail {
 
 /// How many letters must be put in, left out or changed to get from one word to the other.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::pmr::vector<std::size_t> row(b.size() + 1);
+    pmr_vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 0; i != a.size(); ++i) {
         std::size_t diagonal = row[0]++;
@@ -3838,9 +3838,9 @@ public:
     pass_order(std::span<const any_pass> passes, std::span<const constraint> constraints)
         : passes_(passes), constraints_(constraints), placed_(passes.size(), false) {}
 
-    [[nodiscard]] result<std::pmr::vector<std::size_t>> solve() {
+    [[nodiscard]] result<pmr_vector<std::size_t>> solve() {
         HEADRACE_TRY(check_provided());
-        std::pmr::vector<std::size_t> order;
+        pmr_vector<std::size_t> order;
         while (order.size() != passes_.size()) {
             std::size_t next = 0;
             while (next != passes_.size() && (placed_[next] || blocker_of(next))) ++next;
@@ -3864,8 +3864,8 @@ private:
             for (const auto& names : {info.requires_before, info.requires_after}) {
                 for (const std::string_view wanted : names) {
                     if (!provided(wanted, i)) {
-                        return invalid("pass " + std::pmr::string(passes_[i].name()) + " requires " +
-                                       std::pmr::string(wanted) + ", which no pass in the list ensures");
+                        return invalid({"pass ", passes_[i].name(), " requires ", wanted,
+                                        ", which no pass in the list ensures"});
                     }
                 }
             }
@@ -3910,7 +3910,7 @@ private:
 
     /// Every pass that is left has a blocker: following them must come round.
     [[nodiscard]] error cycle() const {
-        std::pmr::vector<std::size_t> path;
+        pmr_vector<std::size_t> path;
         std::size_t at =
             static_cast<std::size_t>(std::find(placed_.begin(), placed_.end(), false) - placed_.begin());
         while (std::find(path.begin(), path.end(), at) == path.end()) {
@@ -3918,9 +3918,9 @@ private:
             at = *blocker_of(at);
         }
         path.erase(path.begin(), std::find(path.begin(), path.end(), at));
-        std::pmr::string text = "the passes cannot be put in order: " + std::pmr::string(passes_[at].name());
+        std::pmr::string text = text_of({"the passes cannot be put in order: ", passes_[at].name()});
         while (!path.empty()) {
-            text += " must run before " + std::pmr::string(passes_[path.back()].name());
+            text += text_of({" must run before ", passes_[path.back()].name()});
             if (path.size() != 1) text += ", which";
             path.pop_back();
         }
@@ -3929,14 +3929,13 @@ private:
 
     std::span<const any_pass> passes_;
     std::span<const constraint> constraints_;
-    std::pmr::vector<bool> placed_;
+    pmr_vector<bool> placed_;
 };
 
 }  // namespace detail
 
-inline std::pmr::vector<std::string_view> pass_registry::closest(std::string_view name,
-                                                                 std::size_t count) const {
-    std::pmr::vector<std::pair<std::size_t, std::string_view>> ranked;
+inline pmr_vector<std::string_view> pass_registry::closest(std::string_view name, std::size_t count) const {
+    pmr_vector<std::pair<std::size_t, std::string_view>> ranked;
     const std::size_t most = std::max<std::size_t>(3, name.size() / 2);
     for (const any_pass& p : passes_) {
         const bool part = !name.empty() && p.name().find(name) != std::string_view::npos;
@@ -3946,7 +3945,7 @@ inline std::pmr::vector<std::string_view> pass_registry::closest(std::string_vie
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     if (ranked.size() > count) ranked.resize(count);
-    std::pmr::vector<std::string_view> names;
+    pmr_vector<std::string_view> names;
     for (const auto& [distance, near] : ranked) names.push_back(near);
     return names;
 }
@@ -3966,7 +3965,7 @@ class pass_manager {
 public:
     using check = std::function<result<void>(const graph& g)>;
 
-    explicit pass_manager(std::pmr::vector<any_pass> passes = {}, const pass_manager_options& options = {})
+    explicit pass_manager(pmr_vector<any_pass> passes = {}, const pass_manager_options& options = {})
         : passes_(std::move(passes)), options_(options) {}
 
     void add_pass(any_pass p) {
@@ -3994,7 +3993,7 @@ public:
     [[nodiscard]] result<void> solve_constraints() {
         if (solved_) return {};
         HEADRACE_TRY(order, detail::pass_order(passes_, constraints_).solve());
-        std::pmr::vector<any_pass> sorted;
+        pmr_vector<any_pass> sorted;
         sorted.reserve(order.size());
         for (const std::size_t i : order) sorted.push_back(passes_[i]);
         passes_ = std::move(sorted);
@@ -4047,7 +4046,7 @@ private:
         for (const check& c : checks_) {
             result<void> status = c(g);
             if (status) continue;
-            error e = status.error().in("check after " + std::pmr::string(after));
+            error e = status.error().in(text_of({"check after ", after}));
             if (!options_.suppress_check_failures) return e;
             suppressed_.push_back(std::move(e));
         }
@@ -4057,16 +4056,16 @@ private:
     [[nodiscard]] error located(const any_pass& p, error e) const {
         const auto position = static_cast<std::size_t>(&p - passes_.data());
         if (e.message.find(p.name()) != std::pmr::string::npos && position == 0) return e;
-        std::pmr::string text = "pass " + std::pmr::string(p.name());
-        if (position != 0) text += ", after " + std::pmr::string(passes_[position - 1].name());
-        return {e.kind, text + ": " + std::move(e.message)};
+        std::pmr::string text = text_of({"pass ", p.name()});
+        if (position != 0) text += text_of({", after ", passes_[position - 1].name()});
+        return {e.kind, text_of({text, ": ", std::move(e.message)})};
     }
 
-    std::pmr::vector<any_pass> passes_;
-    std::pmr::vector<detail::pass_order::constraint> constraints_;
-    std::pmr::vector<check> checks_;
+    pmr_vector<any_pass> passes_;
+    pmr_vector<detail::pass_order::constraint> constraints_;
+    pmr_vector<check> checks_;
     pass_manager_options options_;
-    std::pmr::vector<error> suppressed_;
+    pmr_vector<error> suppressed_;
     bool solved_ = false;
 };
 
@@ -4186,8 +4185,8 @@ public:
     /// Does no path leave the nodes and come back?
     [[nodiscard]] bool convex() const { return scan(nullptr); }
     /// What lies between, is not of the nodes and uses their results, directly or not.
-    [[nodiscard]] std::pmr::vector<node*> users_between() const {
-        std::pmr::vector<node*> users;
+    [[nodiscard]] pmr_vector<node*> users_between() const {
+        pmr_vector<node*> users;
         scan(&users);
         return users;
     }
@@ -4211,7 +4210,7 @@ private:
         }
     }
     // False if one of the nodes uses what is outside of them and uses another.
-    bool scan(std::pmr::vector<node*>* users) const {
+    bool scan(pmr_vector<node*>* users) const {
         std::pmr::unordered_set<const node*> dependent;
         for (node* n = first_; n != nullptr; n = n->next) {
             const bool is_inside = inside_.contains(n);
@@ -5251,7 +5250,7 @@ public:
     [[nodiscard]] auto end() const { return items_.end(); }
 
 private:
-    std::pmr::vector<value_type> items_;
+    pmr_vector<value_type> items_;
 };
 
 /// A literal in the graph: one argument of one node.
@@ -5270,18 +5269,18 @@ struct literal {
 /// A place where a pattern was found. It refers to the pattern's nodes: the pattern must live on.
 struct subgraph_match {
     /// The nodes from which the match was found: one for each node of the pattern that only its output uses.
-    std::pmr::vector<node*> anchors;
+    pmr_vector<node*> anchors;
     node_map nodes_map;
     /// What each input of the pattern stands for: in its order, null where it stands for a literal.
-    std::pmr::vector<node*> placeholder_nodes;
+    pmr_vector<node*> placeholder_nodes;
     /// What the pattern's output returns, in its order.
-    std::pmr::vector<node*> returning_nodes;
+    pmr_vector<node*> returning_nodes;
 
     /// The same, as values: nodes have several results here.
-    std::pmr::vector<value> placeholder_values;
-    std::pmr::vector<value> returning_values;
+    pmr_vector<value> placeholder_values;
+    pmr_vector<value> returning_values;
     /// What each input of the pattern stands for where that is a literal.
-    std::pmr::vector<literal> literals;
+    pmr_vector<literal> literals;
 
     /// The node that the pattern's node of that name (named<"...">, or the name of its first result) stands
     /// for, or null.
@@ -5293,8 +5292,8 @@ struct subgraph_match {
         return nullptr;
     }
     /// The nodes that the match consists of, without what placeholders and the output stand for.
-    [[nodiscard]] std::pmr::vector<node*> nodes() const {
-        std::pmr::vector<node*> inside;
+    [[nodiscard]] pmr_vector<node*> nodes() const {
+        pmr_vector<node*> inside;
         for (const auto& [from, to] : nodes_map) {
             if (!is<builtin::placeholder>(*from) && !is<builtin::output>(*from)) inside.push_back(to);
         }
@@ -5317,7 +5316,7 @@ struct matcher_options {
     bool distinct_placeholders = true;       ///< two placeholders never stand for the same value
     bool match_constants = false;            ///< constants have the same elements, not just any
     /// Ops whose first two operands may be swapped, wherever the pattern has them.
-    std::pmr::vector<const op_info*> commutative_ops{};
+    pmr_vector<const op_info*> commutative_ops{};
 };
 
 namespace detail {
@@ -5380,7 +5379,7 @@ public:
         : pattern_(pattern), options_(options) {}
 
     /// True if the first anchors can stand for these nodes.
-    bool run(const std::pmr::vector<const node*>& anchors, const std::pmr::vector<node*>& chosen) {
+    bool run(const pmr_vector<const node*>& anchors, const pmr_vector<node*>& chosen) {
         state_ = {};
         state_.nodes.resize(pattern_.id_bound());
         state_.values.resize(pattern_.id_bound());
@@ -5420,12 +5419,12 @@ private:
         value graph_value{};
     };
     struct state {
-        std::pmr::vector<goal> goals;
-        std::pmr::vector<node*> nodes;  // by the id of the pattern's node
-        std::pmr::vector<value> values;
-        std::pmr::vector<literal> literals;
-        std::pmr::vector<const node*> used;    // what nodes of the pattern stand for, placeholders left out
-        std::pmr::vector<value> placeholders;  // what placeholders stand for
+        pmr_vector<goal> goals;
+        pmr_vector<node*> nodes;  // by the id of the pattern's node
+        pmr_vector<value> values;
+        pmr_vector<literal> literals;
+        pmr_vector<const node*> used;    // what nodes of the pattern stand for, placeholders left out
+        pmr_vector<value> placeholders;  // what placeholders stand for
     };
 
     bool solve() {
@@ -5529,8 +5528,8 @@ private:
                 pair();
                 continue;
             }
-            const std::pmr::vector<bool> in_p = presence(f, p.arguments);
-            const std::pmr::vector<bool> in_n = presence(f, n.arguments);
+            const pmr_vector<bool> in_p = presence(f, p.arguments);
+            const pmr_vector<bool> in_n = presence(f, n.arguments);
             if (in_p.size() != in_n.size()) return false;
             for (std::size_t i = 0; i != in_p.size(); ++i) {
                 if (in_p[i] && in_n[i]) {
@@ -5572,8 +5571,8 @@ private:
     }
 
     // Which of the tensors that a member has room for are there.
-    static std::pmr::vector<bool> presence(const field_info& f, const void* arguments) {
-        std::pmr::vector<bool> present;
+    static pmr_vector<bool> presence(const field_info& f, const void* arguments) {
+        pmr_vector<bool> present;
         const std::byte* at = static_cast<const std::byte*>(arguments) + f.offset;
         if (f.kind == field_kind::tensor) {
             present.push_back(!f.optional || reinterpret_cast<const std::optional<value>*>(at)->has_value());
@@ -5619,18 +5618,18 @@ public:
     [[nodiscard]] const graph& pattern() const { return *pattern_; }
     [[nodiscard]] const matcher_options& options() const { return options_; }
     /// The sinks of the pattern: its own nodes.
-    [[nodiscard]] const std::pmr::vector<const node*>& pattern_anchors() const { return anchors_; }
+    [[nodiscard]] const pmr_vector<const node*>& pattern_anchors() const { return anchors_; }
     /// Empty, or why the pattern can stand for nothing.
     [[nodiscard]] const std::pmr::string& fault() const { return fault_; }
 
     /// The matches in a graph, nested regions left out, in the execution order of their anchors. An error
     /// says what is wrong with the pattern.
-    [[nodiscard]] result<std::pmr::vector<subgraph_match>> match(const graph& g) const {
-        if (!fault_.empty()) return invalid("pattern: " + fault_);
-        std::pmr::vector<subgraph_match> found;
+    [[nodiscard]] result<pmr_vector<subgraph_match>> match(const graph& g) const {
+        if (!fault_.empty()) return invalid({"pattern: ", fault_});
+        pmr_vector<subgraph_match> found;
         if (!has_enough_nodes(g)) return found;
-        const std::pmr::vector<std::pmr::vector<node*>> candidates = find_candidates(g);
-        std::pmr::vector<node*> chosen;
+        const pmr_vector<pmr_vector<node*>> candidates = find_candidates(g);
+        pmr_vector<node*> chosen;
         extend(candidates, chosen, found);
         if (options_.remove_overlapping_matches) remove_overlapping(found);
         return found;
@@ -5644,25 +5643,25 @@ public:
 
     /// Keeps the first of several matches that share a node; constants may be shared. It is what
     /// `remove_overlapping_matches` does, for callers that first drop other matches.
-    static void remove_overlapping(std::pmr::vector<subgraph_match>& matches) {
+    static void remove_overlapping(pmr_vector<subgraph_match>& matches) {
         std::pmr::unordered_set<const node*> taken;
         const auto overlaps = [&](const subgraph_match& m) {
-            std::pmr::vector<node*> inside = m.nodes();
-            std::erase_if(inside, [](const node* n) { return is<builtin::constant>(*n); });
+            pmr_vector<node*> inside = m.nodes();
+            erase_if(inside, [](const node* n) { return is<builtin::constant>(*n); });
             const auto is_taken = [&](const node* n) { return taken.contains(n); };
             if (std::any_of(inside.begin(), inside.end(), is_taken)) return true;
             taken.insert(inside.begin(), inside.end());
             return false;
         };
-        std::erase_if(matches, overlaps);
+        erase_if(matches, overlaps);
     }
 
 private:
     std::pmr::string examine() {
         const node* out = pattern_->output();
         if (out == nullptr || out->operand_count == 0) return "it has no output";
-        std::pmr::vector<bool> bound(pattern_->id_bound());
-        std::pmr::vector<node*> inputs;
+        pmr_vector<bool> bound(pattern_->id_bound());
+        pmr_vector<node*> inputs;
         for (node& n : pattern_->inputs()) inputs.push_back(&n);
         for (const node& n : pattern_->nodes()) {
             const auto* rule = n.find_annotation<matching_rule>();
@@ -5674,14 +5673,13 @@ private:
         }
         for (const node& n : pattern_->nodes()) {
             if (is<builtin::output>(n) || n.first_use != nullptr || bound[n.id]) continue;
-            const std::pmr::string name(n.name().empty() ? "#" + number_text(n.id)
-                                                         : std::pmr::string(n.name()));
-            if (is<builtin::placeholder>(n)) return "its placeholder " + name + " is not used";
-            return "its node " + name + " (" + std::pmr::string(n.op->name) + ") leads to no output";
+            const std::pmr::string name(n.name().empty() ? text_of({"#", n.id}) : std::pmr::string(n.name()));
+            if (is<builtin::placeholder>(n)) return text_of({"its placeholder ", name, " is not used"});
+            return text_of({"its node ", name, " (", n.op->name, ") leads to no output"});
         }
         for (const edge& e : out->operand_edges()) {
             if (is<builtin::placeholder>(*e.source)) {
-                return "it returns its placeholder " + std::pmr::string(e.source->name());
+                return text_of({"it returns its placeholder ", e.source->name()});
             }
         }
         find_anchors(out);
@@ -5711,8 +5709,8 @@ private:
         return enough;
     }
 
-    [[nodiscard]] std::pmr::vector<std::pmr::vector<node*>> find_candidates(const graph& g) const {
-        std::pmr::vector<std::pmr::vector<node*>> candidates;
+    [[nodiscard]] pmr_vector<pmr_vector<node*>> find_candidates(const graph& g) const {
+        pmr_vector<pmr_vector<node*>> candidates;
         for (const node* anchor : anchors_) {
             auto& nodes = candidates.emplace_back();
             for (node& n : g.nodes_of(*anchor->op)) nodes.push_back(&n);
@@ -5720,7 +5718,7 @@ private:
         if (std::all_of(candidates.begin(), candidates.end(), [](const auto& c) { return c.size() < 2; }))
             return candidates;
         // The census lists nodes as they were created: matches come in execution order, whatever passes did.
-        std::pmr::vector<std::size_t> position(g.id_bound());
+        pmr_vector<std::size_t> position(g.id_bound());
         std::size_t at = 0;
         for (const node& n : g.nodes()) position[n.id] = at++;
         for (auto& nodes : candidates) {
@@ -5732,8 +5730,8 @@ private:
 
     // Chooses a node for one anchor after the other, and gives up a choice as soon as those made so far
     // cannot be.
-    void extend(const std::pmr::vector<std::pmr::vector<node*>>& candidates, std::pmr::vector<node*>& chosen,
-                std::pmr::vector<subgraph_match>& found) const {
+    void extend(const pmr_vector<pmr_vector<node*>>& candidates, pmr_vector<node*>& chosen,
+                pmr_vector<subgraph_match>& found) const {
         const std::size_t next = chosen.size();
         for (node* candidate : candidates[next]) {
             chosen.push_back(candidate);
@@ -5746,7 +5744,7 @@ private:
         }
     }
 
-    [[nodiscard]] std::optional<subgraph_match> match_from(const std::pmr::vector<node*>& chosen) const {
+    [[nodiscard]] std::optional<subgraph_match> match_from(const pmr_vector<node*>& chosen) const {
         detail::subgraph_search search(*pattern_, options_);
         if (!search.run(anchors_, chosen)) return std::nullopt;
         subgraph_match m = search.collect();
@@ -5761,7 +5759,7 @@ private:
     // Does nothing outside use what the match does not return? A constant may have other users: it stays.
     [[nodiscard]] bool is_contained(const subgraph_match& m) const {
         const list<value> returned = pattern_->outputs();
-        const std::pmr::vector<node*> inside = m.nodes();
+        const pmr_vector<node*> inside = m.nodes();
         for (const auto& [from, to] : m.nodes_map) {
             if (is<builtin::placeholder>(*from) || is<builtin::output>(*from) || is<builtin::constant>(*to))
                 continue;
@@ -5788,7 +5786,7 @@ private:
 
     const graph* pattern_;
     matcher_options options_;
-    std::pmr::vector<const node*> anchors_;
+    pmr_vector<const node*> anchors_;
     std::pmr::string fault_;
 };
 
@@ -5806,7 +5804,7 @@ public:
     expression_writer(graph& g, std::size_t inputs) : graph_(g) {
         for (std::size_t i = 0; i != inputs; ++i) {
             inputs_.push_back(g.create<builtin::placeholder>({}).result());
-            g.set_name(inputs_.back(), "input_" + number_text(i));
+            g.set_name(inputs_.back(), text_of({"input_", i}));
         }
     }
 
@@ -5817,7 +5815,7 @@ public:
     }
     template <class... Es>
     void write_outputs(const returned_values<Es...>& e) {
-        std::pmr::vector<value> values;
+        pmr_vector<value> values;
         std::apply([&](const Es&... items) { (values.push_back(write(items)), ...); }, e.items);
         graph_.create<builtin::output>({.values = values});
     }
@@ -5842,7 +5840,7 @@ private:
     value write(const call_expression<Op, call_modifiers<Commutative, AnyLiterals, Label>, Ts...>& e) {
         args<Op> a = default_args<Op>;
         matching_rule rule{.commutative = Commutative, .name = Label::text};
-        std::pmr::vector<literal_binding> bindings;
+        pmr_vector<literal_binding> bindings;
         constexpr auto places = place_arguments<Op, Ts...>();
         std::uint64_t given = 0;
         const auto put = [&](std::size_t field, const auto& argument) {
@@ -5866,12 +5864,12 @@ private:
     template <class Label, class T>
     void write_argument(const field_info& f, std::uint32_t field, std::byte* a,
                         const named_argument<Label, T>& argument, matching_rule& rule,
-                        std::pmr::vector<literal_binding>& bindings) {
+                        pmr_vector<literal_binding>& bindings) {
         write_argument(f, field, a, argument.item, rule, bindings);
     }
     template <class T>
     void write_argument(const field_info& f, std::uint32_t field, std::byte* a, const T& argument,
-                        matching_rule& rule, std::pmr::vector<literal_binding>& bindings) {
+                        matching_rule& rule, pmr_vector<literal_binding>& bindings) {
         if constexpr (std::is_same_v<T, any_literal_type>) {
             rule.free_fields |= std::uint64_t{1} << field;
         } else if constexpr (std::is_same_v<T, std::nullopt_t>) {
@@ -5889,7 +5887,7 @@ private:
     template <class... Ts>
     void write_argument(const field_info& f, std::uint32_t, std::byte* a,
                         const tensors_expression<Ts...>& argument, matching_rule&,
-                        std::pmr::vector<literal_binding>&) {
+                        pmr_vector<literal_binding>&) {
         if (f.kind == field_kind::tensors) {
             auto& items = lists_.emplace_back();
             std::apply(
@@ -5969,10 +5967,9 @@ private:
     }
 
     graph& graph_;
-    std::pmr::vector<value> inputs_;
-    std::pmr::deque<std::pmr::vector<value>>
-        lists_;  // they stay where they are until their node has copied them
-    std::pmr::deque<std::pmr::vector<std::optional<value>>> optional_lists_;
+    pmr_vector<value> inputs_;
+    std::pmr::deque<pmr_vector<value>> lists_;  // they stay where they are until their node has copied them
+    std::pmr::deque<pmr_vector<std::optional<value>>> optional_lists_;
 };
 
 template <class F>
@@ -6108,9 +6105,9 @@ private:
         return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(bytes_.data()) + f.offset);
     }
 
-    std::pmr::vector<std::max_align_t> bytes_;
-    std::pmr::deque<std::pmr::vector<value>> lists_;
-    std::pmr::deque<std::pmr::vector<std::optional<value>>> optional_lists_;
+    pmr_vector<std::max_align_t> bytes_;
+    std::pmr::deque<pmr_vector<value>> lists_;
+    std::pmr::deque<pmr_vector<std::optional<value>>> optional_lists_;
 };
 
 /// Copies a replacement graph to where a match is.
@@ -6152,7 +6149,7 @@ private:
         if (is<builtin::constant>(n)) return copy_constant(n, rule);
         const std::pmr::string op(n.op->name);
         if (holds_regions(*n.op))
-            return fail("the replacement has a nested graph, in " + op, error_kind::invalid);
+            return fail(text_of({"the replacement has a nested graph, in ", op}), error_kind::invalid);
 
         remapped_arguments arguments(n, [&](value v) { return mapped(v); });
         if (rule != nullptr) {
@@ -6161,7 +6158,7 @@ private:
         }
         inference inferred(site_.g.arena());
         if (const result<void> status = infer(*n.op, arguments, inferred); !status)
-            return fail("cannot make " + op + ": " + status.error().message, status.error().kind);
+            return fail(text_of({"cannot make ", op, ": ", status.error().message}), status.error().kind);
         node& copied = site_.g.create(*n.op, arguments.data(), inferred.results().size(), site_.before);
         std::uint32_t i = 0;
         for (const tensor_meta& meta : inferred.results()) site_.g.set_meta(copied.result(i++), meta);
@@ -6176,7 +6173,7 @@ private:
         });
         if (!known) {
             const std::pmr::string which(unknown ? unknown.producer->name() : std::string_view("(none)"));
-            return invalid("operand " + which + " has no `val`");
+            return invalid({"operand ", which, " has no `val`"});
         }
         node probe;  // inference looks at an op and its arguments alone
         probe.op = &op;
@@ -6217,7 +6214,7 @@ private:
     pass_context::node_inference rules_;
     const subgraph_match& match_;
     const replacement_site& site_;
-    std::pmr::vector<std::pmr::vector<value>> made_;  // by the id of the replacement's node: its results
+    pmr_vector<pmr_vector<value>> made_;  // by the id of the replacement's node: its results
 };
 
 /// The rules of a replacement's own ops.
@@ -6228,7 +6225,7 @@ struct rules_among<ops<Ops...>> {
     static result<void> infer(const node& n, inference& out) {
         inference_rule rule = nullptr;
         ((n.op == &info_of<Ops> ? void(rule = rule_of_op<Ops>()) : void()), ...);
-        if (rule == nullptr) return invalid("no inference for " + std::pmr::string(n.op->name));
+        if (rule == nullptr) return invalid({"no inference for ", n.op->name});
         return rule(n.arguments, out);
     }
 };
@@ -6344,9 +6341,9 @@ namespace headrace {
 
 /// What became of one match.
 struct replaced_pattern {
-    node* anchor = nullptr;                ///< from which the match was found; it may be erased
-    node_map nodes_map;                    ///< the pattern's nodes, and those that they stood for
-    std::pmr::vector<node*> replacements;  ///< the nodes that were added
+    node* anchor = nullptr;          ///< from which the match was found; it may be erased
+    node_map nodes_map;              ///< the pattern's nodes, and those that they stood for
+    pmr_vector<node*> replacements;  ///< the nodes that were added
     /// The pattern that nodes_map begins at, where it was written as an expression.
     std::shared_ptr<const graph> pattern{};
 };
@@ -6375,16 +6372,16 @@ public:
         options_.matching.remove_overlapping_matches = false;
     }
 
-    result<std::pmr::vector<replaced_pattern>> run() {
+    result<pmr_vector<replaced_pattern>> run() {
         const subgraph_matcher matcher(pattern_, options_.matching);
         auto matches = matcher.match(graph_);
         if (!matches) return fault(matches.error().message);
-        std::erase_if(matches.value(), [&](const subgraph_match& m) {
+        erase_if(matches.value(), [&](const subgraph_match& m) {
             return !std::all_of(filters_.begin(), filters_.end(),
                                 [&](const match_filter& f) { return f(m, std::as_const(graph_), pattern_); });
         });
         subgraph_matcher::remove_overlapping(matches.value());
-        std::pmr::vector<replaced_pattern> replaced;
+        pmr_vector<replaced_pattern> replaced;
         for (subgraph_match& m : matches.value()) {
             if (auto status = replace(m, replaced); !status) return std::move(status).error();
         }
@@ -6393,24 +6390,24 @@ public:
 
 private:
     [[nodiscard]] error fault(const std::pmr::string& reason) const {
-        return invalid(std::pmr::string(options_.name) + ": " + reason);
+        return invalid({options_.name, ": ", reason});
     }
 
-    result<void> replace(subgraph_match& m, std::pmr::vector<replaced_pattern>& replaced) {
+    result<void> replace(subgraph_match& m, pmr_vector<replaced_pattern>& replaced) {
         follow_changes(m);
-        const std::pmr::vector<node*> nodes = m.nodes();
+        const pmr_vector<node*> nodes = m.nodes();
         if (!all_alive(m, nodes)) return {};
         // What was replaced before may have closed a path that leaves this match and comes back.
         const execution_span span(nodes);
         if (!span.convex()) return {};
         node& last = span.last() != nullptr ? *span.last() : *m.anchors[0];
         node* const behind = last.next;
-        const std::pmr::vector<node*> users = span.users_between();
+        const pmr_vector<node*> users = span.users_between();
 
         value_list with;
         const replacement_site site{graph_, *m.anchors[0], behind, context_};
         const outcome_kind outcome = with_(m, pattern_, site, with);
-        std::pmr::vector<node*> made;
+        pmr_vector<node*> made;
         for (node* n = last.next; n != behind; n = n->next) made.push_back(n);
         if (outcome != outcome_kind::replaced) {
             erase_unused(made);
@@ -6428,12 +6425,12 @@ private:
         for (node* n : users) graph_.move_before(*n, behind);
         erase_unused(made);
         std::for_each(nodes.rbegin(), nodes.rend(), [&](node* n) { erase_dead(graph_, *n); });
-        std::erase_if(made, [](const node* n) { return n->owner == nullptr; });
+        erase_if(made, [](const node* n) { return n->owner == nullptr; });
         replaced.push_back({m.anchors[0], m.nodes_map, std::move(made), {}});
         return {};
     }
 
-    void put_in_place(const subgraph_match& m, const value_list& with, const std::pmr::vector<node*>& made) {
+    void put_in_place(const subgraph_match& m, const value_list& with, const pmr_vector<node*>& made) {
         for (std::size_t i = 0; i != with.size(); ++i) {
             const value from = m.returning_values[i];
             if (!with[i]) continue;
@@ -6460,32 +6457,32 @@ private:
         }
     }
     // Dead nodes go with the match that made them so, even if they are of another.
-    [[nodiscard]] static bool all_alive(const subgraph_match& m, const std::pmr::vector<node*>& nodes) {
+    [[nodiscard]] static bool all_alive(const subgraph_match& m, const pmr_vector<node*>& nodes) {
         return std::all_of(nodes.begin(), nodes.end(), [](const node* n) { return n->owner != nullptr; }) &&
                std::all_of(m.placeholder_values.begin(), m.placeholder_values.end(),
                            [](value v) { return !v || v.producer->owner != nullptr; });
     }
     [[nodiscard]] std::pmr::string misfit(const subgraph_match& m, const value_list& with) const {
         if (with.size() != m.returning_values.size()) {
-            return "the replacement gives " + number_text(with.size()) + " values for " +
-                   number_text(m.returning_values.size());
+            return text_of(
+                {"the replacement gives ", with.size(), " values for ", m.returning_values.size()});
         }
         for (std::size_t i = 0; i != with.size(); ++i) {
             const value from = m.returning_values[i];
-            const std::pmr::string which = "result " + number_text(i);
+            const std::pmr::string which = text_of({"result ", i});
             if (!with[i]) {
-                if (use_count(from) != 0) return "the replacement gives nothing for " + which;
+                if (use_count(from) != 0) return text_of({"the replacement gives nothing for ", which});
                 continue;
             }
             const tensor_meta* before = meta_of(from);
             const tensor_meta* after = meta_of(with[i]);
             if (before != nullptr && after != nullptr && !(before->shape == after->shape))
-                return "the replacement changes the shape of " + which;
+                return text_of({"the replacement changes the shape of ", which});
         }
         return {};
     }
     // A replacement may use what it replaces.
-    void redirect(value from, value to, const std::pmr::vector<node*>& made) {
+    void redirect(value from, value to, const pmr_vector<node*>& made) {
         for (edge* e = from.producer->first_use; e != nullptr;) {
             edge* const next = e->next_use;
             if (e->slot->result == from.result &&
@@ -6494,7 +6491,7 @@ private:
             e = next;
         }
     }
-    void erase_unused(const std::pmr::vector<node*>& made) {
+    void erase_unused(const pmr_vector<node*>& made) {
         std::for_each(made.rbegin(), made.rend(), [&](node* n) {
             if (n->first_use == nullptr) graph_.erase(*n);
         });
@@ -6506,7 +6503,7 @@ private:
     std::span<const match_filter> filters_;
     pass_context& context_;
     rewrite_options options_;
-    std::pmr::vector<std::pair<value, value>> changes_;
+    pmr_vector<std::pair<value, value>> changes_;
 };
 
 }  // namespace detail
@@ -6516,12 +6513,12 @@ private:
 /// of what they replace. A match whose replacement cannot be made, or declines, stays; the context's
 /// diagnostics say why. An error, which begins with the options' name, is a fault of the pattern or of the
 /// replacement: it has too few outputs, or another shape.
-[[nodiscard]] inline result<std::pmr::vector<replaced_pattern>> replace_pattern_with_filters(
+[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(
     graph& g, const graph& pattern, const replacement& with, std::span<const match_filter> filters,
     pass_context& context, const rewrite_options& options = {}) {
     return detail::pattern_rewrite(g, pattern, with, filters, context, options).run();
 }
-[[nodiscard]] inline result<std::pmr::vector<replaced_pattern>> replace_pattern(
+[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern(
     graph& g, const graph& pattern, const replacement& with, pass_context& context,
     const rewrite_options& options = {}) {
     return replace_pattern_with_filters(g, pattern, with, {}, context, options);
@@ -6530,10 +6527,9 @@ private:
 namespace detail {
 
 template <pattern_function F>
-result<std::pmr::vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
-                                                           std::span<const match_filter> filters,
-                                                           pass_context& context,
-                                                           const rewrite_options& options) {
+result<pmr_vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
+                                                     std::span<const match_filter> filters,
+                                                     pass_context& context, const rewrite_options& options) {
     const auto written = std::make_shared<graph>();
     write_expression(*written, f);
     auto replaced = replace_pattern_with_filters(g, *written, with, filters, context, options);
@@ -6547,7 +6543,7 @@ result<std::pmr::vector<replaced_pattern>> replace_written(graph& g, const F& f,
 
 /// The same with a pattern that is written as an expression.
 template <pattern_function F>
-[[nodiscard]] result<std::pmr::vector<replaced_pattern>> replace_pattern_with_filters(
+[[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(
     graph& g, const F& f, const replacement& with, std::span<const match_filter> filters,
     pass_context& context, const rewrite_options& options = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
@@ -6559,9 +6555,10 @@ template <pattern_function F>
     }
 }
 template <pattern_function F>
-[[nodiscard]] result<std::pmr::vector<replaced_pattern>> replace_pattern(
-    graph& g, const F& f, const replacement& with, pass_context& context,
-    const rewrite_options& options = {}) {
+[[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern(graph& g, const F& f,
+                                                                   const replacement& with,
+                                                                   pass_context& context,
+                                                                   const rewrite_options& options = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
                   "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     if constexpr (detail::pattern_facts<F>::sound) {
@@ -6576,13 +6573,12 @@ struct rewrite_rule {
     std::pmr::string name;
     std::shared_ptr<const graph> pattern;
     replacement with;
-    std::pmr::vector<match_filter> filters{};
+    pmr_vector<match_filter> filters{};
     matcher_options matching{};
 };
 template <pattern_function F>
 [[nodiscard]] rewrite_rule make_rule(std::pmr::string name, const F& f, replacement with,
-                                     std::pmr::vector<match_filter> filters = {},
-                                     matcher_options matching = {}) {
+                                     pmr_vector<match_filter> filters = {}, matcher_options matching = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
                   "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     auto written = std::make_shared<graph>();
@@ -6612,8 +6608,8 @@ result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& st
             total += rewritten.value();
             active += (active.empty() ? "" : ", ") + std::pmr::string(name(i));
             if (total > limit) {
-                return invalid(active + ": no fixed point after " + number_text(total) +
-                               " rewrites; the patterns match what they made");
+                return invalid({active, ": no fixed point after ", total,
+                                " rewrites; the patterns match what they made"});
             }
         }
     }
@@ -6779,7 +6775,7 @@ public:
         std::size_t count = 0;
         if constexpr (sound) {
             const replacement with(Replacement{});
-            const std::pmr::vector<match_filter> filters{match_filter(Filters{})...};
+            const pmr_vector<match_filter> filters{match_filter(Filters{})...};
             rewrite_options options;
             options.matching.distinct_placeholders = false;
             options.name = pattern_name();
@@ -6888,12 +6884,12 @@ private:
     void share(const node& n, std::uint32_t result, std::optional<std::size_t> with);
     void set(const node& n, std::uint32_t result, std::size_t position);
 
-    std::pmr::vector<live_tensor> tensors_;
-    std::pmr::vector<const graph*> memories_;
-    std::pmr::unordered_map<const node*, std::pmr::vector<std::size_t>> positions_;  // in tensors_, by result
+    pmr_vector<live_tensor> tensors_;
+    pmr_vector<const graph*> memories_;
+    std::pmr::unordered_map<const node*, pmr_vector<std::size_t>> positions_;  // in tensors_, by result
     std::pmr::unordered_map<const node*, std::uint32_t> steps_;
     std::pmr::unordered_map<const graph*, std::pair<std::size_t, std::size_t>> regions_;  // their tensors
-    std::pmr::vector<value> captured_;  // what nested graphs use of graphs around them
+    pmr_vector<value> captured_;  // what nested graphs use of graphs around them
     std::uint32_t step_ = 0;
 };
 
@@ -7072,8 +7068,8 @@ struct planned_memory {
 struct memory_plan {
     planning_options options{};
     liveness lifetimes;
-    std::pmr::vector<planned_tensor> tensors{};  ///< parallel to `lifetimes.tensors()`
-    std::pmr::vector<planned_memory> memories{};
+    pmr_vector<planned_tensor> tensors{};  ///< parallel to `lifetimes.tensors()`
+    pmr_vector<planned_memory> memories{};
 
     /// Where a value lies, or null if the plan has no memory for it.
     [[nodiscard]] const planned_tensor* find(value v) const {
@@ -7116,7 +7112,7 @@ struct memory_block {
 /// graphs: if none of them reaches the lower bound, a local search improves the best.
 class block_packer {
 public:
-    block_packer(std::pmr::vector<memory_block> blocks, planning_algorithm algorithm)
+    block_packer(pmr_vector<memory_block> blocks, planning_algorithm algorithm)
         : blocks_(std::move(blocks)), algorithm_(algorithm) {
         find_neighbours();
         find_bound();
@@ -7124,7 +7120,7 @@ public:
 
     [[nodiscard]] std::uint64_t bound() const { return bound_; }
 
-    [[nodiscard]] std::pmr::vector<std::uint64_t> pack() {
+    [[nodiscard]] pmr_vector<std::uint64_t> pack() {
         for (const order_type& order : {by_size(), by_area(), by_breadth(), by_length(), by_start()}) {
             if (attempt(order) == bound_) return best_;
         }
@@ -7134,7 +7130,7 @@ public:
     }
 
 private:
-    using order_type = std::pmr::vector<std::size_t>;
+    using order_type = pmr_vector<std::size_t>;
 
     // Which blocks live at the same time: a sweep over starts meets each pair once.
     void find_neighbours() {
@@ -7142,7 +7138,7 @@ private:
         order_type active;
         for (const std::size_t i : sorted([&](std::size_t k) { return std::array{blocks_[k].first}; })) {
             if (blocks_[i].bytes == 0) continue;
-            std::erase_if(active, [&](std::size_t k) { return blocks_[k].last < blocks_[i].first; });
+            erase_if(active, [&](std::size_t k) { return blocks_[k].last < blocks_[i].first; });
             for (const std::size_t k : active) {
                 neighbours_[i].push_back(k);
                 neighbours_[k].push_back(i);
@@ -7153,7 +7149,7 @@ private:
     void find_bound() {
         std::uint32_t steps = 0;
         for (const memory_block& b : blocks_) steps = std::max(steps, b.last + 1);
-        std::pmr::vector<std::uint64_t> change(steps + std::size_t{1});  // modulo 2^64: sums come out right
+        pmr_vector<std::uint64_t> change(steps + std::size_t{1});  // modulo 2^64: sums come out right
         for (const memory_block& b : blocks_) {
             change[b.first] += b.bytes;
             change[b.last + std::size_t{1}] -= b.bytes;
@@ -7170,7 +7166,7 @@ private:
     [[nodiscard]] order_type sorted(Key&& key) const {
         order_type order(blocks_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
-        std::pmr::vector<decltype(key(0))> keys;
+        pmr_vector<decltype(key(0))> keys;
         for (const std::size_t i : order) keys.push_back(key(i));
         std::stable_sort(order.begin(), order.end(),
                          [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
@@ -7289,7 +7285,7 @@ private:
         for (const order_type& n : neighbours_) visits += n.size();
         return std::clamp<std::size_t>(budget / (visits + 1), 8, 4000);
     }
-    [[nodiscard]] order_type ending_at(const std::pmr::vector<std::uint64_t>& offsets,
+    [[nodiscard]] order_type ending_at(const pmr_vector<std::uint64_t>& offsets,
                                        std::uint64_t end) const {
         order_type found;
         for (std::size_t i = 0; i != blocks_.size(); ++i) {
@@ -7310,14 +7306,14 @@ private:
 
     static constexpr std::uint64_t unplaced = ~std::uint64_t{0};
 
-    std::pmr::vector<memory_block> blocks_;
+    pmr_vector<memory_block> blocks_;
     planning_algorithm algorithm_;
-    std::pmr::vector<order_type> neighbours_;
-    std::pmr::vector<std::uint64_t> live_;  // bytes at each step
+    pmr_vector<order_type> neighbours_;
+    pmr_vector<std::uint64_t> live_;  // bytes at each step
     std::uint64_t bound_ = 0;
-    std::pmr::vector<std::uint64_t> offsets_;
-    std::pmr::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;
-    std::pmr::vector<std::uint64_t> best_;
+    pmr_vector<std::uint64_t> offsets_;
+    pmr_vector<std::pair<std::uint64_t, std::uint64_t>> taken_;
+    pmr_vector<std::uint64_t> best_;
     order_type best_order_;
     std::uint64_t best_peak_ = 0;
     std::uint64_t state_ = 0x9E3779B97F4A7C15U;
@@ -7336,25 +7332,24 @@ namespace detail {
 HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
     const node& n = *t.tensor.producer;
     std::pmr::string name(n.results[t.tensor.result].name);
-    if (name.empty()) name = "result " + number_text(t.tensor.result) + " of node " + number_text(n.id);
-    return "'" + name + "' of " + std::pmr::string(n.op->name) + " at bytes " + number_text(t.offset) +
-           " to " + number_text(t.offset + t.bytes) + ", steps " + number_text(t.first) + " to " +
-           number_text(t.last);
+    if (name.empty()) name = text_of({"result ", t.tensor.result, " of node ", n.id});
+    return text_of({"'", name, "' of ", n.op->name, " at bytes ", t.offset, " to ", t.offset + t.bytes,
+                    ", steps ", t.first, " to ", t.last});
 }
 
 /// The sizes of all tensors.
-[[nodiscard]] inline result<std::pmr::vector<planned_tensor>> measure(const liveness& lifetimes,
-                                                                      const planning_options& options) {
+[[nodiscard]] inline result<pmr_vector<planned_tensor>> measure(const liveness& lifetimes,
+                                                                const planning_options& options) {
     constexpr std::int64_t max_elements = std::int64_t{1} << 48;
-    std::pmr::vector<planned_tensor> tensors;
+    pmr_vector<planned_tensor> tensors;
     for (const live_tensor& live : lifetimes.tensors()) {
         const node& n = *live.tensor.producer;
         const tensor_meta* const meta = meta_of(live.tensor);
         if (meta == nullptr || meta->dtype == dtype::unknown)
-            return invalid(message_prefix(n) +
-                           "a tensor of unknown type has no size; infer its metadata first");
+            return invalid(
+                {message_prefix(n), "a tensor of unknown type has no size; infer its metadata first"});
         if (meta->checked_elements().value_or(max_elements) >= max_elements)
-            return unsupported(message_prefix(n) + "the tensor is too large: " + meta_text(*meta));
+            return unsupported({message_prefix(n), "the tensor is too large: ", meta_text(*meta)});
         const bool is_placed =
             (options.place_inputs || !live.is_input) && (options.place_outputs || !live.is_output);
         tensors.push_back({live, options.bytes_of(*meta), 0, is_placed});
@@ -7365,7 +7360,7 @@ HEADRACE_INLINE std::pmr::string tensor_text(const planned_tensor& t) {
 // The largest sum of live bytes over all steps, and its first step.
 inline void measure_bound(std::span<const planned_tensor> tensors, std::uint32_t memory, std::uint32_t steps,
                           planned_memory& m) {
-    std::pmr::vector<std::uint64_t> live(steps + std::size_t{1});
+    pmr_vector<std::uint64_t> live(steps + std::size_t{1});
     for (const planned_tensor& t : tensors) {
         if (t.memory != memory || !t.is_placed) continue;
         live[t.first] += t.bytes;
@@ -7382,15 +7377,15 @@ inline void measure_bound(std::span<const planned_tensor> tensors, std::uint32_t
 HEADRACE_INLINE result<memory_plan> make_memory_plan(const graph& g, const planning_options& options) {
     const std::uint64_t alignment = options.alignment;
     if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-        return invalid("the alignment of tensors must be a power of two, not " + number_text(alignment));
+        return invalid({"the alignment of tensors must be a power of two, not ", alignment});
     memory_plan plan{.options = options, .lifetimes = liveness(g)};
     HEADRACE_TRY(measured, detail::measure(plan.lifetimes, options));
     plan.tensors = std::move(measured);
     for (const graph* owner : plan.lifetimes.memories()) {
         const auto memory = static_cast<std::uint32_t>(plan.memories.size());
         planned_memory m{.owner = owner};
-        std::pmr::vector<detail::memory_block> blocks;
-        std::pmr::vector<planned_tensor*> placed;
+        pmr_vector<detail::memory_block> blocks;
+        pmr_vector<planned_tensor*> placed;
         for (planned_tensor& t : plan.tensors) {
             if (t.memory != memory || !t.is_placed) continue;
             blocks.push_back({(t.bytes + alignment - 1) & ~(alignment - 1), t.first, t.last});
@@ -7412,37 +7407,37 @@ HEADRACE_INLINE result<memory_plan> make_memory_plan(const graph& g, const plann
 HEADRACE_INLINE result<void> verify_plan(const graph& g, const memory_plan& plan) {
     const liveness now(g);
     if (now.tensors().size() != plan.tensors.size())
-        return invalid("the graph has " + number_text(now.tensors().size()) + " tensors, the plan " +
-                       number_text(plan.tensors.size()));
-    std::pmr::vector<const planned_tensor*> by_start;
+        return invalid({"the graph has ", now.tensors().size(), " tensors, the plan ", plan.tensors.size()});
+    pmr_vector<const planned_tensor*> by_start;
     for (std::size_t i = 0; i != plan.tensors.size(); ++i) {
         const planned_tensor& t = plan.tensors[i];
         const live_tensor& live = now.tensors()[i];
         if (t.tensor != live.tensor || t.first != live.first || t.last != live.last ||
             t.memory != live.memory)
-            return invalid("the graph has changed since it was planned, at tensor " + detail::tensor_text(t));
+            return invalid(
+                {"the graph has changed since it was planned, at tensor ", detail::tensor_text(t)});
         const tensor_meta* const meta = meta_of(t.tensor);
         if (meta == nullptr || plan.options.bytes_of(*meta) != t.bytes)
-            return invalid("the plan has another size for tensor " + detail::tensor_text(t));
+            return invalid({"the plan has another size for tensor ", detail::tensor_text(t)});
         if (!t.is_placed || t.bytes == 0) continue;
         if (t.offset % plan.options.alignment != 0)
-            return invalid("the plan does not align tensor " + detail::tensor_text(t));
+            return invalid({"the plan does not align tensor ", detail::tensor_text(t)});
         if (t.memory >= plan.memories.size() || t.offset > plan.memories[t.memory].bytes ||
             t.bytes > plan.memories[t.memory].bytes - t.offset)
-            return invalid("the plan's memory does not hold tensor " + detail::tensor_text(t));
+            return invalid({"the plan's memory does not hold tensor ", detail::tensor_text(t)});
         by_start.push_back(&t);
     }
     std::stable_sort(by_start.begin(), by_start.end(),
                      [](const auto* a, const auto* b) { return a->first < b->first; });
-    std::pmr::vector<const planned_tensor*> active;
+    pmr_vector<const planned_tensor*> active;
     for (const planned_tensor* t : by_start) {
-        std::erase_if(active, [&](const planned_tensor* other) { return other->last < t->first; });
+        erase_if(active, [&](const planned_tensor* other) { return other->last < t->first; });
         for (const planned_tensor* other : active) {
             const bool overlap = t->memory == other->memory && t->offset < other->offset + other->bytes &&
                                  other->offset < t->offset + t->bytes;
             if (overlap)
-                return invalid("two tensors that live at the same time overlap: " +
-                               detail::tensor_text(*other) + ", and " + detail::tensor_text(*t));
+                return invalid({"two tensors that live at the same time overlap: ",
+                                detail::tensor_text(*other), ", and ", detail::tensor_text(*t)});
         }
         active.push_back(t);
     }
@@ -7717,7 +7712,7 @@ struct to_out_variants : pass_base<to_out_variants> {
         for (const node* const n : found) {
             for (std::uint32_t i = 0; i != n->result_count; ++i) {
                 if (!n->results[i].meta)
-                    return invalid(message_prefix(*n) + "without metadata its buffer has no size");
+                    return invalid({message_prefix(*n), "without metadata its buffer has no size"});
             }
         }
         for (node* const n : found) convert(*n);
@@ -7753,7 +7748,7 @@ private:
             if (name != missing.front()) text += ", ";
             text += name;
         }
-        return unsupported(text + "; decompose them, or leave them to allocate their results themselves");
+        return unsupported({text, "; decompose them, or leave them to allocate their results themselves"});
     }
 
     static void convert(node& n) {
@@ -7789,16 +7784,16 @@ private:
 namespace headrace {
 
 /// Nodes that are to become one. Groups do not overlap.
-using node_group = std::pmr::vector<node*>;
+using node_group = pmr_vector<node*>;
 
 namespace detail {
 
 inline constexpr std::uint32_t no_group = UINT32_MAX;
 
 // Which group each node is in, by its id.
-[[nodiscard]] inline std::pmr::vector<std::uint32_t> group_numbers(const graph& g,
+[[nodiscard]] inline pmr_vector<std::uint32_t> group_numbers(const graph& g,
                                                                    std::span<const node_group> groups) {
-    std::pmr::vector<std::uint32_t> numbers(g.id_bound(), no_group);
+    pmr_vector<std::uint32_t> numbers(g.id_bound(), no_group);
     std::uint32_t number = 0;
     for (const node_group& group : groups) {
         for (const node* n : group) numbers[n->id] = number;
@@ -7809,7 +7804,7 @@ inline constexpr std::uint32_t no_group = UINT32_MAX;
 
 // A queue for breadth_first_visit that runs dry as soon as the answer is known.
 struct stoppable_queue {
-    std::pmr::vector<node*> items;
+    pmr_vector<node*> items;
     std::size_t next = 0;
     bool stopped = false;
 
@@ -7822,8 +7817,8 @@ struct stoppable_queue {
 // Walks the users of a group. A node of another group that is met brings the whole of its group along.
 class reentry_visitor : public boost::default_bfs_visitor {
 public:
-    reentry_visitor(const std::pmr::vector<bool>& inside, std::span<const node_group> others,
-                    const std::pmr::vector<std::uint32_t>& other_of, node_colors& colors,
+    reentry_visitor(const pmr_vector<bool>& inside, std::span<const node_group> others,
+                    const pmr_vector<std::uint32_t>& other_of, node_colors& colors,
                     stoppable_queue& pending)
         : inside_(&inside), others_(others), other_of_(&other_of), colors_(&colors), pending_(&pending) {}
 
@@ -7840,9 +7835,9 @@ public:
     }
 
 private:
-    const std::pmr::vector<bool>* inside_;
+    const pmr_vector<bool>* inside_;
     std::span<const node_group> others_;
-    const std::pmr::vector<std::uint32_t>* other_of_;
+    const pmr_vector<std::uint32_t>* other_of_;
     node_colors* colors_;
     stoppable_queue* pending_;
 };
@@ -7866,7 +7861,7 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 /// must lie in execution order: without `others`, the search ends at the group's last node.
 [[nodiscard]] inline bool would_form_cycle(const graph& g, std::span<node* const> group,
                                            std::span<const node_group> others = {}) {
-    std::pmr::vector<bool> inside(g.id_bound());
+    pmr_vector<bool> inside(g.id_bound());
     for (const node* n : group) inside[n->id] = true;
 
     node_colors colors(g);
@@ -7876,7 +7871,7 @@ struct back_edge_visitor : boost::default_dfs_visitor {
             colors.set(n, boost::black_color);
         }
     }
-    std::pmr::vector<node*> leaving;
+    pmr_vector<node*> leaving;
     for (node* n : group) {
         colors.set(n, boost::black_color);
         for (const edge& e : n->uses()) {
@@ -7886,7 +7881,7 @@ struct back_edge_visitor : boost::default_dfs_visitor {
         }
     }
     const auto other_of =
-        others.empty() ? std::pmr::vector<std::uint32_t>() : detail::group_numbers(g, others);
+        others.empty() ? pmr_vector<std::uint32_t>() : detail::group_numbers(g, others);
     detail::stoppable_queue pending;
     boost::breadth_first_visit(g, leaving.begin(), leaving.end(), pending,
                                detail::reentry_visitor(inside, others, other_of, colors, pending),
@@ -7896,12 +7891,12 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 
 /// Has the graph no cycle once each of the groups is one node? Without groups: has it none as it is?
 [[nodiscard]] inline bool is_acyclic(const graph& g, std::span<const node_group> groups = {}) {
-    const std::pmr::vector<std::uint32_t> group_of = detail::group_numbers(g, groups);
+    const pmr_vector<std::uint32_t> group_of = detail::group_numbers(g, groups);
     // Vertices of the contracted graph: the groups, then each id; those that stand for no node stay alone.
     const auto vertex_of = [&](const node* n) {
         return group_of[n->id] != detail::no_group ? std::size_t{group_of[n->id]} : groups.size() + n->id;
     };
-    std::pmr::vector<std::pair<std::size_t, std::size_t>> edges;
+    pmr_vector<std::pair<std::size_t, std::size_t>> edges;
     for (const node& n : g.nodes()) {
         for (const edge& e : n.operand_edges()) {
             const std::pair joined(vertex_of(e.source), vertex_of(&n));
@@ -7919,16 +7914,16 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 /// between two of them, whatever its direction. Components, and the nodes in each, come in the order of
 /// `nodes`.
 template <class Joins>
-[[nodiscard]] inline std::pmr::vector<node_group> connected_components(const graph& g,
+[[nodiscard]] inline pmr_vector<node_group> connected_components(const graph& g,
                                                                        std::span<node* const> nodes,
                                                                        Joins&& joins) {
-    std::pmr::vector<bool> inside(g.id_bound());
+    pmr_vector<bool> inside(g.id_bound());
     for (const node* n : nodes) inside[n->id] = true;
 
-    std::pmr::vector<std::uint32_t> ranks(g.id_bound());
-    std::pmr::vector<std::uint32_t> parents(g.id_bound());
+    pmr_vector<std::uint32_t> ranks(g.id_bound());
+    pmr_vector<std::uint32_t> parents(g.id_bound());
     // Not plain pointers: whether Boost finds get() for those depends on the order of its headers.
-    const auto by_id = [](std::pmr::vector<std::uint32_t>& items) {
+    const auto by_id = [](pmr_vector<std::uint32_t>& items) {
         return boost::make_iterator_property_map(items.begin(), boost::identity_property_map());
     };
     boost::disjoint_sets sets(by_id(ranks), by_id(parents));
@@ -7938,8 +7933,8 @@ template <class Joins>
             if (inside[e.source->id] && joins(e)) sets.union_set(n->id, e.source->id);
         }
     }
-    std::pmr::vector<node_group> components;
-    std::pmr::vector<std::uint32_t> component_of(g.id_bound(), detail::no_group);
+    pmr_vector<node_group> components;
+    pmr_vector<std::uint32_t> component_of(g.id_bound(), detail::no_group);
     for (node* n : nodes) {
         std::uint32_t& component = component_of[sets.find_set(n->id)];
         if (component == detail::no_group) {
@@ -7952,7 +7947,7 @@ template <class Joins>
 }
 
 /// The same where every edge joins.
-[[nodiscard]] inline std::pmr::vector<node_group> connected_components(const graph& g,
+[[nodiscard]] inline pmr_vector<node_group> connected_components(const graph& g,
                                                                        std::span<node* const> nodes) {
     return connected_components(g, nodes, [](const edge&) { return true; });
 }
@@ -8244,7 +8239,7 @@ public:
         for (node& n : graph_.nodes()) {
             if (supported_[n.id]) partitions[level_[n.id]].push_back(&n);
         }
-        std::erase_if(partitions, [&](const node_group& p) { return !is_worth_a_call(p); });
+        erase_if(partitions, [&](const node_group& p) { return !is_worth_a_call(p); });
         return partitions;
     }
 
@@ -8252,7 +8247,7 @@ public:
     /// partition come before, or come after. Partitions that become empty are removed.
     void remove_bookend_non_compute_ops(std::vector<node_group>& partitions) const {
         for (node_group& p : partitions) remove_bookends(p);
-        std::erase_if(partitions, [](const node_group& p) { return p.empty(); });
+        erase_if(partitions, [](const node_group& p) { return p.empty(); });
     }
 
     /// See headrace::fuse_partitions.
@@ -8389,7 +8384,7 @@ private:
             for (const edge& e : p[i]->uses()) last = last && !inside.contains(e.target);
             if (last && !computes(*p[i])) inside.erase(p[i]);
         }
-        std::erase_if(p, [&](const node* n) { return !inside.contains(n); });
+        erase_if(p, [&](const node* n) { return !inside.contains(n); });
     }
 
     graph& graph_;
@@ -8443,12 +8438,11 @@ inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_
                                                                 std::string_view backend = "") {
     std::unordered_set<const node*> taken;
     for (std::size_t i = 0; i != partitions.size(); ++i) {
-        const std::string which = "partition " + std::to_string(i);
-        if (partitions[i].empty()) return invalid(which + " is empty");
+        const std::pmr::string which = text_of({"partition ", i});
+        if (partitions[i].empty()) return invalid({which, " is empty"});
         for (const node* n : partitions[i]) {
-            if (n->owner != &g) return invalid(which + " has a node that is not in the graph");
-            if (!taken.insert(n).second)
-                return invalid(which + " has " + std::string(node_label(*n)) + ", which is taken");
+            if (n->owner != &g) return invalid({which, " has a node that is not in the graph"});
+            if (!taken.insert(n).second) return invalid({which, " has ", node_label(*n), ", which is taken"});
         }
     }
     if (!is_acyclic(g, partitions)) return invalid("the partitions depend on one another in a cycle");
@@ -8513,7 +8507,7 @@ public:
     /// Adds data. The same key again is no error as long as content and tag are the same.
     [[nodiscard]] result<void> add_named_data(std::string_view key, std::span<const std::byte> data,
                                               std::size_t alignment = 1, std::string_view external_tag = {}) {
-        if (alignment == 0) return invalid("named data '" + std::string(key) + "': an alignment of 0");
+        if (alignment == 0) return invalid({"named data '", key, "': an alignment of 0"});
         const auto known = keys_.find(key);
         if (known == keys_.end()) {
             const std::size_t buffer = buffer_of(data, alignment);
@@ -8521,10 +8515,10 @@ public:
             return {};
         }
         if (!equal(buffers_[known->second.buffer]->bytes, data)) {
-            return invalid("named data '" + std::string(key) + "' already exists with different content");
+            return invalid({"named data '", key, "' already exists with different content"});
         }
         if (known->second.tag != external_tag) {
-            return invalid("named data '" + std::string(key) + "' already exists with a different tag");
+            return invalid({"named data '", key, "' already exists with a different tag"});
         }
         align(known->second.buffer, alignment);
         return {};
@@ -8708,11 +8702,11 @@ template <class F>
     for (const auto& [method, graphs] : programs) {
         const auto given = specs.find(method);
         if (given == specs.end() || given->second.size() != graphs.size())
-            return invalid("method " + method + ": not as many compile specs as programs");
+            return invalid({"method ", method, ": not as many compile specs as programs"});
         std::vector<preprocess_result>& made = results[method];
         for (std::size_t i = 0; i != graphs.size(); ++i) {
             result<preprocess_result> done = f(*graphs[i], std::span(std::as_const(given->second[i])));
-            if (!done) return done.error().in("method " + method);
+            if (!done) return done.error().in(text_of({"method ", method}));
             made.push_back(std::move(done).value());
         }
     }
@@ -8858,7 +8852,7 @@ public:
         if (!found) return in_method(method, found.error());
         if (found.value().whole) {
             if (!found.value().partitions.empty())
-                return invalid("method " + method + ": partitions beside the whole program");
+                return invalid({"method ", method, ": partitions beside the whole program"});
             HEADRACE_TRY(check(method, *found.value().whole));
         }
         for (const delegated_partition& part : found.value().partitions) {
@@ -8885,12 +8879,14 @@ public:
     }
 
 private:
-    static error in_method(const std::string& method, const error& e) { return e.in("method " + method); }
+    static error in_method(const std::string& method, const error& e) {
+        return e.in(text_of({"method ", method}));
+    }
 
     result<void> check(const std::string& method, const delegation_spec& d) {
         if (!backends_.contains(d.backend)) {
-            return invalid("method " + method + ": backend '" + d.backend +
-                           "' is not registered; these are: " + backends_.names());
+            return invalid({"method ", method, ": backend '", d.backend,
+                            "' is not registered; these are: ", backends_.names()});
         }
         used_.insert(d.backend);
         return {};
@@ -8952,12 +8948,11 @@ private:
         for (const auto& [method, graphs] : programs) {
             const auto made = results.find(method);
             if (made == results.end()) {
-                return invalid("method " + method + ": backend '" + name + "' gave nothing for it");
+                return invalid({"method ", method, ": backend '", name, "' gave nothing for it"});
             }
             if (made->second.size() != graphs.size()) {
-                return invalid("method " + method + ": backend '" + name + "' gave " +
-                               std::to_string(made->second.size()) + " results for " +
-                               std::to_string(graphs.size()) + " programs");
+                return invalid({"method ", method, ": backend '", name, "' gave ", made->second.size(),
+                                " results for ", graphs.size(), " programs"});
             }
             HEADRACE_TRY(take(method, name, made->second));
         }
@@ -8973,8 +8968,8 @@ private:
                 return in_method(method, merged.error());
             for (const std::string& key : d.processed.data_keys) {
                 if (data_.find(key) == data_.size()) {
-                    return invalid("method " + method + ": backend '" + name +
-                                   "' refers to data that it does not give, '" + key + "'");
+                    return invalid({"method ", method, ": backend '", name,
+                                    "' refers to data that it does not give, '", key, "'"});
                 }
             }
         }
@@ -9011,10 +9006,10 @@ private:
     const std::map<std::string, partitioner, std::less<>>& partitioners, const backend_registry& backends) {
     for (const auto& [method, p] : partitioners) {
         if (!methods.contains(method))
-            return invalid("method " + method + ": a partitioner, but no such method");
+            return invalid({"method ", method, ": a partitioner, but no such method"});
     }
     for (const auto& [method, g] : methods) {
-        if (g == nullptr) return invalid("method " + method + ": no program");
+        if (g == nullptr) return invalid({"method ", method, ": no program"});
     }
     detail::lowering_to_backends lowering(methods, backends);
     for (const auto& [method, p] : partitioners) {
@@ -9335,8 +9330,8 @@ private:
             } else if (!support_.is_node_supported(n)) {
                 const node* inner = first_unsupported_in(n);
                 reason = inner == nullptr ? "no pass lowers this op"
-                                          : "it holds " + std::string(origin_name(*inner)) + " (" +
-                                                std::string(inner->op->name) + "), which no pass lowers";
+                                          : text_of({"it holds ", origin_name(*inner), " (", inner->op->name,
+                                                     "), which no pass lowers"});
             }
             found.host.push_back({&n, std::move(reason)});
         }

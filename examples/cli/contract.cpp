@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/contract/contract_text.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/c_text.hpp>
@@ -24,7 +25,7 @@ struct contract_model {
     exported_ops exported{};
     bool lowered = false;
     std::uint64_t flatbuffer_bytes = 0;
-    std::pmr::vector<diagnostic> refusals{};
+    pmr_vector<diagnostic> refusals{};
 };
 
 result<contract_model> read_exported(const contract_options& options) {

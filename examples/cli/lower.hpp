@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/lowering/lower.hpp>
 
@@ -21,7 +22,7 @@ namespace headrace::cli {
 struct file_outcome {
     int status = status_ok;
     std::string error{};                      ///< why not, unless it is refusals
-    std::pmr::vector<diagnostic> refusals{};  ///< nodes that cannot be lowered
+    pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered
     lowering_report report{};                 ///< as far as the lowering came
     std::uint64_t bytes = 0;                  ///< of the flatbuffer
 };

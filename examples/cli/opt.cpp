@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
@@ -44,7 +45,7 @@ result<program> read_for_passes(const opt_options& options, const std::optional<
     return std::move(model);
 }
 
-result<run_statistics> run_watched(const opt_options& options, std::pmr::vector<any_pass> passes, graph& g,
+result<run_statistics> run_watched(const opt_options& options, pmr_vector<any_pass> passes, graph& g,
                                    pass_context& context, pass_watcher& watcher) {
     pass_manager manager(std::move(passes),
                          {.run_checks_after_each_pass = true,
@@ -56,7 +57,7 @@ result<run_statistics> run_watched(const opt_options& options, std::pmr::vector<
 }
 
 /// Runs the passes that have not failed once more, and writes what they leave.
-result<void> reproduce(const opt_options& options, const std::pmr::vector<any_pass>& passes,
+result<void> reproduce(const opt_options& options, const pmr_vector<any_pass>& passes,
                        const std::optional<target_spec>& target, const pass_watcher& failed) {
     HEADRACE_TRY(model, read_for_passes(options, target));
     pass_watcher again(names_of(passes), failed.progress.count());
@@ -66,7 +67,7 @@ result<void> reproduce(const opt_options& options, const std::pmr::vector<any_pa
                             {again.progress.left(), options.verify, options.inputs});
 }
 
-result<int> run_passes(const opt_options& options, const std::pmr::vector<any_pass>& passes,
+result<int> run_passes(const opt_options& options, const pmr_vector<any_pass>& passes,
                        const std::optional<target_spec>& target) {
     HEADRACE_TRY(model, read_for_passes(options, target));
     graph& g = *model.graph;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // For a check that compiles all passes, the standard pipeline and the TOSA emitter for a Cortex-M.
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
@@ -10,7 +11,7 @@ using namespace headrace;
 // Folds nothing: what executes on the CPU has no place on a device.
 struct no_evaluator {
     using tensor_type = int;
-    static result<std::pmr::vector<int>> evaluate(const node&, std::span<const int>) {
+    static result<pmr_vector<int>> evaluate(const node&, std::span<const int>) {
         return unsupported("no evaluation");
     }
     static void store(int, const tensor_meta&, std::span<std::byte>) {}

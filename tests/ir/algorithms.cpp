@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -15,8 +16,8 @@ using namespace headrace;
 
 namespace {
 
-std::pmr::vector<node*> order_of(const graph& g) {
-    std::pmr::vector<node*> order;
+pmr_vector<node*> order_of(const graph& g) {
+    pmr_vector<node*> order;
     for (node& n : g.nodes()) order.push_back(&n);
     return order;
 }
@@ -41,7 +42,7 @@ struct diamond {
 TEST_CASE("move_before changes the order alone") {
     diamond d;
     d.g.move_before(d.c, &d.a);
-    CHECK(order_of(d.g) == std::pmr::vector<node*>{&d.x, &d.c, &d.a, &d.b, &d.sum, &d.out});
+    CHECK(order_of(d.g) == pmr_vector<node*>{&d.x, &d.c, &d.a, &d.b, &d.sum, &d.out});
     d.g.move_before(d.x, nullptr);
     d.g.move_before(d.x, &d.x);
     CHECK(d.g.last() == &d.x);
@@ -56,7 +57,7 @@ TEST_CASE("a sound order is its own topological order") {
     CHECK(is_ordered(d.g));
     CHECK(topological_order(d.g).value() == order_of(d.g));
     REQUIRE(restore_order(d.g));
-    CHECK(order_of(d.g) == std::pmr::vector<node*>{&d.x, &d.a, &d.b, &d.c, &d.sum, &d.out});
+    CHECK(order_of(d.g) == pmr_vector<node*>{&d.x, &d.a, &d.b, &d.c, &d.sum, &d.out});
     CHECK(find_cycle(d.g).empty());
 }
 
@@ -66,7 +67,7 @@ TEST_CASE("restore_order moves what lies wrong, and the output node last") {
     CHECK_FALSE(is_ordered(d.g));
     REQUIRE(restore_order(d.g));
     CHECK(is_ordered(d.g));
-    CHECK(order_of(d.g) == std::pmr::vector<node*>{&d.x, &d.a, &d.b, &d.c, &d.sum, &d.out});
+    CHECK(order_of(d.g) == pmr_vector<node*>{&d.x, &d.a, &d.b, &d.c, &d.sum, &d.out});
 
     node& late = d.g.create<aten::relu>({.self = d.x.result()});
     CHECK(is_ordered(d.g));
@@ -85,7 +86,7 @@ TEST_CASE("dead code goes, placeholders and effects stay") {
     node& write =
         d.g.create<tosa::variable_write>({.input1 = written.result(), .variable_name = "state"}, &d.out);
     CHECK(eliminate_dead_code(d.g) == 2);
-    CHECK(order_of(d.g) == std::pmr::vector<node*>{&unused, &d.x, &d.a, &d.b, &d.c, &d.sum, &in_place,
+    CHECK(order_of(d.g) == pmr_vector<node*>{&unused, &d.x, &d.a, &d.b, &d.c, &d.sum, &in_place,
                                                    &written, &write, &d.out});
     CHECK(eliminate_dead_code(d.g) == 0);
 }
@@ -97,7 +98,7 @@ TEST_CASE("a chain of dead nodes goes at once, and so does what another graph al
     for (int i = 0; i != 1000; ++i) last = g.create<aten::relu>({.self = last}).result();
     node& out = g.create<builtin::output>({.values = {p.result()}});
     CHECK(eliminate_dead_code(g) == 1000);
-    CHECK(order_of(g) == std::pmr::vector<node*>{&p, &out});
+    CHECK(order_of(g) == pmr_vector<node*>{&p, &out});
     CHECK(p.uses().begin() != p.uses().end());
 }
 

@@ -9,6 +9,7 @@
 #include <boost/graph/graph_concepts.hpp>
 #include <boost/graph/reverse_graph.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/ir/boost_graph.hpp>
 
@@ -38,7 +39,7 @@ TEST_CASE("a graph's vertices are its nodes, in execution order") {
     sample s;
     s.g.erase(s.gone);
     const auto [first, last] = vertices(s.g);
-    CHECK(std::pmr::vector<node*>(first, last) == std::pmr::vector<node*>{&s.x, &s.max, &s.sum, &s.out});
+    CHECK(pmr_vector<node*>(first, last) == pmr_vector<node*>{&s.x, &s.max, &s.sum, &s.out});
     CHECK(num_vertices(s.g) == 4);
     CHECK(get(boost::vertex_index, s.g, &s.out) == 4);
     CHECK(s.g.id_bound() == 5);

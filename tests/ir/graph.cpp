@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 
 #include "../support/toy.hpp"
@@ -151,10 +152,10 @@ TEST_CASE("what arguments refer to is copied into the arena", "[graph]") {
     node* n = nullptr;
     node* c = nullptr;
     {
-        std::pmr::vector<std::int64_t> axes{0, 1, 2, 3, 4, 5, 6, 7};
+        pmr_vector<std::int64_t> axes{0, 1, 2, 3, 4, 5, 6, 7};
         std::vector<double> factors{0.5, 0.25};
         std::pmr::string mode = "a text that is longer than the small string optimisation";
-        std::pmr::vector<value> tensors(9, x.result());
+        pmr_vector<value> tensors(9, x.result());
         std::vector<std::optional<value>> indices{std::nullopt, x.result()};
         args<toy::attributes> a{
             .self = x.result(), .axes = axes, .factors = factors, .mode = mode, .maybe_axes = int_list(axes)};
@@ -238,7 +239,7 @@ TEST_CASE("metadata keeps long shapes, and can be cleared", "[graph]") {
     graph g;
     node& x = g.create<builtin::placeholder>({});
     {
-        const std::pmr::vector<std::int64_t> shape{1, 2, 3, 4, 5, 6, 7};
+        const pmr_vector<std::int64_t> shape{1, 2, 3, 4, 5, 6, 7};
         g.set_meta(x.result(), {dtype::int8, int_list(shape)});
     }
     CHECK(meta_of(x.result())->elements() == 5040);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/lowering/execution.hpp>
@@ -26,7 +27,7 @@ namespace {
 struct outcome {
     std::vector<std::string> ops{};  // without constants
     std::pmr::string difference{};
-    std::pmr::vector<diagnostic> refusals{};
+    pmr_vector<diagnostic> refusals{};
 };
 
 // Lowers what `build` makes, and compares what it computes before and after.

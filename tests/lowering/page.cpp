@@ -10,6 +10,7 @@
 
 #include <simdjson.h>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -152,7 +153,7 @@ TEST_CASE("no text ends the script that it stands in") {
     g.create<builtin::output>({.values = {x}});
     graph_history history;
     history.begin(g);
-    const std::pmr::vector<diagnostic> refusals{{"</script>", "<!--", "\xff</SCRIPT>"}};
+    const pmr_vector<diagnostic> refusals{{"</script>", "<!--", "\xff</SCRIPT>"}};
     const parsed_page page({.title = "</script>",
                             .last = &g,
                             .history = &history,

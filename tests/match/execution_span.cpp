@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/match/execution_span.hpp>
 
@@ -25,7 +26,7 @@ struct chain : graph {
     }
     node *x, *a, *b, *side, *c;
 };
-using nodes = std::pmr::vector<node*>;
+using nodes = pmr_vector<node*>;
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/match/pattern.hpp>
 
 #include <headrace/ir/listing.hpp>
@@ -86,7 +87,7 @@ graph& filled(graph& g) {
     return g;
 }
 template <class F>
-std::pmr::vector<subgraph_match> matches(const F& f, const graph& g, const matcher_options& options = {}) {
+pmr_vector<subgraph_match> matches(const F& f, const graph& g, const matcher_options& options = {}) {
     const auto p = make_pattern(f);
     auto found = subgraph_matcher(*p, options).match(g);
     REQUIRE(found);

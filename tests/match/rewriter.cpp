@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/match/rewriter.hpp>
 
 #include <headrace/ir/listing.hpp>
@@ -62,12 +63,12 @@ constexpr auto relu_of_neg = [](auto x) { return call<toy::relu>(call<toy::neg>(
 constexpr auto just_clamp = [](auto x) { return call<toy::clamp>(x); };
 
 struct outcome {
-    std::pmr::vector<replaced_pattern> replaced;
-    std::pmr::vector<diagnostic> diagnostics;
+    pmr_vector<replaced_pattern> replaced;
+    pmr_vector<diagnostic> diagnostics;
 };
 template <class Pattern>
 outcome replace(graph& g, const Pattern& p, const replacement& with,
-                std::pmr::vector<match_filter> filters = {}, const rewrite_options& options = {}) {
+                pmr_vector<match_filter> filters = {}, const rewrite_options& options = {}) {
     pass_context context(&infer_toy);
     auto replaced = replace_pattern_with_filters(g, p, with, filters, context, options);
     REQUIRE(replaced);
@@ -75,7 +76,7 @@ outcome replace(graph& g, const Pattern& p, const replacement& with,
 }
 
 bool in_order(const graph& g) {
-    std::pmr::vector<bool> seen(g.id_bound());
+    pmr_vector<bool> seen(g.id_bound());
     for (const node& n : g.nodes()) {
         for (const edge& e : n.operand_edges()) {
             if (!seen[e.source->id]) return false;
@@ -367,7 +368,7 @@ TEST_CASE("rules chain to a fixed point", "[rewriter]") {
     value v = g.input();
     for (int i = 0; i != 9; ++i) v = g.neg(v);
     g.output({g.relu(v)});
-    const std::pmr::vector<rewrite_rule> rules{
+    const pmr_vector<rewrite_rule> rules{
         make_rule(
             "double negation", [](auto x) { return call<toy::neg>(call<toy::neg>(x)); },
             [](auto x) { return x; }),
@@ -386,7 +387,7 @@ TEST_CASE("rules without a fixed point stop, and are named", "[rewriter]") {
     pass_context context;
     const auto relu = [](auto x) { return call<toy::relu>(x); };
     const auto relu6 = [](auto x) { return call<toy::relu6>(x); };
-    const std::pmr::vector<rewrite_rule> swap{make_rule("there", relu, relu6),
+    const pmr_vector<rewrite_rule> swap{make_rule("there", relu, relu6),
                                               make_rule("back", relu6, relu)};
     auto endless = rewrite_to_fixed_point(g, swap, context, 10);
     REQUIRE_FALSE(endless);
@@ -396,7 +397,7 @@ TEST_CASE("rules without a fixed point stop, and are named", "[rewriter]") {
 
     builder h;
     h.output({h.relu(h.input())});
-    const std::pmr::vector<rewrite_rule> growing{make_rule("grow", relu, [](auto x) {
+    const pmr_vector<rewrite_rule> growing{make_rule("grow", relu, [](auto x) {
         return call<toy::add>(named<"a">(call<toy::relu>(x)), call<toy::relu>(x));
     })};
     endless = rewrite_to_fixed_point(h, growing, context);

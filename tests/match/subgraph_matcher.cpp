@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/match/subgraph_matcher.hpp>
 
 #include <memory>
@@ -43,7 +44,7 @@ struct builder : graph {
     void output(std::initializer_list<value> values) { create<builtin::output>({.values = values}); }
 };
 
-std::pmr::vector<subgraph_match> matches(const graph& pattern, const graph& g,
+pmr_vector<subgraph_match> matches(const graph& pattern, const graph& g,
                                          const matcher_options& options = {}) {
     auto found = subgraph_matcher(pattern, options).match(g);
     REQUIRE(found);
@@ -61,9 +62,9 @@ std::unique_ptr<builder> built(Build build) {
 // As a list of the matcher's.
 template <class... Items>
 auto together(const Items&... items) {
-    return std::pmr::vector<std::common_type_t<Items...>>{items...};
+    return pmr_vector<std::common_type_t<Items...>>{items...};
 }
-using counts = std::pmr::vector<std::size_t>;
+using counts = pmr_vector<std::size_t>;
 template <class Build, class Pattern>
 counts count(Build build, Pattern pattern) {
     const auto g = built(build);
@@ -204,7 +205,7 @@ TEST_CASE("a match says what each part of the pattern stands for", "[subgraph_ma
 
     CHECK(subgraph_matcher(p).match_at(*s.producer)->anchors == m.anchors);
     CHECK_FALSE(subgraph_matcher(p).match_at(*r.producer));
-    CHECK(subgraph_matcher(p).pattern_anchors() == std::pmr::vector<const node*>{ps.producer});
+    CHECK(subgraph_matcher(p).pattern_anchors() == pmr_vector<const node*>{ps.producer});
 }
 
 TEST_CASE("weights are wildcards, whatever their shape", "[subgraph_matcher]") {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -29,7 +30,7 @@ value relu(graph& g, value v) { return typed(g, g.create<aten::relu>({v})); }
 value add(graph& g, value a, value b) {
     return typed(g, g.create<aten::add_tensor>({.self = a, .other = b}));
 }
-void output(graph& g, std::pmr::vector<value> values) { g.create<builtin::output>({values}); }
+void output(graph& g, pmr_vector<value> values) { g.create<builtin::output>({values}); }
 
 steps life(const liveness& l, value v) {
     const live_tensor* t = l.find(v);
@@ -157,7 +158,7 @@ TEST_CASE("what a nested graph takes from outside lives until it has run for the
 TEST_CASE("the branches of a condition do not need memory at the same time") {
     graph g;
     const value x = input(g);
-    std::pmr::vector<value> inner;
+    pmr_vector<value> inner;
     graph* branches[2];
     for (graph*& branch : branches) {
         branch = &g.create_region();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
@@ -37,7 +38,7 @@ struct chain {
 
 // Nodes that use some of the nodes before them, of sizes over three orders of magnitude.
 void fill_random(graph& g, std::mt19937& random, int count) {
-    std::pmr::vector<value> values;
+    pmr_vector<value> values;
     const auto size = [&] { return std::int64_t{1} << (random() % 12); };
     for (int i = 0; i != 3; ++i) values.push_back(input(g, size() + static_cast<std::int64_t>(random() % 7)));
     for (int i = 0; i != count; ++i) {
@@ -45,7 +46,7 @@ void fill_random(graph& g, std::mt19937& random, int count) {
         const auto pick = [&] { return values[values.size() - 1 - random() % window]; };
         values.push_back(floats(g, g.create<aten::add_tensor>({.self = pick(), .other = pick()}), size()));
     }
-    const std::pmr::vector<value> outputs{values.back(), values[values.size() / 2]};
+    const pmr_vector<value> outputs{values.back(), values[values.size() / 2]};
     g.create<builtin::output>({outputs});
 }
 

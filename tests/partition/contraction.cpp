@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -40,7 +41,7 @@ TEST_CASE("a cycle is reported with its nodes") {
     REQUIRE_FALSE(order);
     CHECK(order.error().kind == error_kind::invalid);
     CHECK(order.error().message == "the graph has a cycle: a -> b -> sum -> a");
-    CHECK(find_cycle(d.g) == std::pmr::vector<node*>{&d.a, &d.b, &d.sum});
+    CHECK(find_cycle(d.g) == pmr_vector<node*>{&d.a, &d.b, &d.sum});
     CHECK_FALSE(restore_order(d.g));
     CHECK_FALSE(is_acyclic(d.g));
 }
@@ -54,9 +55,9 @@ TEST_CASE("an empty graph is ordered") {
 
 TEST_CASE("a group that a path leaves and enters again would form a cycle") {
     diamond d;
-    const auto cyclic = [&](std::pmr::vector<node*> group) {
+    const auto cyclic = [&](pmr_vector<node*> group) {
         const bool answer = would_form_cycle(d.g, group);
-        CHECK(answer != is_acyclic(d.g, std::pmr::vector<node_group>{group}));
+        CHECK(answer != is_acyclic(d.g, pmr_vector<node_group>{group}));
         return answer;
     };
     CHECK_FALSE(cyclic({}));
@@ -78,34 +79,34 @@ TEST_CASE("groups that are one node already count as one") {
     node& c = g.create<aten::relu>({.self = x.result()});
     node& e = g.create<aten::relu>({.self = c.result()});
     g.create<builtin::output>({.values = {b.result(), e.result()}});
-    const std::pmr::vector<node_group> others{{&a, &e}};
-    const std::pmr::vector<node*> ends{&c, &b};
+    const pmr_vector<node_group> others{{&a, &e}};
+    const pmr_vector<node*> ends{&c, &b};
     CHECK_FALSE(would_form_cycle(g, ends));
     CHECK(would_form_cycle(g, ends, others));
     CHECK(is_acyclic(g, others));
-    CHECK_FALSE(is_acyclic(g, std::pmr::vector<node_group>{{&a, &e}, {&c, &b}}));
+    CHECK_FALSE(is_acyclic(g, pmr_vector<node_group>{{&a, &e}, {&c, &b}}));
 }
 
 TEST_CASE("components join nodes along operands, either way") {
     diamond d;
-    const std::pmr::vector<node*> all{&d.x, &d.a, &d.b, &d.c, &d.sum};
-    CHECK(connected_components(d.g, all) == std::pmr::vector<node_group>{all});
-    const std::pmr::vector<node*> apart{&d.c, &d.a, &d.b};
-    CHECK(connected_components(d.g, apart) == std::pmr::vector<node_group>{{&d.c}, {&d.a, &d.b}});
-    const std::pmr::vector<node*> joined{&d.b, &d.c, &d.sum};
-    CHECK(connected_components(d.g, joined) == std::pmr::vector<node_group>{joined});
+    const pmr_vector<node*> all{&d.x, &d.a, &d.b, &d.c, &d.sum};
+    CHECK(connected_components(d.g, all) == pmr_vector<node_group>{all});
+    const pmr_vector<node*> apart{&d.c, &d.a, &d.b};
+    CHECK(connected_components(d.g, apart) == pmr_vector<node_group>{{&d.c}, {&d.a, &d.b}});
+    const pmr_vector<node*> joined{&d.b, &d.c, &d.sum};
+    CHECK(connected_components(d.g, joined) == pmr_vector<node_group>{joined});
     CHECK(connected_components(d.g, {}).empty());
 }
 
 TEST_CASE("components join where the caller says so, which is asked once of each edge") {
     diamond d;
-    const std::pmr::vector<node*> all{&d.x, &d.a, &d.b, &d.c, &d.sum};
-    std::pmr::vector<const edge*> asked;
+    const pmr_vector<node*> all{&d.x, &d.a, &d.b, &d.c, &d.sum};
+    pmr_vector<const edge*> asked;
     const auto components = connected_components(d.g, all, [&](const edge& e) {
         asked.push_back(&e);
         return e.source != &d.x && e.target != &d.sum;
     });
-    CHECK(components == std::pmr::vector<node_group>{{&d.x}, {&d.a, &d.b}, {&d.c}, {&d.sum}});
+    CHECK(components == pmr_vector<node_group>{{&d.x}, {&d.a, &d.b}, {&d.c}, {&d.sum}});
     CHECK(asked.size() == 5);
     std::sort(asked.begin(), asked.end());
     CHECK(std::adjacent_find(asked.begin(), asked.end()) == asked.end());

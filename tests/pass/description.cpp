@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/description.hpp>
 
 #include "../support/toy.hpp"
@@ -12,7 +13,7 @@ using namespace headrace;
 
 namespace {
 
-using names = std::pmr::vector<std::string_view>;
+using names = pmr_vector<std::string_view>;
 
 struct lower_relu6 : pass {
     using targets = ops<toy::relu6, toy::neg>;

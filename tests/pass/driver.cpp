@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/emit.hpp>
 
 #include <headrace/pass/pipeline.hpp>
@@ -155,7 +156,7 @@ struct relu_to_relus : pass {
     }
 };
 
-using values = std::pmr::vector<value>;
+using values = pmr_vector<value>;
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/higher_order.hpp>
@@ -196,7 +197,7 @@ struct clamp_interface : export_pass<clamp_interface> {
         return super().call_operator<aten::relu>({super().placeholder(name, val, meta)}, meta);
     }
     void output(std::span<const value> values, const node_metadata& meta) {
-        std::pmr::vector<value> clamped;
+        pmr_vector<value> clamped;
         for (const value v : values) clamped.push_back(super().call_operator<aten::relu>({v}, meta));
         super().output(clamped, meta);
     }

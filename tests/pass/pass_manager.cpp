@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/pass/pass_manager.hpp>
 
@@ -13,7 +14,7 @@ using namespace headrace;
 
 namespace {
 
-using names = std::pmr::vector<std::pmr::string>;
+using names = pmr_vector<std::pmr::string>;
 
 value add_meta(graph& g, node& n) {
     g.set_meta(n.result(), {dtype::float32, {2, 3}, {}});
@@ -33,7 +34,7 @@ struct replace_op : pass_base<replace_op> {
     replace_op(const op_info& from_op, maker make_op) : from(&from_op), make(make_op) {}
 
     result<std::size_t> call(graph& g, pass_context&) const {
-        std::pmr::vector<node*> found;
+        pmr_vector<node*> found;
         for (node& n : g.nodes_of(*from)) found.push_back(&n);
         for (node* n : found) {
             node& made = make(g, n->operand(0), n->operand(1), n);
@@ -147,7 +148,7 @@ TEST_CASE("a pass is data and a function; it is called with its checks") {
 
 TEST_CASE("a manager runs passes one after the other, and checks after each") {
     const auto passes = [] {
-        return std::pmr::vector<any_pass>{replace<aten::add_tensor, aten::div_tensor>("add_to_div"),
+        return pmr_vector<any_pass>{replace<aten::add_tensor, aten::div_tensor>("add_to_div"),
                                           replace<aten::div_tensor, aten::mul_tensor>("div_to_mul")};
     };
     pass_context context;
@@ -314,6 +315,6 @@ TEST_CASE("a registry finds passes by name, and what was meant by a wrong one") 
     const auto wrong = registry.select("first,relu_to_ngg");
     REQUIRE_FALSE(wrong);
     CHECK(wrong.error().message == "no pass is called 'relu_to_ngg'; did you mean relu_to_neg");
-    CHECK(registry.closest("relu") == std::pmr::vector<std::string_view>{"relu_to_neg"});
+    CHECK(registry.closest("relu") == pmr_vector<std::string_view>{"relu_to_neg"});
     CHECK(registry.closest("something_else_entirely").empty());
 }

@@ -3,9 +3,12 @@
 #ifndef HEADRACE_BASE_ERROR_HPP
 #define HEADRACE_BASE_ERROR_HPP
 
+#include <initializer_list>
 #include <memory_resource>
 #include <string>
 #include <string_view>
+
+#include <headrace/base/text.hpp>
 
 namespace headrace {
 
@@ -22,23 +25,33 @@ struct error {
     std::pmr::string message;  ///< one line, lower-case start, no final period
 
     /// The same, with where it happened: "where: message".
-    [[nodiscard]] error in(std::string_view where) const {
-        std::pmr::string longer(where);
-        return {kind, (longer += ": ") += message};
-    }
+    [[nodiscard]] error in(std::string_view where) const { return {kind, text_of({where, ": ", message})}; }
 };
 
+// Their messages may be given in parts: invalid({"axis ", axis, " is named twice"}).
 [[nodiscard]] inline error unsupported(std::string_view message) {
     return {error_kind::unsupported, std::pmr::string(message)};
+}
+[[nodiscard]] inline error unsupported(std::initializer_list<text_part> message) {
+    return {error_kind::unsupported, text_of(message)};
 }
 [[nodiscard]] inline error malformed(std::string_view message) {
     return {error_kind::malformed, std::pmr::string(message)};
 }
+[[nodiscard]] inline error malformed(std::initializer_list<text_part> message) {
+    return {error_kind::malformed, text_of(message)};
+}
 [[nodiscard]] inline error unwritable(std::string_view message) {
     return {error_kind::unwritable, std::pmr::string(message)};
 }
+[[nodiscard]] inline error unwritable(std::initializer_list<text_part> message) {
+    return {error_kind::unwritable, text_of(message)};
+}
 [[nodiscard]] inline error invalid(std::string_view message) {
     return {error_kind::invalid, std::pmr::string(message)};
+}
+[[nodiscard]] inline error invalid(std::initializer_list<text_part> message) {
+    return {error_kind::invalid, text_of(message)};
 }
 
 }  // namespace headrace

@@ -9,8 +9,8 @@
 #include <memory_resource>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/slots.hpp>
 
 namespace headrace {
@@ -78,8 +78,8 @@ private:
         }
     }
 
-    std::pmr::vector<entry> entries_;
-    std::pmr::vector<slot> slots_;  // a power of two of them, at most half in use
+    pmr_vector<entry> entries_;
+    pmr_vector<slot> slots_;  // a power of two of them, at most half in use
 };
 
 }  // namespace headrace

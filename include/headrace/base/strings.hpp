@@ -6,7 +6,6 @@
 #include <charconv>
 #include <concepts>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -20,7 +19,7 @@ template <std::integral Number>
     requires(!std::same_as<Number, char>)
 void append_part(std::string& out, Number number) {
     char digits[24];
-    out.append(digits, std::to_chars(digits, std::end(digits), number).ptr);
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
 }  // namespace detail
@@ -37,7 +36,8 @@ template <class... Parts>
 /// exponent from 0.0001 up to fifteen digits.
 [[nodiscard]] inline std::string shortest_text(double number) {
     char text[32];
-    const char* const end = std::to_chars(text, std::end(text), number, std::chars_format::scientific).ptr;
+    const char* const end =
+        std::to_chars(text, text + sizeof text, number, std::chars_format::scientific).ptr;
     const std::string_view all(text, static_cast<std::size_t>(end - text));
     const std::size_t e = all.find('e');
     int exponent = 0;
@@ -46,7 +46,7 @@ template <class... Parts>
     constexpr int lowest_plain = -4;
     constexpr int highest_plain = 14;
     if (exponent < lowest_plain || exponent > highest_plain) return std::string(all);
-    return {text, std::to_chars(text, std::end(text), number, std::chars_format::fixed).ptr};
+    return {text, std::to_chars(text, text + sizeof text, number, std::chars_format::fixed).ptr};
 }
 
 /// Is the text sound UTF-8 (RFC 3629): no overlong form, no surrogate, nothing above U+10FFFF?

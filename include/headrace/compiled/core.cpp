@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The graph, its drivers, memory plans and files are compiled here.
 #include <headrace/base/printable_definition.hpp>
+#include <headrace/base/text_definition.hpp>
 #include <headrace/io/atomic_file_definition.hpp>
 #include <headrace/io/mapped_file_definition.hpp>
 #include <headrace/ir/arena_definition.hpp>

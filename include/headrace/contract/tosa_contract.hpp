@@ -57,12 +57,12 @@ public:
 
     [[nodiscard]] result<void> check(std::span<const std::byte> file) const {
         if (file.size() > accepted_.max_bytes)
-            return unsupported("the file has " + number_text(file.size()) + " bytes, but " +
-                               number_text(accepted_.max_bytes) + " are accepted");
+            return unsupported(
+                {"the file has ", file.size(), " bytes, but ", accepted_.max_bytes, " are accepted"});
         if (file.size() < 8 || file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
-            return malformed("not a TOSA file: its size is " + number_text(file.size()) + " bytes");
+            return malformed({"not a TOSA file: its size is ", file.size(), " bytes"});
         if (reinterpret_cast<std::uintptr_t>(file.data()) % alignof(std::uint64_t) != 0)
-            return invalid("the file must be aligned to " + number_text(alignof(std::uint64_t)) + " bytes");
+            return invalid({"the file must be aligned to ", alignof(std::uint64_t), " bytes"});
         HEADRACE_TRY(opened, tosa_format::open_file(file));
         const tosa_fb::TosaRegion& main = *opened->regions()->Get(0);
         if (main.blocks() == nullptr || main.blocks()->size() != 1)
@@ -92,17 +92,16 @@ private:
                                 const std::span<const contract_tensor>& accepted, std::string_view what) {
         const std::size_t count = names == nullptr ? 0 : names->size();
         if (count != accepted.size())
-            return unsupported("the file has " + counted_text(count, what) + ", but " +
-                               number_text(accepted.size()) +
-                               (accepted.size() == 1 ? " is accepted" : " are accepted"));
+            return unsupported({"the file has ", counted_text(count, what), ", but ", accepted.size(),
+                                accepted.size() == 1 ? " is accepted" : " are accepted"});
         for (std::size_t i = 0; i != count; ++i) {
             const tosa_fb::TosaTensor* t =
                 find(block, view(names->Get(static_cast<flatbuffers::uoffset_t>(i))));
             const std::pmr::string which = std::pmr::string(what) + ' ' + number_text(i);
-            if (t == nullptr) return malformed(which + " is not a tensor of the file");
+            if (t == nullptr) return malformed({which, " is not a tensor of the file"});
             if (is_same(*t, accepted[i])) continue;
-            return unsupported(which + " is " + text_of(type_of(*t), shape_of(*t)) + ", but " +
-                               text_of(accepted[i].dtype, accepted[i].shape) + " is accepted");
+            return unsupported({which, " is ", text_of(type_of(*t), shape_of(*t)), ", but ",
+                                text_of(accepted[i].dtype, accepted[i].shape), " is accepted"});
         }
         return {};
     }
@@ -147,9 +146,9 @@ private:
     [[nodiscard]] result<void> check_operator(const tosa_fb::TosaOperator& o) const {
         const std::uint32_t number = tosa_format::number_of(o);
         if (number == 0 || number > accepted_.ops.size())
-            return unsupported("operator number " + number_text(number) + " is not in TOSA 1.0");
+            return unsupported({"operator number ", number, " is not in TOSA 1.0"});
         if (accepted_.ops[number - 1]) return {};
-        return unsupported(std::pmr::string(tosa::dialect::op_names[number - 1]) + " is not accepted");
+        return unsupported({tosa::dialect::op_names[number - 1], " is not accepted"});
     }
 
     const acceptance& accepted_;

@@ -101,7 +101,7 @@ public:
     /// to the dtype and shape that the node promises.
     void set_output(std::size_t i, const tensor& t) {
         if (t.size() != elements_in(output_shape(i)))
-            return fail(invalid(message_prefix(*node_) + "a result has the wrong number of elements"));
+            return fail(invalid({message_prefix(*node_), "a result has the wrong number of elements"}));
         const tensor whole = t.cast(output_type(i)).reshaped(output_shape(i));
         if (has_place(i)) {
             results_[i] = places_[i];

@@ -66,23 +66,22 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
 
 [[nodiscard]] inline error no_kernel(const node& n) {
     const bool is_ours = headrace_dialects::contains(*n.op);
-    return unsupported(message_prefix(n) + "evaluation has no kernel for this op" +
-                       (is_ours ? ""
-                                : "; declare evaluate(Op, const args<Op>&, evaluation&) beside it, and "
-                                  "pass operators_of its dialect to the run"));
+    return unsupported({message_prefix(n), "evaluation has no kernel for this op",
+                        (is_ours ? ""
+                                 : "; declare evaluate(Op, const args<Op>&, evaluation&) beside it, and "
+                                   "pass operators_of its dialect to the run")});
 }
 
 /// Refuses operands without metadata, by which the rule judges them, and tensors that are not of it.
 [[nodiscard]] inline result<void> check_operands(const node& n, std::span<const tensor> operands) {
     if (operands.size() != n.operand_count)
-        return invalid(message_prefix(n) + "it was not given one tensor for each operand");
+        return invalid({message_prefix(n), "it was not given one tensor for each operand"});
     for (std::size_t i = 0; i != operands.size(); ++i) {
         const tensor_meta* meta = meta_of(n.operand(i));
-        if (meta == nullptr)
-            return invalid(message_prefix(n) + "operand " + number_text(i) + " has no metadata");
+        if (meta == nullptr) return invalid({message_prefix(n), "operand ", i, " has no metadata"});
         if (!operands[i].has_meta(*meta)) {
-            return invalid(message_prefix(n) + "operand " + number_text(i) +
-                           " is not of the type and shape that its metadata says");
+            return invalid(
+                {message_prefix(n), "operand ", i, " is not of the type and shape that its metadata says"});
         }
     }
     return {};
@@ -98,7 +97,7 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
     if (result<void> done = rule(n.arguments, inferred); !done)
         return error{done.error().kind, message_prefix(n) + done.error().message};
     if (inferred.results().size() != n.result_count)
-        return invalid(message_prefix(n) + "it has a different number of results than inference says");
+        return invalid({message_prefix(n), "it has a different number of results than inference says"});
     return {};
 }
 
@@ -124,12 +123,12 @@ struct result_metas {
         const auto& said = n.results[i].meta;
         const bool known = i < inferred.results().size();
         if (known && said && !stands_for(*said, inferred.results()[i])) {
-            return invalid(message_prefix(n) + "its metadata is not what inference says");
+            return invalid({message_prefix(n), "its metadata is not what inference says"});
         }
         metas.computed.push_back(known ? inferred.results()[i] : said ? *said : tensor_meta{});
         metas.stored.push_back(said ? *said : metas.computed.back());
         if (metas.computed.back().dtype != dtype::unknown && !metas.computed.back().checked_elements())
-            return invalid(message_prefix(n) + "result " + number_text(i) + " is too large");
+            return invalid({message_prefix(n), "result ", i, " is too large"});
     }
     return metas;
 }
@@ -142,11 +141,11 @@ struct result_metas {
     const list<value> buffers = out_buffers(n);
     if (!buffers.empty()) {
         if (buffers.size() != metas.size())
-            return invalid(message_prefix(n) + "it does not have one buffer for each result");
+            return invalid({message_prefix(n), "it does not have one buffer for each result"});
         const std::size_t first = operands.size() - buffers.size();  // they are its last operands
         for (std::size_t i = 0; i != places.size(); ++i) {
             if (!operands[first + i].has_meta(metas[i]))
-                return invalid(message_prefix(n) + "its buffer differs from its result in type or shape");
+                return invalid({message_prefix(n), "its buffer differs from its result in type or shape"});
             places[i] = operands[first + i];
         }
     } else if (state.arena != nullptr && !is<builtin::constant>(n)) {
@@ -185,7 +184,7 @@ inline void store_as(const result_metas& metas, std::span<tensor> places, std::v
     HEADRACE_TRY(check_operands(n, operands));
     HEADRACE_TRY(metas, metas_of(n, state.own, arena));
     if (n.result_count != 0 && metas.stored[0].dtype == dtype::unknown) {
-        return invalid(message_prefix(n) + "has no metadata, and none can be inferred");
+        return invalid({message_prefix(n), "has no metadata, and none can be inferred"});
     }
     HEADRACE_TRY(places, places_of(n, operands, metas.stored, state));
     std::vector<tensor> places_to_compute = places;
@@ -233,8 +232,8 @@ private:
     const auto text = [](dtype type, const auto& shape) {
         return std::pmr::string(name_of(type)) + " " + shape_text(shape);
     };
-    return invalid(message_prefix(n) + "the input is " + text(t.type(), t.shape()) + ", not " +
-                   text(meta->dtype, meta->shape));
+    return invalid({message_prefix(n), "the input is ", text(t.type(), t.shape()), ", not ",
+                    text(meta->dtype, meta->shape)});
 }
 
 }  // namespace detail

@@ -21,8 +21,8 @@ struct folding {
         if (!results) return results;
         for (std::size_t i = 0; i != n.result_count; ++i) {
             if (!n.results[i].meta || !results.value()[i].has_meta(*n.results[i].meta)) {
-                return invalid(message_prefix(n) +
-                               "evaluation gives a different type or shape than the metadata");
+                return invalid(
+                    {message_prefix(n), "evaluation gives a different type or shape than the metadata"});
             }
         }
         return results;

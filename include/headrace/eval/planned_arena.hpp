@@ -35,10 +35,11 @@ public:
             if (!t.is_placed) continue;
             const std::pmr::string text = "tensor " + headrace::detail::tensor_text(t);
             if (t.bytes < evaluated_bytes(*meta_of(t.tensor)))
-                return invalid(text + " is too small for evaluation; plan with eval::evaluated_bytes");
-            if (t.offset % widest != 0 && t.bytes != 0) return invalid(text + " is not aligned to 8 bytes");
+                return invalid({text, " is too small for evaluation; plan with eval::evaluated_bytes"});
+            if (t.offset % widest != 0 && t.bytes != 0) return invalid({text, " is not aligned to 8 bytes"});
             const std::uint64_t size = plan.memories[t.memory].bytes;
-            if (t.offset > size || t.bytes > size - t.offset) return invalid(text + " is outside the memory");
+            if (t.offset > size || t.bytes > size - t.offset)
+                return invalid({text, " is outside the memory"});
         }
         return planned_arena(plan);
     }

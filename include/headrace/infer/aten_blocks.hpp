@@ -34,8 +34,7 @@ template <class Args>
         const std::int64_t padded = saturating_add(image[i], saturating_mul(2, a.padding[i]));
         const std::int64_t reach = saturating_add(saturating_mul(a.dilation[i], a.kernel_size[i] - 1), 1);
         if (reach > padded) {
-            return invalid("blocks that span " + number_text(reach) + " do not fit in an axis of " +
-                           number_text(padded));
+            return invalid({"blocks that span ", reach, " do not fit in an axis of ", padded});
         }
         count[i] = (padded - reach) / a.stride[i] + 1;
     }
@@ -63,8 +62,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         require_equal("the number of columns", self.shape.back(), saturating_mul(count[0], count[1])));
     shape_builder shape(sizes(self.shape).first(self.rank() - 1));
     if (shape.back() % elements != 0) {
-        return invalid("columns of " + number_text(shape.back()) + " elements are not blocks of " +
-                       number_text(elements));
+        return invalid({"columns of ", shape.back(), " elements are not blocks of ", elements});
     }
     shape.back() /= elements;
     shape.append(a.output_size);

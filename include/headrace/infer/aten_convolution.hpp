@@ -3,9 +3,9 @@
 #ifndef HEADRACE_INFER_ATEN_CONVOLUTION_HPP
 #define HEADRACE_INFER_ATEN_CONVOLUTION_HPP
 
-#include <algorithm>
 #include <optional>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/preconditions.hpp>
@@ -61,8 +61,8 @@ inline result<void> check_convolution(const convolution_form& form, weight_ranks
     const std::int64_t wanted = form.transposed ? first : saturating_mul(form.weight.shape[1], form.groups);
     const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
     if (!divisible || form.in_channels() != wanted) {
-        return invalid("input " + shape_text(form.input.shape) + ", weight " + shape_text(form.weight.shape) +
-                       " and groups " + number_text(form.groups) + " do not match");
+        return invalid({"input ", shape_text(form.input.shape), ", weight ", shape_text(form.weight.shape),
+                        " and groups ", form.groups, " do not match"});
     }
     HEADRACE_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
     HEADRACE_TRY(require_dtype("bias", form.bias, form.input.dtype));
@@ -118,8 +118,8 @@ result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& 
     shape_builder shape(input.first(lead));
     for (std::size_t i = 0; i != count; ++i) {
         if (windows[i].before > windows[i].extent() / 2) {
-            return invalid("padding " + number_text(windows[i].before) +
-                           " is more than half of a window of " + number_text(windows[i].extent()));
+            return invalid(
+                {"padding ", windows[i].before, " is more than half of a window of ", windows[i].extent()});
         }
         HEADRACE_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
         shape.push_back(size);

@@ -116,7 +116,7 @@ template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     if (self.checked_elements() != 1) {
-        return invalid("a tensor of shape " + shape_text(self.shape) + " is not one number");
+        return invalid({"a tensor of shape ", shape_text(self.shape), " is not one number"});
     }
     return add_result(out, self.dtype, {});
 }

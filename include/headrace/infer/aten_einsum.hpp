@@ -6,8 +6,8 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten_matrix.hpp>
@@ -23,8 +23,7 @@ namespace headrace {
         if (c == ' ') continue;
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         const bool ellipsis = text.substr(i, 3) == "..." && labels.find('.') == std::pmr::string::npos;
-        if (!letter && !ellipsis)
-            return invalid("cannot read einsum operand '" + std::pmr::string(text) + "'");
+        if (!letter && !ellipsis) return invalid({"cannot read einsum operand '", text, "'"});
         labels += c;
         if (ellipsis) i += 2;
     }
@@ -47,13 +46,13 @@ namespace headrace {
 
 /// An equation: labels of each operand and of the result.
 struct einsum_equation {
-    std::pmr::vector<std::pmr::string> operands;
+    pmr_vector<std::pmr::string> operands;
     std::pmr::string result;
 };
 
 namespace detail {
 /// Without "->" the result has the ellipsis and then, sorted, the labels that occur once.
-inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::string>& operands) {
+inline std::pmr::string implicit_einsum_result(const pmr_vector<std::pmr::string>& operands) {
     std::array<int, 128> counts{};
     for (const std::pmr::string& labels : operands) {
         for (const char c : labels) ++counts[static_cast<unsigned char>(c)];
@@ -84,7 +83,7 @@ inline std::pmr::string implicit_einsum_result(const std::pmr::vector<std::pmr::
         HEADRACE_TRY(labels, einsum_labels(text.substr(arrow + 2)));
         for (std::size_t i = 0; i != labels.size(); ++i) {
             if (labels.find(labels[i], i + 1) == std::pmr::string::npos) continue;
-            return invalid(std::pmr::string("einsum label '") + labels[i] + "' appears twice in the result");
+            return invalid({"einsum label '", labels[i], "' appears twice in the result"});
         }
         equation.result = labels;
     }
@@ -99,8 +98,7 @@ public:
         const std::size_t named = labels.size() - (ellipsis ? 1 : 0);
         if (shape.size() > shape_builder::capacity) return rank_too_large();
         if (ellipsis ? shape.size() < named : shape.size() != named) {
-            return invalid("einsum labels '" + std::pmr::string(labels) + "' do not match " +
-                           shape_text(shape));
+            return invalid({"einsum labels '", labels, "' do not match ", shape_text(shape)});
         }
         std::size_t axis = 0;
         for (const char c : labels) {
@@ -123,7 +121,7 @@ public:
             } else if (const std::int64_t size = size_[static_cast<unsigned char>(c)]; size >= 0) {
                 shape.push_back(size);
             } else {
-                return invalid(std::pmr::string("einsum label '") + c + "' has no size");
+                return invalid({"einsum label '", c, "' has no size"});
             }
         }
         return shape;
@@ -135,8 +133,7 @@ private:
         if (known == -1 || known == 1) {
             known = size;
         } else if (size != 1 && size != known) {
-            return invalid(std::pmr::string("einsum label '") + c + "' has sizes " + number_text(known) +
-                           " and " + number_text(size));
+            return invalid({"einsum label '", c, "' has sizes ", known, " and ", size});
         }
         return {};
     }
@@ -153,8 +150,8 @@ template <one_of<ops<aten::einsum>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(equation, parse_einsum(a.equation));
     if (a.tensors.empty() || a.tensors.size() != equation.operands.size()) {
-        return invalid("einsum equation '" + std::pmr::string(a.equation) + "' does not have " +
-                       counted_text(a.tensors.size(), "operand"));
+        return invalid(
+            {"einsum equation '", a.equation, "' does not have ", counted_text(a.tensors.size(), "operand")});
     }
     einsum_sizes known;
     const tensor_meta& first = inference::of(a.tensors[0]);

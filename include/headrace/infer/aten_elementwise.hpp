@@ -74,7 +74,7 @@ result<dtype> checked_type_of(const tensor_meta& self, const Other& other) {
 /// A factor of integers must be one.
 inline result<void> check_alpha(const scalar& alpha, dtype type) {
     if (is_floating(type) || !alpha.is_floating()) return {};
-    return invalid("alpha must be an integer where the result is " + std::pmr::string(name_of(type)));
+    return invalid({"alpha must be an integer where the result is ", name_of(type)});
 }
 
 /// The shape and dtype of `self`, where the op is defined for that dtype.
@@ -308,7 +308,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(self.shape);
     HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
     if (shape.empty() || shape[axis] % 2 != 0) {
-        return invalid("axis " + number_text(axis) + " of " + shape_text(self.shape) + " must be even");
+        return invalid({"axis ", axis, " of ", shape_text(self.shape), " must be even"});
     }
     shape[axis] /= 2;
     return add_result(out, self.dtype, shape);

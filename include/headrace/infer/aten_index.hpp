@@ -3,11 +3,11 @@
 #ifndef HEADRACE_INFER_ATEN_INDEX_HPP
 #define HEADRACE_INFER_ATEN_INDEX_HPP
 
-#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <type_traits>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten_elementwise.hpp>
@@ -22,7 +22,7 @@ namespace headrace {
 /// of the first if those are neighbours, else in front.
 [[nodiscard]] inline result<shape_builder> indexed_shape(sizes shape, list<std::optional<value>> indices) {
     if (indices.size() > shape.size()) {
-        return invalid(number_text(indices.size()) + " indices are too many for " + shape_text(shape));
+        return invalid({indices.size(), " indices are too many for ", shape_text(shape)});
     }
     shape_builder given;
     shape_builder left;
@@ -36,7 +36,7 @@ namespace headrace {
         }
         const tensor_meta& index = inference::of(*indices[i]);
         if (is_mask(index.dtype)) return invalid("the shape that a mask selects depends on its data");
-        HEADRACE_TRY(require_indices("index " + number_text(i), index));
+        HEADRACE_TRY(require_indices(text_of({"index ", i}), index));
         HEADRACE_TRY(both, broadcast(given, index.shape));
         given = both;
         if (!first) first = i;
@@ -99,8 +99,7 @@ inline result<void> check_paired(std::string_view what, sizes shape, sizes index
     bool fits = wide.size() == part.size();
     for (std::size_t i = 0; fits && i != part.size(); ++i) fits = i == free_axis || part[i] <= wide[i];
     if (fits) return {};
-    return invalid("index " + shape_text(index) + " does not fit " + std::pmr::string(what) + " " +
-                   shape_text(shape));
+    return invalid({"index ", shape_text(index), " does not fit ", what, " ", shape_text(shape)});
 }
 inline result<void> check_scatter(const tensor_meta& self, std::int64_t dim, const tensor_meta& index) {
     HEADRACE_TRY(axis, axis_of(dim, self.rank()));

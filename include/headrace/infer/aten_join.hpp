@@ -3,9 +3,9 @@
 #ifndef HEADRACE_INFER_ATEN_JOIN_HPP
 #define HEADRACE_INFER_ATEN_JOIN_HPP
 
-#include <algorithm>
 #include <type_traits>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten_view.hpp>
@@ -83,7 +83,7 @@ inline result<void> infer_split_sizes(inference& out, const split_axis& from, si
         sum = saturating_add(sum, part);
     }
     if (sum == from.size()) return {};
-    return invalid("parts " + shape_text(parts) + " do not add up to " + number_text(from.size()));
+    return invalid({"parts ", shape_text(parts), " do not add up to ", from.size()});
 }
 inline result<void> infer_sections(inference& out, const split_axis& from, std::int64_t sections) {
     if (sections <= 0 || sections > most_parts) return invalid("the number of sections is out of range");
@@ -125,8 +125,8 @@ inline result<void> infer_cat(inference& out, list<value> tensors, std::int64_t 
         shape_builder expected(t.shape);
         if (axis < expected.size()) expected[axis] = first->shape[axis];
         if (expected != shape) {
-            return invalid("cannot join " + shape_text(first->shape) + " and " + shape_text(t.shape) +
-                           " along axis " + number_text(axis));
+            return invalid({"cannot join ", shape_text(first->shape), " and ", shape_text(t.shape),
+                            " along axis ", axis});
         }
         sum = saturating_add(sum, t.shape[axis]);
     }
@@ -148,7 +148,7 @@ result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of
         sum = saturating_add(sum, shape[axis]);
         if (!joined.empty() && joined.size() == shape.size()) shape[axis] = joined[axis];
         if (!joined.empty() && joined != shape) {
-            return invalid("cannot join " + shape_text(joined) + " and " + shape_text(shape));
+            return invalid({"cannot join ", shape_text(joined), " and ", shape_text(shape)});
         }
         joined = shape;
     }
@@ -160,7 +160,7 @@ result<void> infer_stacked(inference& out, list<value> tensors, Shape&& shape_of
 /// Sizes to which `pad` adds: pairs of counts before and after, the last axis first.
 inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes pad) {
     if (pad.size() % 2 != 0 || pad.size() / 2 > self.rank()) {
-        return invalid("padding " + shape_text(pad) + " does not fit " + shape_text(self.shape));
+        return invalid({"padding ", shape_text(pad), " does not fit ", shape_text(self.shape)});
     }
     if (self.rank() > shape_builder::capacity) return rank_too_large();
     shape_builder shape(self.shape);
@@ -178,7 +178,7 @@ inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes 
 enum class pad_source : unsigned char { edge, reflection, circle };
 inline result<void> infer_padded_from(inference& out, const tensor_meta& self, sizes pad, pad_source source) {
     const std::size_t count = pad.size() / 2;
-    if (count == 0 || count > 3) return invalid("padding " + shape_text(pad) + " must be of 1 to 3 axes");
+    if (count == 0 || count > 3) return invalid({"padding ", shape_text(pad), " must be of 1 to 3 axes"});
     HEADRACE_TRY(require_rank("self", self.shape, count + 1, count + 2));
     const sizes padded = sizes(self.shape).last(count);
     if (source != pad_source::circle) {
@@ -188,9 +188,9 @@ inline result<void> infer_padded_from(inference& out, const tensor_meta& self, s
         const std::int64_t size = self.shape[self.rank() - 1 - i / 2];
         if (pad[i] > size - (source == pad_source::reflection ? 1 : 0)) {
             return invalid(
-                "padding " + shape_text(pad) +
-                (source == pad_source::reflection ? " reflects more than " : " goes around more than ") +
-                shape_text(self.shape));
+                {"padding ", shape_text(pad),
+                 source == pad_source::reflection ? " reflects more than " : " goes around more than ",
+                 shape_text(self.shape)});
         }
     }
     HEADRACE_TRY(infer_padded(out, self, pad));
@@ -199,7 +199,7 @@ inline result<void> infer_padded_from(inference& out, const tensor_meta& self, s
 
 inline result<void> infer_repeated(inference& out, const tensor_meta& self, sizes repeats) {
     if (repeats.size() < self.rank()) {
-        return invalid("repeats " + shape_text(repeats) + " are too few for " + shape_text(self.shape));
+        return invalid({"repeats ", shape_text(repeats), " are too few for ", shape_text(self.shape)});
     }
     shape_builder shape(repeats);
     for (const std::int64_t times : repeats) {
@@ -223,7 +223,7 @@ inline result<void> infer_pixel_shuffle(inference& out, const tensor_meta& self,
     const bool fits =
         factor > 0 && (grow ? channels % area == 0 : height % factor == 0 && width % factor == 0);
     if (!fits) {
-        return invalid("factor " + number_text(factor) + " does not divide " + shape_text(self.shape));
+        return invalid({"factor ", factor, " does not divide ", shape_text(self.shape)});
     }
     channels = grow ? channels / area : saturating_mul(channels, area);
     height = grow ? saturating_mul(height, factor) : height / factor;
@@ -286,7 +286,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     for (const value v : a.tensors) {
         const tensor_meta& t = inference::of(v);
         if (t.shape != first.shape) {
-            return invalid("cannot stack " + shape_text(first.shape) + " and " + shape_text(t.shape));
+            return invalid({"cannot stack ", shape_text(first.shape), " and ", shape_text(t.shape)});
         }
         type.add(t);
     }
@@ -404,8 +404,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("self", self.shape, 3, SIZE_MAX));
     HEADRACE_TRY(require_at_least("groups", a.groups, 1));
     if (self.shape[1] % a.groups != 0) {
-        return invalid("groups " + number_text(a.groups) + " does not divide axis 1 of " +
-                       shape_text(self.shape));
+        return invalid({"groups ", a.groups, " does not divide axis 1 of ", shape_text(self.shape)});
     }
     return add_result(out, self);
 }

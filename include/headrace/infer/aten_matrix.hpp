@@ -22,7 +22,7 @@ using rnn_ops = ops<gru_input, rnn_relu_input, rnn_tanh_input>;
 namespace detail {
 
 inline error cannot_multiply(sizes a, sizes b) {
-    return invalid("cannot multiply " + shape_text(a) + " by " + shape_text(b));
+    return invalid({"cannot multiply ", shape_text(a), " by ", shape_text(b)});
 }
 
 /// torch.matmul: a vector counts as a row on the left and a column on the right, and leading axes broadcast.
@@ -73,15 +73,15 @@ inline result<shape_builder> attention_shape(sizes query, sizes key, sizes value
     HEADRACE_TRY(require_rank("value", value, query.size()));
     const std::size_t rank = query.size();
     if (query.back() != key.back() || key[rank - 2] != value[rank - 2]) {
-        return invalid("query " + shape_text(query) + ", key " + shape_text(key) + " and value " +
-                       shape_text(value) + " do not match");
+        return invalid({"query ", shape_text(query), ", key ", shape_text(key), " and value ",
+                        shape_text(value), " do not match"});
     }
     const std::size_t lead = rank - (grouped ? 3 : 2);
     if (grouped) {
         for (const sizes shared : {key, value}) {
             if (shared[lead] > 0 && query[lead] % shared[lead] == 0) continue;
-            return invalid("the heads of " + shape_text(shared) + " do not divide those of query " +
-                           shape_text(query));
+            return invalid(
+                {"the heads of ", shape_text(shared), " do not divide those of query ", shape_text(query)});
         }
     }
     HEADRACE_TRY(batch, broadcast(query.first(lead), key.first(lead), value.first(lead)));

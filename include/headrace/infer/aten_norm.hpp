@@ -19,7 +19,7 @@ inline result<void> check_normalized_shape(sizes input, sizes normalized) {
     const bool fits = !normalized.empty() && normalized.size() <= input.size() &&
                       shape_builder(input.last(normalized.size())) == shape_builder(normalized);
     if (fits) return {};
-    return invalid("normalized_shape " + shape_text(normalized) + " is not the end of " + shape_text(input));
+    return invalid({"normalized_shape ", shape_text(normalized), " is not the end of ", shape_text(input)});
 }
 
 /// Refuses a parameter that may be missing unless it is of the input's type, or in float32 beside shorter
@@ -68,8 +68,7 @@ inline result<void> check_statistics(const tensor_meta& input, const std::option
 inline result<void> check_groups(std::int64_t channels, std::int64_t groups) {
     HEADRACE_TRY(require_at_least("the number of groups", groups, 1));
     if (channels % groups == 0) return {};
-    return invalid(number_text(channels) + " channels are not divisible into " + number_text(groups) +
-                   " groups");
+    return invalid({channels, " channels are not divisible into ", groups, " groups"});
 }
 
 /// The result, and mean and reciprocal deviation of a batch, one per channel; evaluation on the CPU saves

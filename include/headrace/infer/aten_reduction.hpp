@@ -42,7 +42,7 @@ inline result<void> check_reduced_sizes(sizes shape, sizes axes) {
     HEADRACE_TRY(reduced, axes_of(axes, shape.size()));
     for (std::size_t i = 0; i != shape.size(); ++i) {
         if (reduced.contains(i) && shape[i] == 0) {
-            return invalid("axis " + number_text(i) + " of " + shape_text(shape) + " must not be empty");
+            return invalid({"axis ", i, " of ", shape_text(shape), " must not be empty"});
         }
     }
     return {};

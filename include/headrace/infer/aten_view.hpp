@@ -3,10 +3,10 @@
 #ifndef HEADRACE_INFER_ATEN_VIEW_HPP
 #define HEADRACE_INFER_ATEN_VIEW_HPP
 
-#include <algorithm>
 #include <optional>
 #include <type_traits>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/preconditions.hpp>
@@ -44,7 +44,7 @@ inline result<void> infer_squeezed(inference& out, const tensor_meta& self, axis
 /// Where each axis of the result comes from.
 [[nodiscard]] inline result<shape_builder> moved_axes(sizes sources, sizes destinations, std::size_t rank) {
     if (sources.size() != destinations.size()) {
-        return invalid("cannot move axes " + shape_text(sources) + " to " + shape_text(destinations));
+        return invalid({"cannot move axes ", shape_text(sources), " to ", shape_text(destinations)});
     }
     HEADRACE_TRY(moved, axes_of(sources, rank, no_axes::none));
     HEADRACE_TRY(taken, axes_of(destinations, rank, no_axes::none));
@@ -78,8 +78,7 @@ inline result<void> infer_permuted(inference& out, const tensor_meta& self, size
     shape_builder shape(from);
     if (shape.empty()) return invalid("a tensor of rank 0 has nothing to select from");
     if (index < -shape[axis] || index >= shape[axis]) {
-        return invalid("index " + number_text(index) + " is out of range for axis " + number_text(axis) +
-                       " of " + shape_text(from));
+        return invalid({"index ", index, " is out of range for axis ", axis, " of ", shape_text(from)});
     }
     shape.erase(axis);
     return shape;
@@ -176,7 +175,7 @@ template <one_of<ops<aten::numpy_t>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     shape_builder shape(self.shape);
-    std::reverse(shape.begin(), shape.end());
+    reverse(shape);
     return add_result(out, self.dtype, shape);
 }
 template <one_of<ops<aten::ravel>> Op>
@@ -203,8 +202,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (shape.empty()) return invalid("a tensor of rank 0 cannot be narrowed");
     const std::int64_t start = a.start < 0 ? a.start + shape[axis] : a.start;
     if (start < 0 || a.length < 0 || start > shape[axis] || a.length > shape[axis] - start) {
-        return invalid("start " + number_text(a.start) + " and length " + number_text(a.length) +
-                       " do not lie in axis " + number_text(axis) + " of " + shape_text(self.shape));
+        return invalid({"start ", a.start, " and length ", a.length, " do not lie in axis ", axis, " of ",
+                        shape_text(self.shape)});
     }
     shape[axis] = a.length;
     return add_result(out, self.dtype, shape);
@@ -313,8 +312,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     shape_builder shape(self.shape);
     const std::int64_t room = shape.empty() ? 1 : shape[axis];
     if (a.size < 0 || a.size > room || a.step <= 0) {
-        return invalid("windows of " + number_text(a.size) + " with step " + number_text(a.step) +
-                       " do not fit axis " + number_text(axis) + " of " + shape_text(self.shape));
+        return invalid({"windows of ", a.size, " with step ", a.step, " do not fit axis ", axis, " of ",
+                        shape_text(self.shape)});
     }
     if (!shape.empty()) shape[axis] = (room - a.size) / a.step + 1;
     shape.push_back(a.size);

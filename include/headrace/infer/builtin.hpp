@@ -21,7 +21,7 @@ result<void> infer_results(Op, const args<Op>&, inference&) {
 }
 template <one_of<ops<builtin::opaque>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference&) {
-    return invalid("the shapes that " + std::pmr::string(a.target) + " gives are not known");
+    return invalid({"the shapes that ", a.target, " gives are not known"});
 }
 template <one_of<ops<builtin::output>> Op>
 result<void> infer_results(Op, const args<Op>&, inference&) {

@@ -74,8 +74,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("lhs", lhs.shape, 3));
     HEADRACE_TRY(require_rank("rhs_transposed", rhs.shape, 3));
     if (lhs.shape[0] != rhs.shape[0] || lhs.shape[2] != rhs.shape[2]) {
-        return invalid("cannot multiply " + shape_text(lhs.shape) + " by transposed " +
-                       shape_text(rhs.shape));
+        return invalid({"cannot multiply ", shape_text(lhs.shape), " by transposed ", shape_text(rhs.shape)});
     }
     return add_result(out, lhs.dtype, {lhs.shape[0], lhs.shape[1], rhs.shape[1]});
 }
@@ -152,7 +151,7 @@ template <one_of<ops<cortex_m::pad>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input);
     if (a.pre_pad.size() < input.rank() || a.post_pad.size() != a.pre_pad.size()) {
-        return invalid("padding " + shape_text(a.pre_pad) + " does not fit " + shape_text(input.shape));
+        return invalid({"padding ", shape_text(a.pre_pad), " does not fit ", shape_text(input.shape)});
     }
     const std::size_t unused = a.pre_pad.size() - input.rank();
     shape_builder shape(input.shape);

@@ -17,7 +17,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         if (next == a.operands.size()) return invalid("the call has fewer operands than its graph inputs");
         const tensor_meta* wanted = meta_of({const_cast<node*>(&n), 0});
         if (wanted == nullptr || !(*wanted == inference::of(a.operands[next]))) {
-            return invalid("operand " + number_text(next) + " is not of the type that its graph takes");
+            return invalid({"operand ", next, " is not of the type that its graph takes"});
         }
         ++next;
     }

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/arena.hpp>
 #include <headrace/op/reflect.hpp>
@@ -89,7 +89,7 @@ private:
         for (const auto& item : items) put(item);
     }
 
-    std::pmr::vector<std::uint64_t> words_;
+    pmr_vector<std::uint64_t> words_;
     bool sound_ = true;
 };
 
@@ -126,7 +126,7 @@ public:
 
     private:
         dispatch_cache* cache_;
-        std::pmr::vector<const dialect_info*> dialects_;
+        pmr_vector<const dialect_info*> dialects_;
     };
     template <class... Dialects>
     scope extend() {
@@ -159,9 +159,9 @@ private:
         return {copy_array(arena_, items.data(), items.size()), items.size()};
     }
 
-    std::pmr::vector<const dialect_info*> dialects_;
+    pmr_vector<const dialect_info*> dialects_;
     headrace::arena arena_{std::pmr::get_default_resource()};
-    std::pmr::vector<entry> slots_;  // a power of two of them
+    pmr_vector<entry> slots_;  // a power of two of them
     detail::dispatch_key key_;
     std::size_t size_ = 0;
     std::size_t hits_ = 0;

@@ -7,11 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory_resource>
 #include <span>
-#include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/slots.hpp>
 #include <headrace/infer/dispatch_cache.hpp>
 #include <headrace/infer/inference.hpp>
@@ -97,7 +96,7 @@ HEADRACE_INLINE void dispatch_cache::insert(std::uint64_t hash, std::span<const 
 }
 
 HEADRACE_INLINE void dispatch_cache::grow() {
-    std::pmr::vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
+    pmr_vector<entry> old(std::max<std::size_t>(64, 2 * slots_.size()));
     old.swap(slots_);
     for (const entry& e : old) {
         if (!e.key.empty()) place(e);

@@ -3,15 +3,15 @@
 #ifndef HEADRACE_INFER_HIGHER_ORDER_DEFINITION_HPP
 #define HEADRACE_INFER_HIGHER_ORDER_DEFINITION_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/algorithms.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/higher_order.hpp>
@@ -58,8 +58,7 @@ public:
     [[nodiscard]] result<void> check() const {
         if (failure_) return *failure_;
         if (given_ == inputs_.size()) return {};
-        return invalid("a region takes " + counted_text(inputs_.size(), "input") + ", but is given " +
-                       number_text(given_));
+        return invalid({"a region takes ", counted_text(inputs_.size(), "input"), ", but is given ", given_});
     }
 
 private:
@@ -75,14 +74,14 @@ private:
         if (taken == nullptr || failure_) return;
         const sizes shape(given.shape);
         const bool fits = shape.size() >= axes_gone && taken->dtype == given.dtype &&
-                          std::ranges::equal(taken->shape, shape.subspan(axes_gone));
+                          same_items(taken->shape, shape.subspan(axes_gone));
         if (!fits) {
-            failure_ = invalid("input " + number_text(given_) + " of a region is " + meta_text(*taken) +
-                               ", but is given " + meta_text(given));
+            failure_ = invalid({"input ", given_, " of a region is ", meta_text(*taken), ", but is given ",
+                                meta_text(given)});
         }
     }
 
-    std::pmr::vector<value> inputs_;
+    pmr_vector<value> inputs_;
     std::size_t given_ = 0;
     std::optional<error> failure_;
 };
@@ -94,8 +93,7 @@ inline result<void> require_equal_results(std::string_view what, list<value> giv
         const tensor_meta* a = meta_of(given[i]);
         const tensor_meta* b = meta_of(expected[i]);
         if (a == nullptr || b == nullptr || (a->dtype == b->dtype && a->shape == b->shape)) continue;
-        return invalid(std::pmr::string(what) + ": result " + number_text(i) + " is " + meta_text(*a) +
-                       ", but must be " + meta_text(*b));
+        return invalid({what, ": result ", i, " is ", meta_text(*a), ", but must be ", meta_text(*b)});
     }
     return {};
 }

@@ -9,8 +9,8 @@
 #include <memory_resource>
 #include <span>
 #include <string>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/sizes.hpp>
@@ -73,7 +73,7 @@ private:
     [[nodiscard]] int_list own(std::span<const std::int64_t> shape);
 
     std::pmr::memory_resource* arena_;
-    std::pmr::vector<tensor_meta> results_;
+    pmr_vector<tensor_meta> results_;
 };
 
 /// What remembers inferences, as headrace::dispatch_cache does.

@@ -3,11 +3,11 @@
 #ifndef HEADRACE_INFER_INFERENCE_DEFINITION_HPP
 #define HEADRACE_INFER_INFERENCE_DEFINITION_HPP
 
-#include <algorithm>
 #include <memory_resource>
 #include <span>
 #include <string>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/result.hpp>
@@ -32,7 +32,7 @@ HEADRACE_INLINE std::pmr::string shape_text(sizes shape) {
 
 HEADRACE_INLINE result<void> inference::write_over(const tensor_meta& self) {
     if (results_.size() == 1 && !(results_[0].shape == self.shape)) {
-        return invalid("cannot expand " + shape_text(results_[0].shape) + " to " + shape_text(self.shape));
+        return invalid({"cannot expand ", shape_text(results_[0].shape), " to ", shape_text(self.shape)});
     }
     results_.assign(1, {self.dtype, self.shape, {}});
     return {};

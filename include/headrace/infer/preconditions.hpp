@@ -83,7 +83,7 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 }
 [[nodiscard]] inline result<void> require_scale(std::string_view what, double s) {
     if (is_scale(s)) return {};
-    return invalid(std::pmr::string(what) + " must be above 0 and finite in float32");
+    return invalid({what, " must be above 0 and finite in float32"});
 }
 
 /// Refuses a dtype that an op's traits exclude, be it an operand's or the common one of several.

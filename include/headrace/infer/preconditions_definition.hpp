@@ -3,13 +3,13 @@
 #ifndef HEADRACE_INFER_PRECONDITIONS_DEFINITION_HPP
 #define HEADRACE_INFER_PRECONDITIONS_DEFINITION_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
@@ -23,17 +23,15 @@ HEADRACE_INLINE result<void> require_between(std::string_view what, std::int64_t
                                              std::int64_t high) {
     if (number >= low && number <= high) return {};
     std::pmr::string text(what);
-    text += " is " + number_text(number) + ", but must be ";
-    text += high == INT64_MAX ? "at least " + number_text(low)
-                              : "from " + number_text(low) + " to " + number_text(high);
+    text += text_of({" is ", number, ", but must be "});
+    text += high == INT64_MAX ? text_of({"at least ", low}) : text_of({"from ", low, " to ", high});
     return invalid(text);
 }
 
 HEADRACE_INLINE result<void> require_equal(std::string_view what, std::int64_t number,
                                            std::int64_t expected) {
     if (number == expected) return {};
-    return invalid(std::pmr::string(what) + " is " + number_text(number) + ", but must be " +
-                   number_text(expected));
+    return invalid({what, " is ", number, ", but must be ", expected});
 }
 
 HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_t number, std::int64_t low) {
@@ -42,14 +40,12 @@ HEADRACE_INLINE result<void> require_at_least(std::string_view what, std::int64_
 
 HEADRACE_INLINE result<void> require_count(std::string_view what, std::size_t given, std::size_t expected) {
     if (given == expected) return {};
-    return invalid(std::pmr::string(what) + " has " + counted_text(given, "element") + ", but must have " +
-                   number_text(expected));
+    return invalid({what, " has ", counted_text(given, "element"), ", but must have ", expected});
 }
 
 HEADRACE_INLINE result<void> require_shape(std::string_view what, sizes shape, sizes expected) {
-    if (std::ranges::equal(shape, expected)) return {};
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
-                   shape_text(expected));
+    if (same_items(shape, expected)) return {};
+    return invalid({what, " ", shape_text(shape), " must have shape ", shape_text(expected)});
 }
 
 HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::optional<value>& v,
@@ -60,8 +56,7 @@ HEADRACE_INLINE result<void> require_shape(std::string_view what, const std::opt
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, sizes shape, std::int64_t count) {
     if (element_count(shape) == count) return {};
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have " +
-                   counted_text(count, "element"));
+    return invalid({what, " ", shape_text(shape), " must have ", counted_text(count, "element")});
 }
 
 HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::optional<value>& v,
@@ -72,15 +67,14 @@ HEADRACE_INLINE result<void> require_elements(std::string_view what, const std::
 
 HEADRACE_INLINE result<void> require_nonempty(std::string_view what, sizes shape) {
     for (const std::int64_t size : shape) {
-        if (size <= 0)
-            return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must not be empty");
+        if (size <= 0) return invalid({what, " ", shape_text(shape), " must not be empty"});
     }
     return {};
 }
 
 HEADRACE_INLINE result<void> require_expandable(std::string_view what, sizes from, sizes to) {
     if (expanded_shape(from, to)) return {};
-    return invalid(std::pmr::string(what) + " " + shape_text(from) + " must broadcast to " + shape_text(to));
+    return invalid({what, " ", shape_text(from), " must broadcast to ", shape_text(to)});
 }
 
 HEADRACE_INLINE result<void> require_shape_beside(std::string_view what, sizes shape, sizes expected,
@@ -88,15 +82,14 @@ HEADRACE_INLINE result<void> require_shape_beside(std::string_view what, sizes s
     bool equal = shape.size() == expected.size();
     for (std::size_t i = 0; equal && i != shape.size(); ++i) equal = i == axis || shape[i] == expected[i];
     if (equal) return {};
-    return invalid(std::pmr::string(what) + " " + shape_text(shape) + " must have shape " +
-                   shape_text(expected) + ", apart from axis " + number_text(axis));
+    return invalid({what, " ", shape_text(shape), " must have shape ", shape_text(expected),
+                    ", apart from axis ", axis});
 }
 
 namespace detail {
 
 HEADRACE_INLINE error other_dtype(std::string_view what, dtype given, std::string_view expected) {
-    return invalid(std::pmr::string(what) + " is " + std::pmr::string(name_of(given)) + ", but must be " +
-                   std::pmr::string(expected));
+    return invalid({what, " is ", name_of(given), ", but must be ", expected});
 }
 
 }  // namespace detail

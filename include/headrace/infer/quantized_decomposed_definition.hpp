@@ -56,8 +56,7 @@ inline result<void> check_groups(const tensor_meta& input, value scales,
     const std::int64_t row = input.shape[1];
     if (size > row) return check_parameters(scales, zero_points, input.shape[0]);
     if (row % size != 0) {
-        return invalid("group_size " + number_text(size) + " does not divide axis 1 of " +
-                       shape_text(input.shape));
+        return invalid({"group_size ", size, " does not divide axis 1 of ", shape_text(input.shape)});
     }
     return check_parameters(scales, zero_points, saturating_mul(input.shape[0], row / size));
 }

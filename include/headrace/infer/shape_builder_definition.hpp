@@ -18,9 +18,7 @@
 
 namespace headrace {
 
-HEADRACE_INLINE error rank_too_large() {
-    return unsupported("rank is above " + number_text(shape_builder::capacity));
-}
+HEADRACE_INLINE error rank_too_large() { return unsupported({"rank is above ", shape_builder::capacity}); }
 
 HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_builder& shape) {
     constexpr std::int64_t largest = std::int64_t{1} << 58;  // of 16 bytes each: 63 bits of bytes
@@ -29,10 +27,10 @@ HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_
     if (type == dtype::shape) return invalid("no tensor has the type shape");
     std::int64_t count = 1;
     for (const std::int64_t size : shape) {
-        if (size < 0) return invalid("shape " + shape_text(shape) + " has a negative size");
+        if (size < 0) return invalid({"shape ", shape_text(shape), " has a negative size"});
         if (size != 0) count = saturating_mul(count, size);
     }
-    if (count > largest) return unsupported("shape " + shape_text(shape) + " is too large");
+    if (count > largest) return unsupported({"shape ", shape_text(shape), " is too large"});
     out.add(type, sizes(shape));
     return {};
 }
@@ -45,8 +43,8 @@ HEADRACE_INLINE result<void> require_rank(std::string_view what, sizes shape, st
                                           std::size_t most) {
     if (shape.size() >= least && shape.size() <= most) return {};
     std::pmr::string text(what);
-    text += " " + shape_text(shape) + " must have rank " + number_text(least);
-    if (most != least) text += most == SIZE_MAX ? " or more" : " to " + number_text(most);
+    text += text_of({" ", shape_text(shape), " must have rank ", least});
+    if (most != least) text += most == SIZE_MAX ? " or more" : text_of({" to ", most});
     return invalid(text);
 }
 
@@ -63,16 +61,14 @@ HEADRACE_INLINE result<shape_builder> broadcast(sizes a, sizes b) {
         if (shape[i] == 1) {
             shape[i] = other;
         } else if (other != 1 && other != shape[i]) {
-            return invalid("cannot broadcast " + shape_text(a) + " with " + shape_text(b));
+            return invalid({"cannot broadcast ", shape_text(a), " with ", shape_text(b)});
         }
     }
     return shape;
 }
 
 HEADRACE_INLINE result<shape_builder> expanded_shape(sizes from, sizes to) {
-    const auto refuse = [&] {
-        return invalid("cannot expand " + shape_text(from) + " to " + shape_text(to));
-    };
+    const auto refuse = [&] { return invalid({"cannot expand ", shape_text(from), " to ", shape_text(to)}); };
     if (to.size() < from.size()) return refuse();
     shape_builder shape(to);
     const std::size_t lead = to.size() - from.size();
@@ -89,7 +85,7 @@ HEADRACE_INLINE result<shape_builder> expanded_shape(sizes from, sizes to) {
 }
 
 HEADRACE_INLINE result<shape_builder> viewed_shape(sizes from, sizes to) {
-    const auto refuse = [&] { return invalid("cannot view " + shape_text(from) + " as " + shape_text(to)); };
+    const auto refuse = [&] { return invalid({"cannot view ", shape_text(from), " as ", shape_text(to)}); };
     const std::int64_t count = element_count(from);
     shape_builder shape(to);
     std::int64_t known = 1;
@@ -115,7 +111,7 @@ HEADRACE_INLINE result<shape_builder> viewed_shape(sizes from, sizes to) {
 HEADRACE_INLINE result<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
     if (rank > shape_builder::capacity) return rank_too_large();
     if (const auto found = normalized_axis(axis, rank)) return *found;
-    return invalid("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
+    return invalid({"axis ", axis, " is out of range for rank ", rank});
 }
 
 HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes empty) {
@@ -124,7 +120,7 @@ HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes e
     axis_set set;
     for (const std::int64_t axis : axes) {
         HEADRACE_TRY(found, axis_of(axis, rank));
-        if (set.contains(found)) return invalid("axis " + number_text(axis) + " is named twice");
+        if (set.contains(found)) return invalid({"axis ", axis, " is named twice"});
         set.insert(found);
     }
     return set;
@@ -132,7 +128,7 @@ HEADRACE_INLINE result<axis_set> axes_of(sizes axes, std::size_t rank, no_axes e
 
 HEADRACE_INLINE result<shape_builder> permutation_of(sizes axes, std::size_t rank) {
     if (axes.size() != rank) {
-        return invalid("permutation " + shape_text(axes) + " does not have rank " + number_text(rank));
+        return invalid({"permutation ", shape_text(axes), " does not have rank ", rank});
     }
     HEADRACE_TRY(axes_of(axes, rank, no_axes::none));
     shape_builder order(axes);
@@ -143,8 +139,7 @@ HEADRACE_INLINE result<shape_builder> permutation_of(sizes axes, std::size_t ran
 HEADRACE_INLINE result<shape_builder> list_for(std::string_view what, sizes items, std::size_t count) {
     if (items.size() == count) return shape_builder(items);
     if (items.size() == 1) return shape_builder::filled(count, items[0]);
-    return invalid(std::pmr::string(what) + " " + shape_text(items) + " must have 1 or " +
-                   number_text(count) + " elements");
+    return invalid({what, " ", shape_text(items), " must have 1 or ", count, " elements"});
 }
 
 }  // namespace headrace

@@ -4,13 +4,13 @@
 #ifndef HEADRACE_INFER_TOSA_DEFINITION_HPP
 #define HEADRACE_INFER_TOSA_DEFINITION_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/inference.hpp>
@@ -44,10 +44,10 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
 /// TOSA broadcasts sizes of 1 only, and never ranks (section 1.9.7).
 [[nodiscard]] inline result<shape_builder> broadcast_equal_ranks(std::string_view op, sizes a, sizes b) {
     const auto wrong = [&] {
-        return refuse(op, "cannot broadcast " + shape_text(a) + " with " + shape_text(b));
+        return refuse(op, {"cannot broadcast ", shape_text(a), " with ", shape_text(b)});
     };
     if (a.size() != b.size())
-        return refuse(op, "ranks of " + shape_text(a) + " and " + shape_text(b) + " differ");
+        return refuse(op, {"ranks of ", shape_text(a), " and ", shape_text(b), " differ"});
     shape_builder shape(a);
     for (std::size_t i = 0; i != a.size(); ++i) {
         if (a[i] != b[i] && a[i] != 1 && b[i] != 1) return wrong();
@@ -60,8 +60,7 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
     const tensor_meta& left = inference::of(a);
     const tensor_meta& right = inference::of(b);
     if (left.dtype != right.dtype) {
-        return refuse(op, "its operands are of " + std::pmr::string(name_of(left.dtype)) + " and " +
-                              std::pmr::string(name_of(right.dtype)));
+        return refuse(op, {"its operands are of ", name_of(left.dtype), " and ", name_of(right.dtype)});
     }
     return broadcast_equal_ranks(op, left.shape, right.shape);
 }
@@ -70,7 +69,7 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
 [[nodiscard]] inline result<std::size_t> axis_in(std::string_view op, std::int64_t axis, value v) {
     const int_list& shape = inference::of(v).shape;
     if (axis >= 0 && axis < static_cast<std::int64_t>(shape.size())) return static_cast<std::size_t>(axis);
-    return refuse(op, "axis " + number_text(axis) + " is not an axis of " + shape_text(shape));
+    return refuse(op, {"axis ", axis, " is not an axis of ", shape_text(shape)});
 }
 
 }  // namespace tosa_rules
@@ -125,8 +124,8 @@ inline result<void> infer_results(tosa::table, const args<tosa::table>& a, infer
     const int_list& entries = inference::of(a.table).shape;
     const std::int64_t wanted = input.dtype == dtype::int16 ? 513 : 256;
     if (entries.size() != 1 || entries[0] != wanted) {
-        return tosa_rules::refuse(
-            "table", "the table " + shape_text(entries) + " must have shape [" + number_text(wanted) + "]");
+        return tosa_rules::refuse("table",
+                                  {"the table ", shape_text(entries), " must have shape [", wanted, "]"});
     }
     return add_result(out, input.dtype == dtype::int16 ? dtype::int32 : input.dtype, input.shape);
 }
@@ -171,9 +170,8 @@ inline result<void> infer_results(tosa::concat, const args<tosa::concat>& a, inf
             fits = i == axis || part.shape[i] == first.shape[i];
         if (!fits) {
             return tosa_rules::refuse(
-                "concat", shape_text(part.shape) + " of " + std::pmr::string(name_of(part.dtype)) +
-                              " does not fit " + shape_text(first.shape) + " of " +
-                              std::pmr::string(name_of(first.dtype)) + " on axis " + number_text(axis));
+                "concat", {shape_text(part.shape), " of ", name_of(part.dtype), " does not fit ",
+                           shape_text(first.shape), " of ", name_of(first.dtype), " on axis ", axis});
         }
         shape[axis] = saturating_add(shape[axis], part.shape[axis]);
     }
@@ -196,11 +194,10 @@ inline result<void> infer_results(tosa::pad, const args<tosa::pad>& a, inference
 inline result<void> infer_results(tosa::reshape, const args<tosa::reshape>& a, inference& out) {
     const tensor_meta& input = inference::of(a.input1);
     HEADRACE_TRY(shape, tosa_rules::shape_operand("reshape", "shape", a.shape));
-    const bool negative =
-        std::any_of(shape->begin(), shape->end(), [](std::int64_t size) { return size < 0; });
+    const bool negative = any_of(*shape, [](std::int64_t size) { return size < 0; });
     if (negative || element_count(*shape) != element_count(input.shape)) {
         return tosa_rules::refuse("reshape",
-                                  "cannot make " + shape_text(*shape) + " of " + shape_text(input.shape));
+                                  {"cannot make ", shape_text(*shape), " of ", shape_text(input.shape)});
     }
     return add_result(out, input.dtype, *shape);
 }
@@ -218,8 +215,8 @@ inline result<void> infer_results(tosa::slice, const args<tosa::slice>& a, infer
     HEADRACE_TRY(tosa_rules::require_items("slice", "size", *size, input.rank(), 1));
     for (std::size_t i = 0; i != input.rank(); ++i) {
         if (saturating_add((*start)[i], (*size)[i]) > input.shape[i]) {
-            return tosa_rules::refuse("slice", "start " + shape_text(*start) + " with size " +
-                                                   shape_text(*size) + " exceeds " + shape_text(input.shape));
+            return tosa_rules::refuse("slice", {"start ", shape_text(*start), " with size ",
+                                                shape_text(*size), " exceeds ", shape_text(input.shape)});
         }
     }
     return add_result(out, input.dtype, *size);
@@ -241,10 +238,9 @@ inline result<void> infer_results(tosa::transpose, const args<tosa::transpose>& 
     HEADRACE_TRY(tosa_rules::require_items("transpose", "perms", a.perms, input.rank(), 0));
     shape_builder shape;
     for (std::size_t i = 0; i != input.rank(); ++i) {
-        const std::int64_t* end = a.perms.begin() + i;
         if (a.perms[i] >= static_cast<std::int64_t>(input.rank()) ||
-            std::find(a.perms.begin(), end, a.perms[i]) != end) {
-            return tosa_rules::refuse("transpose", "perms " + shape_text(a.perms) + " is not a permutation");
+            contains(sizes(a.perms).first(i), a.perms[i])) {
+            return tosa_rules::refuse("transpose", {"perms ", shape_text(a.perms), " is not a permutation"});
         }
         shape.push_back(input.shape[static_cast<std::size_t>(a.perms[i])]);
     }
@@ -258,8 +254,8 @@ inline result<void> infer_results(tosa::gather, const args<tosa::gather>& a, inf
     const tensor_meta& values = inference::of(a.values);
     const int_list& indices = inference::of(a.indices).shape;
     if (values.shape[0] != indices[0]) {
-        return tosa_rules::refuse("gather", "batches of values " + shape_text(values.shape) +
-                                                " and indices " + shape_text(indices) + " differ");
+        return tosa_rules::refuse("gather", {"batches of values ", shape_text(values.shape), " and indices ",
+                                             shape_text(indices), " differ"});
     }
     return add_result(out, values.dtype, {indices[0], indices[1], values.shape[2]});
 }
@@ -274,9 +270,9 @@ inline result<void> infer_results(tosa::scatter, const args<tosa::scatter>& a, i
     const bool fits = values.shape[0] == indices[0] && input[0] == indices[0] && input[1] == indices[1] &&
                       input[2] == values.shape[2] && values.shape[1] >= indices[1];
     if (!fits) {
-        return tosa_rules::refuse("scatter", "input " + shape_text(input) + " at indices " +
-                                                 shape_text(indices) + " does not fit into " +
-                                                 shape_text(values.shape));
+        return tosa_rules::refuse("scatter",
+                                  {"input ", shape_text(input), " at indices ", shape_text(indices),
+                                   " does not fit into ", shape_text(values.shape)});
     }
     return add_result(out, values);
 }
@@ -299,8 +295,8 @@ inline result<void> infer_results(tosa::rescale, const args<tosa::rescale>& a, i
     for (const value v : {a.multiplier, a.shift}) {
         const int_list& shape = inference::of(v).shape;
         if (shape.size() != 1 || shape[0] != scales) {
-            return tosa_rules::refuse(op, "multiplier and shift must have shape [" + number_text(scales) +
-                                              "], not " + shape_text(shape));
+            return tosa_rules::refuse(
+                op, {"multiplier and shift must have shape [", scales, "], not ", shape_text(shape)});
         }
     }
     if (inference::of(a.multiplier).dtype != (a.scale32 ? dtype::int32 : dtype::int16)) {

@@ -23,7 +23,10 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 
 /// "conv2d: …", the tag first.
 [[nodiscard]] inline error refuse(std::string_view op, std::string_view what) {
-    return invalid(std::pmr::string(op) + ": " + std::pmr::string(what));
+    return invalid({op, ": ", what});
+}
+[[nodiscard]] inline error refuse(std::string_view op, std::initializer_list<text_part> what) {
+    return refuse(op, text_of(what));
 }
 
 /// Refuses another number of items in an attribute, or an item below `least`.
@@ -31,13 +34,11 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                 const int_list& items, std::size_t count,
                                                 std::int64_t least) {
     if (items.size() != count) {
-        return refuse(op, std::pmr::string(what) + " " + shape_text(items) + " must have " +
-                              counted_text(count, "item"));
+        return refuse(op, {what, " ", shape_text(items), " must have ", counted_text(count, "item")});
     }
     for (const std::int64_t item : items) {
         if (item < least) {
-            return refuse(op, std::pmr::string(what) + " " + shape_text(items) + " has an item below " +
-                                  number_text(least));
+            return refuse(op, {what, " ", shape_text(items), " has an item below ", least});
         }
     }
     return {};
@@ -47,22 +48,21 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                   std::size_t rank) {
     const int_list& shape = inference::of(v).shape;
     if (shape.size() == rank) return {};
-    return refuse(op,
-                  std::pmr::string(what) + " " + shape_text(shape) + " must have rank " + number_text(rank));
+    return refuse(op, {what, " ", shape_text(shape), " must have rank ", rank});
 }
 
 /// Refuses an operand of other than one element in one dimension, which zero points and the like have.
 [[nodiscard]] inline result<void> require_single(std::string_view op, std::string_view what, value v) {
     const int_list& shape = inference::of(v).shape;
     if (shape.size() == 1 && shape[0] == 1) return {};
-    return refuse(op, std::pmr::string(what) + " " + shape_text(shape) + " must have shape [1]");
+    return refuse(op, {what, " ", shape_text(shape), " must have shape [1]"});
 }
 
 /// The elements of a shape operand, which in TOSA 1.0 CONST_SHAPE alone gives.
 [[nodiscard]] inline result<const int_list*> shape_operand(std::string_view op, std::string_view what,
                                                            value v) {
     const auto* shape = match<tosa::const_shape>(v);
-    if (shape == nullptr) return refuse(op, std::pmr::string(what) + " is not a CONST_SHAPE");
+    if (shape == nullptr) return refuse(op, {what, " is not a CONST_SHAPE"});
     return &shape->values;
 }
 
@@ -71,9 +71,9 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
 [[nodiscard]] inline result<std::int64_t> exact_positions(std::string_view op, std::int64_t room,
                                                           std::int64_t stride,
                                                           const std::pmr::string& terms) {
-    if (room < 0) return refuse(op, "(" + terms + ") is negative");
+    if (room < 0) return refuse(op, {"(", terms, ") is negative"});
     if (room % stride != 0) {
-        return refuse(op, "(" + terms + ") is not divisible by stride " + number_text(stride));
+        return refuse(op, {"(", terms, ") is not divisible by stride ", stride});
     }
     return room / stride + 1;
 }
@@ -83,8 +83,7 @@ inline constexpr std::string_view axis_names[] = {"depth", "height", "width"};
                                                               std::int64_t size, std::int64_t pad,
                                                               std::int64_t extent, std::int64_t stride) {
     return exact_positions(op, saturating_sub(saturating_add(size, pad), extent), stride,
-                           std::pmr::string(axis) + " " + number_text(size) + " + pad " + number_text(pad) +
-                               " - kernel " + number_text(extent));
+                           text_of({axis, " ", size, " + pad ", pad, " - kernel ", extent}));
 }
 
 /// A convolution over the last `Axes` axes but one: shapes of input, kernel and channels, and their
@@ -120,9 +119,8 @@ template <class Args>
                                          std::int64_t channels, inference& out) {
     const tensor_meta& bias = inference::of(a.bias);
     if (bias.rank() != 1 || (bias.shape[0] != channels && bias.shape[0] != 1)) {
-        return refuse(op, "bias " + shape_text(bias.shape) +
-                              " must have one element or one for each of the " + number_text(channels) +
-                              " output channels");
+        return refuse(op, {"bias ", shape_text(bias.shape), " must have one element or one for each of the ",
+                           channels, " output channels"});
     }
     HEADRACE_TRY(require_single(op, "input_zp", a.input_zp));
     HEADRACE_TRY(require_single(op, "weight_zp", a.weight_zp));
@@ -133,7 +131,7 @@ template <class Args>
 [[nodiscard]] inline result<void> require_same_channels(std::string_view op, std::int64_t input,
                                                         std::int64_t weight) {
     if (input == weight) return {};
-    return refuse(op, "the input has " + number_text(input) + " channels, the weight " + number_text(weight));
+    return refuse(op, {"the input has ", input, " channels, the weight ", weight});
 }
 
 /// CONV2D and CONV3D: weights are [output channels, kernel…, input channels].
@@ -160,8 +158,8 @@ template <class Args>
     shape_builder shape{input.shape[0]};
     for (std::size_t i = 0; i != 2; ++i) {
         if (a.pad[2 * i] >= a.kernel[i] || a.pad[2 * i + 1] >= a.kernel[i]) {
-            return refuse(
-                op, "pad " + shape_text(a.pad) + " must be smaller than kernel " + shape_text(a.kernel));
+            return refuse(op,
+                          {"pad ", shape_text(a.pad), " must be smaller than kernel ", shape_text(a.kernel)});
         }
         HEADRACE_TRY(size, window_positions_of(op, axis_names[1 + i], input.shape[1 + i],
                                                saturating_add(a.pad[2 * i], a.pad[2 * i + 1]), a.kernel[i],
@@ -214,16 +212,16 @@ inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::trans
     for (std::size_t i = 0; i != 2; ++i) {
         const std::int64_t kernel = weight[1 + i];
         if (a.out_pad[2 * i] <= -kernel || a.out_pad[2 * i + 1] <= -kernel) {
-            return tosa_rules::refuse(op, "out_pad " + shape_text(a.out_pad) +
-                                              " must be above minus the kernel " +
-                                              shape_text(weight.subspan(1, 2)));
+            return tosa_rules::refuse(op,
+                                      {"out_pad ", shape_text(a.out_pad), " must be above minus the kernel ",
+                                       shape_text(weight.subspan(1, 2))});
         }
         const std::int64_t pad = saturating_add(a.out_pad[2 * i], a.out_pad[2 * i + 1]);
         const std::int64_t moved = saturating_mul(saturating_sub(input[1 + i], 1), a.stride[i]);
         shape.push_back(saturating_add(saturating_add(moved, pad), kernel));
         if (shape.back() < 1) {
-            return tosa_rules::refuse(op, std::pmr::string(tosa_rules::axis_names[1 + i]) +
-                                              " of the result would be " + number_text(shape.back()));
+            return tosa_rules::refuse(
+                op, {tosa_rules::axis_names[1 + i], " of the result would be ", shape.back()});
         }
     }
     return tosa_rules::add_convolved(op, a, shape, weight[0], out);
@@ -252,7 +250,7 @@ inline result<void> infer_results(tosa::matmul, const args<tosa::matmul>& a, inf
     const tensor_meta& right = inference::of(a.b);
     if (left.shape[0] != right.shape[0] || left.shape[2] != right.shape[1]) {
         return tosa_rules::refuse(
-            op, "cannot multiply " + shape_text(left.shape) + " by " + shape_text(right.shape));
+            op, {"cannot multiply ", shape_text(left.shape), " by ", shape_text(right.shape)});
     }
     const auto product_type = [&] {
         if (a.output_type != dtype::unknown) return a.output_type;
@@ -281,7 +279,7 @@ inline result<void> infer_results(tosa::fft2d, const args<tosa::fft2d>& a, infer
         return tosa_rules::refuse("fft2d", "its operands differ in shape");
     if (!tosa_rules::is_power_of_two(real.shape[1]) || !tosa_rules::is_power_of_two(real.shape[2])) {
         return tosa_rules::refuse("fft2d",
-                                  shape_text(real.shape) + " must have powers of two as height and width");
+                                  {shape_text(real.shape), " must have powers of two as height and width"});
     }
     HEADRACE_TRY(add_result(out, real));
     return add_result(out, real);
@@ -292,7 +290,7 @@ inline result<void> infer_results(tosa::rfft2d, const args<tosa::rfft2d>& a, inf
     const tensor_meta& real = inference::of(a.input_real);
     if (!tosa_rules::is_power_of_two(real.shape[1]) || !tosa_rules::is_power_of_two(real.shape[2])) {
         return tosa_rules::refuse("rfft2d",
-                                  shape_text(real.shape) + " must have powers of two as height and width");
+                                  {shape_text(real.shape), " must have powers of two as height and width"});
     }
     const shape_builder half{real.shape[0], real.shape[1], real.shape[2] / 2 + 1};
     HEADRACE_TRY(add_result(out, real.dtype, half));
@@ -310,9 +308,7 @@ struct resize_axis {
 };
 [[nodiscard]] inline result<std::int64_t> resized(std::string_view axis, std::int64_t size,
                                                   const resize_axis& r) {
-    const auto wrong = [&](std::string_view what) {
-        return refuse("resize", std::pmr::string(axis) + ": " + std::pmr::string(what));
-    };
+    const auto wrong = [&](std::string_view what) { return refuse("resize", {axis, ": ", what}); };
     if (r.numerator <= 0 || r.denominator <= 0) return wrong("its scale is not positive");
     if (r.numerator > 2048) return wrong("the scale's numerator is above 2048");
     if (r.denominator >= 16 * r.numerator) return wrong("it would shrink by 16 or more");
@@ -321,9 +317,8 @@ struct resize_axis {
     if (size >= 16384) return wrong("its size is not below 16384");
     const std::int64_t room = (size - 1) * r.numerator - r.offset + r.border;
     HEADRACE_TRY(given, exact_positions("resize", room, r.denominator,
-                                        "(" + std::pmr::string(axis) + " " + number_text(size) + " - 1) * " +
-                                            number_text(r.numerator) + " - offset " + number_text(r.offset) +
-                                            " + border " + number_text(r.border)));
+                                        text_of({"(", axis, " ", size, " - 1) * ", r.numerator, " - offset ",
+                                                 r.offset, " + border ", r.border})));
     if (given >= 16384) return wrong("the result's size is not below 16384");
     return given;
 }

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
@@ -49,7 +49,8 @@ public:
 
 private:
     static error broken(const node& n, std::pmr::string what) {
-        return invalid((n.name().empty() ? node_label(n) + ": " : message_prefix(n)) + std::move(what));
+        return invalid((n.name().empty() ? text_of({node_label(n), ": "}) : message_prefix(n)) +
+                       std::move(what));
     }
 
     // The list of nodes: as long as it says, and linked both ways.
@@ -65,16 +66,15 @@ private:
             if (n.previous != previous) return broken(n, "is not linked to the node before it");
             if (n.op->results != variadic_results &&
                 n.result_count != static_cast<std::uint32_t>(n.op->results)) {
-                return broken(n, "has " + counted_text(n.result_count, "result") + ", its op " +
-                                     number_text(n.op->results));
+                return broken(
+                    n, text_of({"has ", counted_text(n.result_count, "result"), ", its op ", n.op->results}));
             }
             present_[n.id] = true;
             previous = &n;
             ++counts_[n.op];
         }
         if (count != graph_->size() || graph_->last() != previous) {
-            return invalid("the graph lists " + counted_text(count, "node") + " but has " +
-                           number_text(graph_->size()));
+            return invalid({"the graph lists ", counted_text(count, "node"), " but has ", graph_->size()});
         }
         return {};
     }
@@ -82,8 +82,8 @@ private:
     result<void> check_census() const {
         std::optional<error> failure;
         const auto disagree = [&](const op_info& op, std::size_t counted, std::size_t found) {
-            failure = invalid("the census counts " + counted_text(counted, "node") + " of " +
-                              std::pmr::string(op.name) + ", the graph has " + number_text(found));
+            failure = invalid({"the census counts ", counted_text(counted, "node"), " of ", op.name,
+                               ", the graph has ", found});
         };
         graph_->census().for_each([&](const op_info& op, std::size_t counted) {
             const auto found = counts_.find(&op);
@@ -105,7 +105,7 @@ private:
     result<void> check_output() const {
         const std::size_t outputs = graph_->census().count(info_of<builtin::output>);
         if (outputs != 1) {
-            return invalid("the graph has " + number_text(outputs) + " output nodes instead of one");
+            return invalid({"the graph has ", outputs, " output nodes instead of one"});
         }
         if (graph_->output() != graph_->last()) return broken(*graph_->last(), "comes after the output node");
         return {};
@@ -114,23 +114,24 @@ private:
     result<void> check_operands(const node& n) const {
         std::size_t i = 0;
         for (const edge& e : n.operand_edges()) {
-            const auto which = [i] { return "operand " + number_text(i); };
-            if (e.slot->producer == nullptr) return broken(n, which() + " is empty");
+            const auto which = [i] { return text_of({"operand ", i}); };
+            if (e.slot->producer == nullptr) return broken(n, text_of({which(), " is empty"}));
             const node& producer = *e.slot->producer;
             if (producer.owner == nullptr) {
-                return broken(n, which() + " comes from " + node_label(producer) + ", which has been erased");
+                return broken(
+                    n, text_of({which(), " comes from ", node_label(producer), ", which has been erased"}));
             }
-            if (producer.owner != graph_) return broken(n, which() + " comes from another graph");
+            if (producer.owner != graph_) return broken(n, text_of({which(), " comes from another graph"}));
             if (producer.id >= present_.size() || !present_[producer.id]) {
-                return broken(n, which() + " comes from " + node_label(producer) + ", which has been erased");
+                return broken(
+                    n, text_of({which(), " comes from ", node_label(producer), ", which has been erased"}));
             }
             if (e.slot->result >= producer.result_count) {
-                return broken(n, which() + " is result " + number_text(e.slot->result) + " of " +
-                                     node_label(producer) + ", which has " +
-                                     number_text(producer.result_count));
+                return broken(n, text_of({which(), " is result ", e.slot->result, " of ",
+                                          node_label(producer), ", which has ", producer.result_count}));
             }
             if (e.source != &producer || e.target != &n || e.operand != i) {
-                return broken(n, which() + " was changed without graph::set_operand");
+                return broken(n, text_of({which(), " was changed without graph::set_operand"}));
             }
             ++i;
         }
@@ -142,7 +143,7 @@ private:
         std::size_t used = 0;
         std::size_t operands = 0;
         const edge* too_early = nullptr;
-        std::pmr::vector<bool> seen(graph_->id_bound());
+        pmr_vector<bool> seen(graph_->id_bound());
         for (const node& n : graph_->nodes()) {
             HEADRACE_TRY(check_operands(n));
             HEADRACE_TRY(check_uses(n, used));
@@ -153,20 +154,22 @@ private:
             seen[n.id] = true;
         }
         if (used != operands) {
-            return invalid("the graph has " + counted_text(operands, "operand") + " but lists " +
-                           counted_text(used, "use"));
+            return invalid({"the graph has ", counted_text(operands, "operand"), " but lists ",
+                            counted_text(used, "use")});
         }
         if (too_early == nullptr) return {};
         // A cycle is worth a better message than the order that it makes impossible.
         if (auto order = topological_order(*graph_); !order) return order.error();
-        return broken(*too_early->target, "comes before its operand " + node_label(*too_early->source));
+        return broken(*too_early->target,
+                      text_of({"comes before its operand ", node_label(*too_early->source)}));
     }
 
     result<void> check_uses(const node& n, std::size_t& used) const {
         for (const edge& e : n.uses()) {
             ++used;
             if (e.source != &n || e.target->id >= present_.size() || !present_[e.target->id])
-                return broken(n, "is listed as used by " + node_label(*e.target) + ", which does not use it");
+                return broken(
+                    n, text_of({"is listed as used by ", node_label(*e.target), ", which does not use it"}));
         }
         return {};
     }
@@ -182,8 +185,8 @@ private:
         const node& out = *graph_->output();
         const auto* exported = out.find_annotation<output_names>();
         if (exported != nullptr && exported->names.size() != out.operand_count) {
-            return invalid("the graph has " + counted_text(out.operand_count, "output") + " but names for " +
-                           number_text(exported->names.size()));
+            return invalid({"the graph has ", counted_text(out.operand_count, "output"), " but names for ",
+                            exported->names.size()});
         }
         std::pmr::unordered_map<std::string_view, value> outputs;
         for (std::size_t i = 0; i != out.operand_count; ++i) {
@@ -193,7 +196,7 @@ private:
             if (name.empty()) continue;
             const auto [found, added] = outputs.emplace(name, v);
             if (!added && found->second != v) {
-                return broken(*v.producer, "another output has the same name, " + std::pmr::string(name));
+                return broken(*v.producer, text_of({"another output has the same name, ", name}));
             }
         }
         return {};
@@ -203,11 +206,10 @@ private:
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& meta = n.results[i].meta;
             if (!meta && (options_->metadata_required || is<builtin::constant>(n))) {
-                return broken(n, "result " + number_text(i) + " has no metadata");
+                return broken(n, text_of({"result ", i, " has no metadata"}));
             }
             if (meta && !meta->checked_elements()) {
-                return broken(n,
-                              "result " + number_text(i) + " has the impossible shape " + meta_text(*meta));
+                return broken(n, text_of({"result ", i, " has the impossible shape ", meta_text(*meta)}));
             }
         }
         // What an input or a constant is, the program says: no rule can.
@@ -222,18 +224,18 @@ private:
         std::pmr::monotonic_buffer_resource arena;
         inference inferred(&arena);
         if (auto done = rule(n.arguments, inferred); !done) {
-            return broken(n, "breaks the op's own rule: " + done.error().message);
+            return broken(n, text_of({"breaks the op's own rule: ", done.error().message}));
         }
         if (inferred.results().size() != n.result_count) {
-            return broken(n, "has " + counted_text(n.result_count, "result") + ", inference gives " +
-                                 number_text(inferred.results().size()));
+            return broken(n, text_of({"has ", counted_text(n.result_count, "result"), ", inference gives ",
+                                      inferred.results().size()}));
         }
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& meta = n.results[i].meta;
             const tensor_meta& expected = inferred.results()[i];
             if (meta && !(*meta == expected)) {
-                return broken(n, "result " + number_text(i) + " is " + meta_text(*meta) +
-                                     ", inference gives " + meta_text(expected));
+                return broken(n, text_of({"result ", i, " is ", meta_text(*meta), ", inference gives ",
+                                          meta_text(expected)}));
             }
         }
         return {};
@@ -244,9 +246,9 @@ private:
         for_each_region(n, [&](const field_info& f, const graph* region) {
             if (!sound) return;
             if (region == nullptr || region->parent() != graph_) {
-                sound = broken(n, std::pmr::string(f.name) + " is not a region of its graph");
+                sound = broken(n, text_of({f.name, " is not a region of its graph"}));
             } else if (auto done = verifier(*region, *options_).run(); !done) {
-                error outer = broken(n, "in " + std::pmr::string(f.name) + ": " + done.error().message);
+                error outer = broken(n, text_of({"in ", f.name, ": ", done.error().message}));
                 outer.kind = done.error().kind;
                 sound = std::move(outer);
             }
@@ -256,7 +258,7 @@ private:
 
     const graph* graph_;
     const verify_options* options_;
-    std::pmr::vector<bool> present_;  // by id
+    pmr_vector<bool> present_;  // by id
     std::pmr::unordered_map<const op_info*, std::size_t> counts_;
 };
 

@@ -21,8 +21,8 @@ HEADRACE_INLINE result<std::int64_t> window_positions(std::int64_t size, const w
     const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
     const std::int64_t room = saturating_sub(padded, w.extent());
     if (room < 0 && (!ceil_mode || room <= -w.stride)) {
-        return invalid("a window of " + number_text(w.extent()) + " does not fit in an axis of " +
-                       number_text(size) + " padded to " + number_text(padded));
+        return invalid(
+            {"a window of ", w.extent(), " does not fit in an axis of ", size, " padded to ", padded});
     }
     std::int64_t last = room < 0 ? 0 : room / w.stride;
     if (ceil_mode && room > 0 && room % w.stride != 0) ++last;

@@ -115,7 +115,7 @@ HEADRACE_INLINE void remove_temporary_files() { detail::temporaries::of_process(
 namespace detail {
 
 HEADRACE_INLINE error cannot_write(const std::string& path, int reason) {
-    return unwritable("cannot write " + path + ": " + std::strerror(reason));
+    return unwritable({"cannot write ", path, ": ", std::strerror(reason)});
 }
 
 HEADRACE_INLINE result<void> write_to_descriptor(const std::string& path, int descriptor,

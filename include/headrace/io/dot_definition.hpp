@@ -17,6 +17,7 @@
 #include <boost/graph/graphviz.hpp>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/dot.hpp>
 #include <headrace/io/node_text.hpp>
@@ -152,7 +153,7 @@ private:
     static constexpr std::size_t max_depth = 64;  // Graphviz reads clusters recursively
     struct cluster {
         std::pmr::string label;
-        std::pmr::vector<std::pmr::string> nodes;
+        pmr_vector<std::pmr::string> nodes;
         std::map<std::pmr::string, cluster> inner;
     };
 

@@ -61,7 +61,7 @@ private:
     const std::size_t count = offsets.size();
     const std::size_t rank = count == 0 ? 0 : shapes.size() / count;
     if (rank > max_rank || shapes.size() != rank * count || widths.size() != count || regions.size() != count)
-        return malformed("the lists of the " + kind + "s differ in length");
+        return malformed({"the lists of the ", kind, "s differ in length"});
     std::vector<std::uint32_t> numbers{static_cast<std::uint32_t>(count)};
     const auto put = [&](std::uint64_t n) { numbers.push_back(static_cast<std::uint32_t>(n)); };
     for (std::size_t i = 0; i != count; ++i) {

@@ -232,7 +232,7 @@ private:
     }
     void fail(const node& n, std::string_view what) {
         out_ += "null";
-        if (!error_) error_ = invalid(message_prefix(n) + "cannot be written: " + std::pmr::string(what));
+        if (!error_) error_ = invalid({message_prefix(n), "cannot be written: ", what});
     }
 
     const graph_json_stores& stores_;

@@ -54,8 +54,8 @@ public:
         if (!archive_) {
             auto opened = open_mapped(path_);
             if (!opened)
-                return malformed(opened.error().message +
-                                 ", and it has the constant's elements; copy it along with the text");
+                return malformed({opened.error().message,
+                                  ", and it has the constant's elements; copy it along with the text"});
             file_ = std::move(opened).value();
             auto archive = zip_archive::open(file_.bytes());
             if (!archive) return archive.error().in(path_);
@@ -63,8 +63,8 @@ public:
         }
         const zip_entry* const entry = archive_->find(key);
         if (entry == nullptr)
-            return malformed(path_ + " has no constant " + in_quotes(key) +
-                             "; it is not the data file of this text; write both again");
+            return malformed({path_, " has no constant ", in_quotes(key),
+                              "; it is not the data file of this text; write both again"});
         auto bytes = archive_->view(*entry);
         if (!bytes) return bytes.error().in(path_);
         return bytes;

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/graph_text_cursor.hpp>
 #include <headrace/ir/node.hpp>
@@ -60,7 +60,7 @@ private:
         return made;
     }
 
-    std::unordered_map<const node*, std::pmr::vector<std::pmr::string>> names_;
+    std::unordered_map<const node*, pmr_vector<std::pmr::string>> names_;
     std::unordered_map<std::string_view, int> counts_;
     std::unordered_set<std::pmr::string> labels_;
     std::unordered_map<std::pmr::string, int> numbers_;

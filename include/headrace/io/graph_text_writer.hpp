@@ -64,7 +64,7 @@ private:
     void put_header(const graph& g, const program* facts) {
         if (g.target().features != 0) {
             const std::string target = target_text(g.target());
-            if (!parse_target(target)) error_ = invalid("the graph's target has no profile: " + target);
+            if (!parse_target(target)) error_ = invalid({"the graph's target has no profile: ", target});
             out_ += "target \"" + target + "\"\n";
         }
         if (facts == nullptr) return;
@@ -293,9 +293,7 @@ private:
     }
 
     void fail(std::string_view what) {
-        if (!error_)
-            error_ =
-                invalid(message_prefix(*current_) + "cannot be written as text: " + std::pmr::string(what));
+        if (!error_) error_ = invalid({message_prefix(*current_), "cannot be written as text: ", what});
     }
 
     std::size_t inline_elements_;

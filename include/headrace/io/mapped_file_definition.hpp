@@ -87,7 +87,7 @@ HEADRACE_INLINE result<void> mapped_file::check() const {
     const bool is_shorter = !bytes_.empty() && ::stat(path_.c_str(), &now) == 0 && now.st_dev == device_ &&
                             now.st_ino == number_ && static_cast<std::size_t>(now.st_size) < bytes_.size();
     if (!is_shorter && (place_ == nullptr || !place_->torn)) return {};
-    return malformed(path_ + ": became shorter while it was read");
+    return malformed({path_, ": became shorter while it was read"});
 }
 
 HEADRACE_INLINE void guard_mapped_files() {
@@ -102,7 +102,7 @@ HEADRACE_INLINE void guard_mapped_files() {
 }
 
 HEADRACE_INLINE result<mapped_file> open_mapped(const std::filesystem::path& path) {
-    const auto fail = [&](const char* what) { return malformed(path.string() + ": " + what); };
+    const auto fail = [&](const char* what) { return malformed({path.string(), ": ", what}); };
     // O_NONBLOCK: opening a pipe must not wait for its writer.
     detail::file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.number < 0) return fail(errno == ENOENT ? "no such file" : std::strerror(errno));

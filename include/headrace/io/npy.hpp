@@ -127,8 +127,7 @@ struct npy_parts {
     if (!text.starts_with(magic) || text.size() < 12) return malformed("is not an .npy file");
     const auto byte_at = [&](std::size_t i) { return std::to_integer<std::size_t>(bytes[i]); };
     const std::size_t version = byte_at(6);
-    if (version != 1 && version != 2)
-        return malformed("has .npy version " + std::to_string(version) + ", not 1 or 2");
+    if (version != 1 && version != 2) return malformed({"has .npy version ", version, ", not 1 or 2"});
     const std::size_t begin = version == 1 ? 10 : 12;
     std::size_t size = byte_at(8) | byte_at(9) << 8U;
     if (version == 2) size |= byte_at(10) << 16U | byte_at(11) << 24U;
@@ -141,8 +140,7 @@ struct npy_parts {
     const std::string_view type_text = npy_field(parts.header, "descr");
     const dtype type = npy_dtype(type_text);
     if (type == dtype::unknown) {
-        return malformed("holds elements of type " + std::string(type_text.substr(0, 5)) +
-                         ", which cannot be read");
+        return malformed({"holds elements of type ", type_text.substr(0, 5), ", which cannot be read"});
     }
     const std::string_view order = npy_field(parts.header, "fortran_order");
     const bool column_major = order.starts_with("True");
@@ -171,8 +169,7 @@ struct npy_parts {
 [[nodiscard]] inline result<std::vector<std::byte>> npy_bytes_of(const tensor_meta& meta,
                                                                  std::span<const std::byte> data) {
     const auto* type = std::ranges::find(detail::npy_types, meta.dtype, &detail::npy_type::dtype);
-    if (type == std::end(detail::npy_types))
-        return unsupported("npy: no type for " + std::string(name_of(meta.dtype)));
+    if (type == std::end(detail::npy_types)) return unsupported({"npy: no type for ", name_of(meta.dtype)});
     constexpr std::size_t alignment = 64;
     std::string header = "{'descr': '";
     header += traits_of(meta.dtype).bits == 8 ? '|' : '<';

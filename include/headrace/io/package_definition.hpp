@@ -181,15 +181,14 @@ HEADRACE_INLINE result<const package_method*> package::method(std::string_view n
     std::string names;
     for (const auto& [known, m] : methods_) (names += names.empty() ? "" : ", ") += known;
     if (name.empty())
-        return unsupported(directory_.string() + ": it has several methods, name one of: " + names);
-    return unsupported(directory_.string() + ": there is no method '" + std::string(name) +
-                       "'; it has: " + names);
+        return unsupported({directory_.string(), ": it has several methods, name one of: ", names});
+    return unsupported({directory_.string(), ": there is no method '", name, "'; it has: ", names});
 }
 
 HEADRACE_INLINE result<std::vector<std::byte>> package::flatbuffer(std::size_t number) const {
     const package_delegate& d = delegates_[number];
     const auto in_file = [&](const std::string& what) {
-        return malformed((directory_ / d.file).string() + ": " + what);
+        return malformed({(directory_ / d.file).string(), ": ", what});
     };
     HEADRACE_TRY(file, open_mapped(directory_ / d.file));
     std::vector<std::span<const std::byte>> constants;

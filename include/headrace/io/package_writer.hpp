@@ -109,7 +109,7 @@ public:
         std::vector<std::span<const std::byte>> constants;
         for (const std::string& key : data_keys) {
             const auto known = keys_.find(key);
-            if (known == keys_.end()) return invalid("delegate " + d.file + ": no data '" + key + "'");
+            if (known == keys_.end()) return invalid({"delegate ", d.file, ": no data '", key, "'"});
             d.data.push_back(known->second);
             constants.emplace_back(buffers_[known->second].bytes);
         }
@@ -142,10 +142,10 @@ public:
     [[nodiscard]] result<void> write(const std::filesystem::path& directory) const {
         const auto fail = [&] {
             const int reason = errno;
-            return unwritable("cannot write " + directory.string() + ": " + std::strerror(reason));
+            return unwritable({"cannot write ", directory.string(), ": ", std::strerror(reason)});
         };
         for (const auto& [name, bytes] : files_) {
-            if (!is_plain_name(name)) return invalid("'" + name + "' cannot be the name of a file");
+            if (!is_plain_name(name)) return invalid({"'", name, "' cannot be the name of a file"});
         }
         detail::temporary_directory temporary(directory);
         if (!temporary.is_made()) return fail();
@@ -155,7 +155,7 @@ public:
             if (std::find(tags.begin(), tags.end(), b.tag) == tags.end()) tags.push_back(b.tag);
         }
         for (const std::string& tag : tags) {
-            if (!is_plain_name(file_of(tag))) return invalid("'" + tag + "' cannot be an external tag");
+            if (!is_plain_name(file_of(tag))) return invalid({"'", tag, "' cannot be an external tag"});
             HEADRACE_TRY(write_atomically(temporary.file(file_of(tag)), lay_out(tag, offsets)));
         }
         for (const auto& [name, bytes] : files_) {

@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_convert.hpp>
 #include <headrace/io/pt2_number.hpp>
@@ -248,10 +248,10 @@ private:
     region_reader read_region_;
     const op_info* op_ = nullptr;
     std::byte* arguments_ = nullptr;
-    std::pmr::vector<const field_info*> given_;
-    std::pmr::vector<std::pair<const field_info*, scalar>> numbers_;
+    pmr_vector<const field_info*> given_;
+    pmr_vector<std::pair<const field_info*, scalar>> numbers_;
     const field_info* appended_to_ = nullptr;
-    std::pmr::vector<value> appended_;
+    pmr_vector<value> appended_;
 };
 
 }  // namespace headrace::pt2

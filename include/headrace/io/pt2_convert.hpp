@@ -14,8 +14,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_scope.hpp>
 #include <headrace/io/pt2_tensor.hpp>
@@ -78,7 +78,7 @@ public:
         if (!a.is("as_optional_tensors")) {
             list<value> all;
             if (!convert(a, all)) return false;
-            const std::pmr::vector<std::optional<value>> items(all.begin(), all.end(), scratch_);
+            const pmr_vector<std::optional<value>> items(all.begin(), all.end(), scratch_);
             out = keep(items);
             return true;
         }
@@ -124,7 +124,7 @@ public:
     // `out` comes with the schema's default: one number stands for a list as long as that.
     bool convert(const argument& a, int_list& out) {
         if (std::int64_t one = 0; convert(a, one)) {
-            const std::pmr::vector<std::int64_t> items(std::max<std::size_t>(out.size(), 1), one, scratch_);
+            const pmr_vector<std::int64_t> items(std::max<std::size_t>(out.size(), 1), one, scratch_);
             out = int_list(std::span<const std::int64_t>(keep(items)));
             return true;
         }
@@ -182,7 +182,7 @@ public:
     bool convert_list(const argument& a, std::string_view tag, list<T>& out, Item&& item) {
         simdjson::dom::array array;
         if (a.content.get(array) || (!a.is(tag) && array.size() != 0)) return false;
-        std::pmr::vector<T> items(scratch_);
+        pmr_vector<T> items(scratch_);
         for (const simdjson::dom::element e : array) {
             if (!item(e, items.emplace_back())) return false;
         }
@@ -191,7 +191,7 @@ public:
     }
 
     template <class T>
-    list<T> keep(const std::pmr::vector<T>& items) {
+    list<T> keep(const pmr_vector<T>& items) {
         T* copy = static_cast<T*>(scratch_->allocate(items.size() * sizeof(T) + 1, alignof(T)));
         std::uninitialized_copy(items.begin(), items.end(), copy);
         return {copy, items.size()};

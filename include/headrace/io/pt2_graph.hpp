@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
@@ -76,7 +76,7 @@ private:
         std::array<std::byte, 2048> first;
         std::pmr::monotonic_buffer_resource scratch(first.data(), first.size());
         graph& g = names.owner();
-        std::pmr::vector<std::string_view> results(&scratch);
+        pmr_vector<std::string_view> results(&scratch);
         if (!read_results(names, text.outputs, results, scratch)) return;
         argument_reader reader(names, json_, &scratch,
                                [&](std::string_view region) { return read_region(g, region); });
@@ -127,7 +127,7 @@ private:
 
     // False for a node that computes a number from sizes, which is known: it is not needed. A result without
     // a name is one that is None.
-    bool read_results(scope& names, std::string_view outputs, std::pmr::vector<std::string_view>& results,
+    bool read_results(scope& names, std::string_view outputs, pmr_vector<std::string_view>& results,
                       std::pmr::memory_resource& scratch) {
         const auto add = [&](simdjson::dom::element tensor) {
             const auto name = json_get<std::string_view>(tensor, "name");
@@ -194,7 +194,7 @@ private:
             names.define(region.create<builtin::placeholder>({}).result(), name);
         });
         read_nodes(names, text.nodes);
-        std::pmr::vector<value> results(arena_);
+        pmr_vector<value> results(arena_);
         for_each_tensor(text.outputs, [&](std::string_view name) { results.push_back(names.find(name)); });
         region.create<builtin::output>({.values = results});
     }

@@ -354,9 +354,9 @@ private:
 
 HEADRACE_INLINE result<std::vector<std::byte>> pt2_archive(const program& p) {
     if (!p.mutations.empty())
-        return unsupported(p.mutations.front().name +
-                           ": the program writes it back when it ends, which is not written to a .pt2 yet; "
-                           "return the new value as an output instead");
+        return unsupported({p.mutations.front().name,
+                            ": the program writes it back when it ends, which is not written to a .pt2 yet; "
+                            "return the new value as an output instead"});
     pt2::model_writer writer(p);
     HEADRACE_TRY(model, writer.model());
     const std::string config = writer.config();

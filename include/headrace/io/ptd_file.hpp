@@ -61,15 +61,15 @@ public:
         HEADRACE_TRY(entry, find(name));
         const std::pmr::string called = "tensor '" + printable(name) + "'";
         if (entry->layout() == nullptr || !has_layout(*entry->layout(), meta))
-            return malformed(called + " has another type or shape there than in the program");
+            return malformed({called, " has another type or shape there than in the program"});
         const auto* const segments = tables_->segments();
         if (segments == nullptr || entry->segment() >= segments->size())
-            return malformed("it has no segment " + number_text(entry->segment()));
+            return malformed({"it has no segment ", entry->segment()});
         const ptd_fb::Segment& s = *segments->Get(entry->segment());
         if (s.offset() > data_.size() || s.size() > data_.size() - s.offset())
-            return malformed("segment " + number_text(entry->segment()) + " ends behind the file");
+            return malformed({"segment ", entry->segment(), " ends behind the file"});
         const std::uint64_t size = packed_bytes(meta);
-        if (s.size() < size) return malformed(called + " has fewer bytes there than its shape needs");
+        if (s.size() < size) return malformed({called, " has fewer bytes there than its shape needs"});
         return data_.subspan(static_cast<std::size_t>(s.offset()), static_cast<std::size_t>(size));
     }
 
@@ -80,8 +80,8 @@ private:
                 if (n->key() != nullptr && n->key()->string_view() == name) return n;
             }
         }
-        return malformed("the external data has no tensor '" + printable(name) +
-                         "'; it may be that of another program");
+        return malformed(
+            {"the external data has no tensor '", printable(name), "'; it may be that of another program"});
     }
     [[nodiscard]] static bool has_layout(const ptd_fb::Layout& l, const tensor_meta& meta) {
         if (detail::pte::dtype_of(l.scalar_type()) != meta.dtype || l.sizes() == nullptr ||

@@ -59,8 +59,7 @@ public:
             case field_kind::format:  // all tensors are contiguous
                 return values_.null();
             default:
-                return invalid(message_prefix(n) + "no kernel takes an argument such as " +
-                               std::pmr::string(f.name));
+                return invalid({message_prefix(n), "no kernel takes an argument such as ", f.name});
         }
     }
 

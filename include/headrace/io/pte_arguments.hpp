@@ -32,7 +32,7 @@ public:
     /// The value at an index that the file gives.
     [[nodiscard]] result<const pte_fb::Value*> at(std::int64_t index) {
         if (index < 0 || index >= static_cast<std::int64_t>(values_.size()))
-            return malformed("it has no value " + number_text(index));
+            return malformed({"it has no value ", index});
         HEADRACE_TRY(spend(1));
         return values_.Get(static_cast<flatbuffers::uoffset_t>(index));
     }
@@ -93,8 +93,7 @@ public:
 
 private:
     [[nodiscard]] error wrong(const field_info& f) const {
-        return malformed(std::pmr::string(op_.name) + " is given a value of the wrong kind as '" +
-                         std::pmr::string(f.name) + "'");
+        return malformed({op_.name, " is given a value of the wrong kind as '", f.name, "'"});
     }
     template <class T>
     void store(const field_info& f, const T& item) {

@@ -42,7 +42,7 @@ private:
         std::vector<flatbuffers::Offset<pte_fb::Method>> written;
         for (const pte_method* const m : sorted) {
             if (m != sorted.front() && m->name == sorted[written.size() - 1]->name)
-                return invalid("two methods are called '" + std::pmr::string(m->name) + "'");
+                return invalid({"two methods are called '", m->name, "'"});
             pte_method_size size;
             auto method = detail::pte::method_writer(builder_, pools_, *m).write(m->name, size);
             if (!method) return method.error().in("method " + std::string(m->name));

@@ -78,17 +78,17 @@ public:
             return program_->methods()->Get(static_cast<flatbuffers::uoffset_t>(found - names.begin()));
         std::string known;
         for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
-        return invalid("name one of its methods: " + known);
+        return invalid({"name one of its methods: ", known});
     }
 
     /// The bytes of a segment, up to its end.
     [[nodiscard]] result<std::span<const std::byte>> segment(std::uint32_t number) const {
         if (program_->segments() == nullptr || number >= program_->segments()->size())
-            return malformed("it has no segment " + number_text(number));
+            return malformed({"it has no segment ", number});
         const pte_fb::Segment& s = *program_->segments()->Get(number);
         const std::uint64_t room = bytes_.size() - segment_base_;
         if (s.offset() > room || s.size() > room - s.offset())
-            return malformed("segment " + number_text(number) + " ends past the end of the file");
+            return malformed({"segment ", number, " ends past the end of the file"});
         return bytes_.subspan(static_cast<std::size_t>(segment_base_ + s.offset()),
                               static_cast<std::size_t>(s.size()));
     }
@@ -111,7 +111,7 @@ public:
         if (d.data()->location() == pte_fb::DelegateLocation::SEGMENT) return segment(number);
         const auto* const all = program_->inline_delegates();
         if (all == nullptr || number >= all->size() || all->Get(number)->bytes() == nullptr)
-            return malformed("it has no delegate data " + number_text(number));
+            return malformed({"it has no delegate data ", number});
         return std::as_bytes(std::span(all->Get(number)->bytes()->data(), all->Get(number)->bytes()->size()));
     }
     /// The segment that backends are given by that name; empty if there is none.
@@ -142,11 +142,11 @@ private:
     [[nodiscard]] result<std::span<const std::byte>> part_of(const pte_fb::Offsets* all, std::uint32_t number,
                                                              std::uint64_t size) const {
         if (all == nullptr || !detail::pte::is_readable(all->offsets()) || number >= all->offsets()->size())
-            return malformed("it has no constant " + number_text(number));
+            return malformed({"it has no constant ", number});
         HEADRACE_TRY(bytes, segment(all->segment()));
         const std::uint64_t at = all->offsets()->Get(number);
         if (at > bytes.size() || size > bytes.size() - at)
-            return malformed("constant " + number_text(number) + " ends past the end of its segment");
+            return malformed({"constant ", number, " ends past the end of its segment"});
         return bytes.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
     }
 

@@ -74,8 +74,7 @@ private:
         if (const pte_fb::DelegateCall* const call = i.call_as_DelegateCall())
             return add_delegate_call(*call);
         const pte_fb::KernelCall* const call = i.call_as_KernelCall();
-        if (call == nullptr)
-            return unsupported(std::pmr::string(pte_fb::EnumNameCall(i.call_type())) + " instructions");
+        if (call == nullptr) return unsupported({pte_fb::EnumNameCall(i.call_type()), " instructions"});
         HEADRACE_TRY(o, method_.operator_of(*call));
         switch (o->kind) {
             case call_kind::kernel:
@@ -198,8 +197,8 @@ private:
                 is_computed = is_computed || method_.is_computed(item);
         }
         if (!is_computed) return {};
-        return unsupported("its argument '" + std::pmr::string(f.name) +
-                           "' is computed when the method runs; only indices of select_copy are read so");
+        return unsupported({"its argument '", f.name,
+                            "' is computed when the method runs; only indices of select_copy are read so"});
     }
     // The tensors at these arguments, items of lists one by one.
     result<void> written_by(const indices_type& indices, flatbuffers::uoffset_t from,
@@ -222,9 +221,9 @@ private:
         if (indices.size() != 0) {
             HEADRACE_TRY(written_by(indices, indices.size() - 1, indices.size(), results));
         }
-        std::erase_if(results, [&](std::int64_t index) { return !method_.table_of(index); });
+        erase_if(results, [&](std::int64_t index) { return !method_.table_of(index); });
         if (results.empty() && indices.size() != 0 && method_.is_computed(indices.Get(indices.size() - 1)))
-            return unsupported("a number that " + std::pmr::string(printable(o.name)) + " computes");
+            return unsupported({"a number that ", printable(o.name), " computes"});
         opaque_arguments given(method_, results, [&](std::int64_t index) { return tensors_.tensor(index); });
         HEADRACE_TRY(arguments, given.read(o.name, indices));
         return add_node(info_of<builtin::opaque>, &arguments, results);

@@ -54,8 +54,8 @@ private:
         HEADRACE_TRY(condition, reader.tensors().tensor_or_number(jumps_.condition));
         const tensor_meta& meta = *meta_of(condition);
         if (meta.dtype != dtype::boolean || meta.elements() != 1)
-            return malformed("the jump of the branch or loop at instruction " + number_text(number_) +
-                             " depends on what is not one bool");
+            return malformed({"the jump of the branch or loop at instruction ", number_,
+                              " depends on what is not one bool"});
         return condition;
     }
     result<void> take(const std::map<slot, std::int64_t>& places) {
@@ -204,8 +204,8 @@ private:
     result<void> refuse_writing_tests() const {
         for (const auto& [at, index] : jumps_.of_first.writes) {
             if (!jumps_.of_second.reads.contains(at) && !jumps_.live_after.contains(at)) continue;
-            return unsupported("the loop at instruction " + number_text(number_) + " reads value " +
-                               number_text(index) + ", which its condition computes");
+            return unsupported({"the loop at instruction ", number_, " reads value ", index,
+                                ", which its condition computes"});
         }
         return {};
     }
@@ -237,8 +237,8 @@ private:
             const auto now = body.tensors().held(t.at);
             const auto same = now ? like(body, *now, t.inputs[1]) : std::nullopt;
             if (!same && is_read)
-                return unsupported("the loop at instruction " + number_text(number_) +
-                                   " reads another type than it has written the time before");
+                return unsupported({"the loop at instruction ", number_,
+                                    " reads another type than it has written the time before"});
             if (!same) {
                 erase_inputs(t);
                 continue;

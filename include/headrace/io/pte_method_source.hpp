@@ -91,9 +91,9 @@ public:
         if (name == nullptr) return malformed("a tensor in another file has no name");
         if (file_.external_data() == nullptr)
             return malformed(
-                "tensor '" + printable(name->string_view()) +
-                "' lies in another file (.ptd), which is not there; give it by --data, or put it "
-                "beside the program, with the same name but for .ptd");
+                {"tensor '", printable(name->string_view()),
+                 "' lies in another file (.ptd), which is not there; give it by --data, or put it "
+                 "beside the program, with the same name but for .ptd"});
         return file_.external_data()->tensor(name->string_view(), meta);
     }
     /// How many bytes of flatbuffers delegates may still claim to hold.
@@ -103,7 +103,7 @@ public:
     result<const pte_fb::Tensor*> table_of(std::int64_t index) {
         HEADRACE_TRY(v, values_.at(index));
         const pte_fb::Tensor* const t = v->kind_as_Tensor();
-        if (t == nullptr) return malformed("value " + number_text(index) + " is not a tensor");
+        if (t == nullptr) return malformed({"value ", index, " is not a tensor"});
         return t;
     }
     /// Where a value lies. A tensor without elements may lie where another does, and takes no place.

@@ -138,7 +138,7 @@ private:
         const std::pair key{v.producer, v.result};
         if (const auto known = tensors_.find(key); known != tensors_.end()) return known->second;
         const tensor_meta* const meta = meta_of(v);
-        if (meta == nullptr) return invalid(message_prefix(*v.producer) + "a tensor of unknown type");
+        if (meta == nullptr) return invalid({message_prefix(*v.producer), "a tensor of unknown type"});
         HEADRACE_TRY(check_tensor(*v.producer, *meta));
         tensor_place place;
         const value origin = origin_of(v);
@@ -150,7 +150,7 @@ private:
             if (const auto state = initial_.find(origin.producer); state != initial_.end())
                 place.constant = state->second;
         } else {
-            return invalid(message_prefix(*v.producer) + "a tensor without a place");
+            return invalid({message_prefix(*v.producer), "a tensor without a place"});
         }
         return tensors_[key] = values_.tensor(*meta, place);
     }
@@ -162,7 +162,7 @@ private:
         if (is<higher_order::cond>(n)) return branch(n, args_of<higher_order::cond>(n));
         if (is<higher_order::while_loop>(n)) return repeat(n, args_of<higher_order::while_loop>(n));
         if (!is_of_dialect<executorch::dialect>(n))
-            return invalid(message_prefix(n) + "not a kernel of ExecuTorch");
+            return invalid({message_prefix(n), "not a kernel of ExecuTorch"});
         std::vector<index> arguments;
         const argument_writer writer(values_, [&](value v) { return tensor_of(v); });
         for (const field_info& f : *n.op) {
@@ -223,7 +223,7 @@ private:
         std::size_t next = 0;
         for (node& n : region.inputs()) bound_[{&n, 0}] = inputs[next++];
         // Another node may have held it, and given it others.
-        std::erase_if(tensors_, [&](const auto& t) { return t.first.first->owner == &region; });
+        erase_if(tensors_, [&](const auto& t) { return t.first.first->owner == &region; });
         for (const node& n : region.nodes()) {
             HEADRACE_TRY(call(n));
         }
@@ -248,7 +248,7 @@ private:
     // What the backend takes, and then what it gives.
     result<void> call_delegate(const node& n, const args<executorch::call_delegate>& a) {
         if (a.number < 0 || static_cast<std::uint64_t>(a.number) >= segments_.size())
-            return invalid(message_prefix(n) + "the method has no delegate " + number_text(a.number));
+            return invalid({message_prefix(n), "the method has no delegate ", a.number});
         std::vector<index> arguments;
         for (const value v : a.operands) {
             HEADRACE_TRY(operand, tensor_of(v));

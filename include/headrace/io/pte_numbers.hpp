@@ -50,7 +50,7 @@ public:
 
 private:
     static error not_known(const called_operator& o) {
-        return unsupported("a number that " + std::pmr::string(o.name) + " computes");
+        return unsupported({"a number that ", o.name, " computes"});
     }
 
     result<void> read_size(const called_operator& o, const indices& given) {
@@ -64,7 +64,7 @@ private:
             if (axis->kind_as_Int() == nullptr || method_.is_computed(given.Get(1)))
                 return wrong_argument_count(o);
             const auto at = normalized_axis(axis->kind_as_Int()->value(), shape.size());
-            if (!at) return malformed(std::pmr::string(o.name) + " of no axis");
+            if (!at) return malformed({o.name, " of no axis"});
             size = shape[*at];
         }
         const value number = tensors_.filled({dtype::int64, {}, {}}, scalar(size));

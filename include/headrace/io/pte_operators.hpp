@@ -59,7 +59,7 @@ struct called_operator {
 }
 
 [[nodiscard]] inline error wrong_argument_count(const called_operator& o) {
-    return malformed(std::pmr::string(printable(o.name)) + " is given the wrong number of arguments");
+    return malformed({printable(o.name), " is given the wrong number of arguments"});
 }
 
 /// The type of a number among the values of a method.

@@ -62,8 +62,8 @@ public:
             if (jump == nullptr) continue;
             HEADRACE_TRY(known, known_condition(*jump));
             if (jump->destination() < 0 || static_cast<std::uint32_t>(jump->destination()) > all_->size())
-                return malformed(where(i) + "it jumps to instruction " + number_text(jump->destination()) +
-                                 " of " + number_text(all_->size()));
+                return malformed(
+                    {where(i), "it jumps to instruction ", jump->destination(), " of ", all_->size()});
             const auto to = static_cast<std::uint32_t>(jump->destination());
             if (to <= i && known != std::optional(true)) back_[to].push_back(i);
         }
@@ -116,8 +116,8 @@ private:
 
     result<outline> block(std::uint32_t begin, std::uint32_t end, int level) {
         if (level > most_levels)
-            return unsupported(where(begin) + "more than " + number_text(most_levels) +
-                               " branches and loops in each other");
+            return unsupported(
+                {where(begin), "more than ", most_levels, " branches and loops in each other"});
         outline items;
         for (std::uint32_t i = begin; i < end;) {
             if (const auto back = jump_back_to(i, end)) {
@@ -137,9 +137,10 @@ private:
             if (known == std::optional(true)) {  // it never jumps
                 ++i;
             } else if (to <= i || to > end) {
-                return unsupported(where(i) + "it jumps to instruction " + number_text(to) +
-                                   ", into or out of a branch or a loop; only cond, map, scan and while_loop "
-                                   "as compilers write them are read");
+                return unsupported(
+                    {where(i), "it jumps to instruction ", to,
+                     ", into or out of a branch or a loop; only cond, map, scan and while_loop "
+                     "as compilers write them are read"});
             } else if (known) {  // it always jumps
                 i = to;
             } else {
@@ -197,8 +198,8 @@ private:
                 if (!leaves) break;
             }
             if (test == back)
-                return malformed(where(back) + "it jumps back to instruction " + number_text(i) +
-                                 ", and nothing leaves that loop: it never ends");
+                return malformed({where(back), "it jumps back to instruction ", i,
+                                  ", and nothing leaves that loop: it never ends"});
             made->condition = all_->Get(test)->call_as_JumpFalseCall()->condition();
             HEADRACE_TRY(condition, block(i, test, level + 1));
             HEADRACE_TRY(body, block(test + 1, back, level + 1));

@@ -37,8 +37,7 @@ namespace headrace::detail::pte {
             return unsupported("a tensor that is not contiguous; export the model with contiguous tensors");
     }
     const tensor_meta meta{dtype_of(t.scalar_type()), int_list(sizes), {}};
-    if (meta.dtype == dtype::unknown)
-        return unsupported("a tensor of ScalarType " + number_text(int{t.scalar_type()}));
+    if (meta.dtype == dtype::unknown) return unsupported({"a tensor of ScalarType ", int{t.scalar_type()}});
     if (meta.checked_elements().value_or(INT64_MAX) > INT64_MAX / 8)
         return malformed("a tensor is too large");
     return meta;
@@ -60,11 +59,10 @@ public:
     /// The tensor holds that from now on.
     result<void> define(std::int64_t index, value v) {
         HEADRACE_TRY(t, method_.table_of(index));
-        if (is_constant(*t))
-            return unsupported("tensor " + number_text(index) + " is a constant, but is written");
+        if (is_constant(*t)) return unsupported({"tensor ", index, " is a constant, but is written"});
         if (method_.is_moved(index))
-            return unsupported("tensor " + number_text(index) +
-                               " is written after another was moved to it, which writes to both");
+            return unsupported(
+                {"tensor ", index, " is written after another was moved to it, which writes to both"});
         HEADRACE_TRY(at, method_.slot_of(index));
         method_.mark_written(index);
         HEADRACE_TRY(method_.values().spend(method_.moved_from(at).size()));
@@ -76,7 +74,7 @@ public:
     result<void> define_number(std::int64_t index, value v) {
         HEADRACE_TRY(table, method_.values().at(index));
         const std::optional<dtype> type = type_of_number(*table);
-        if (!type) return malformed("value " + number_text(index) + " is not a number");
+        if (!type) return malformed({"value ", index, " is not a number"});
         held_[{no_memory, static_cast<std::uint64_t>(index)}] = as_shape(as_type(v, *type), {*type, {}, {}});
         return {};
     }
@@ -101,11 +99,10 @@ public:
         HEADRACE_TRY(meta, meta_of_table(*t, sizes));
         if (is_constant(*t)) return constant(index, *t, meta);
         HEADRACE_TRY(now, content(index));
-        if (!now) return unsupported("tensor " + number_text(index) + " is read before it is written");
+        if (!now) return unsupported({"tensor ", index, " is read before it is written"});
         const tensor_meta& written = *meta_of(*now);
         if (written.dtype != meta.dtype || written.elements() != meta.elements())
-            return unsupported("tensor " + number_text(index) +
-                               " is read as a different type from the one written");
+            return unsupported({"tensor ", index, " is read as a different type from the one written"});
         return as_shape(*now, meta);
     }
     /// A number as a tensor without axes.
@@ -114,7 +111,7 @@ public:
         if (now) return *now;
         HEADRACE_TRY(table, method_.values().at(index));
         const std::optional<dtype> type = type_of_number(*table);
-        if (!type) return malformed("value " + number_text(index) + " is not a number");
+        if (!type) return malformed({"value ", index, " is not a number"});
         return filled({*type, {}, {}}, number_in(*table));
     }
     /// A tensor, or a number as one.

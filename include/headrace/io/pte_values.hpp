@@ -34,13 +34,13 @@ struct tensor_place {
 /// Can files have a tensor that a node gives?
 [[nodiscard]] inline result<void> check_tensor(const node& n, const tensor_meta& meta) {
     if (!scalar_type_of(meta.dtype))
-        return unsupported(message_prefix(n) + "ExecuTorch's programs have no tensors of " +
-                           std::pmr::string(name_of(meta.dtype)));
+        return unsupported(
+            {message_prefix(n), "ExecuTorch's programs have no tensors of ", name_of(meta.dtype)});
     if (meta.rank() > max_rank)
-        return unsupported(message_prefix(n) + "ExecuTorch's tensors have at most 16 axes");
+        return unsupported({message_prefix(n), "ExecuTorch's tensors have at most 16 axes"});
     for (const std::int64_t size : meta.shape) {
         if (size > std::numeric_limits<std::int32_t>::max())
-            return unsupported(message_prefix(n) + "ExecuTorch's tensors have sizes below 2^31");
+            return unsupported({message_prefix(n), "ExecuTorch's tensors have sizes below 2^31"});
     }
     return {};
 }

@@ -34,7 +34,7 @@ public:
         std::vector<std::int64_t> sizes;
         HEADRACE_TRY(meta, meta_of_table(*to, sizes));
         if (meta.elements() != meta_of(from)->elements())
-            return malformed(std::pmr::string(o.name) + " gives another number of elements than it takes");
+            return malformed({o.name, " gives another number of elements than it takes"});
         const value shaped = tensors_.as_shape(from, {meta_of(from)->dtype, meta.shape, {}});
         return tensors_.define(made, tensors_.as_type(shaped, meta.dtype));
     }

@@ -29,7 +29,7 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
                                                    {"mse", observer_kind::mean_square}};
 
 [[nodiscard]] inline error no_such(const char* what, std::string_view word, const char* known) {
-    return malformed("no " + std::string(what) + " is called " + in_quotes(word) + "; there are " + known);
+    return malformed({"no ", what, " is called ", in_quotes(word), "; there are ", known});
 }
 
 }  // namespace detail

@@ -60,10 +60,7 @@ protected:
 
 private:
     static result<void> read_enumerator(std::uint32_t number, const field_info& f, opened_operator& o) {
-        const auto no_such = [&] {
-            return malformed(o.where + ": " + std::string(f.name) + " has no value " +
-                             std::to_string(number));
-        };
+        const auto no_such = [&] { return malformed({o.where, ": ", f.name, " has no value ", number}); };
         if (f.kind == field_kind::element_type) {
             const dtype type = tosa_format::element_type(number);
             if (number != 0 && type == dtype::unknown) return no_such();
@@ -77,7 +74,7 @@ private:
     }
     result<void> read_integers(const flatbuffers::Vector<std::int32_t>* items, const field_info& f,
                                opened_operator& o) {
-        if (items == nullptr) return malformed(o.where + ": " + std::string(f.name) + " is missing");
+        if (items == nullptr) return malformed({o.where, ": ", f.name, " is missing"});
         HEADRACE_TRY(spend(items->size()));
         o.lists.emplace_back(items->begin(), items->end());
         tosa_format::member<int_list>(o.arguments, f) = int_list(o.lists.back());
@@ -87,8 +84,7 @@ private:
                                     opened_operator& o) {
         const dtype type = meta_of(o.operands[0])->dtype;
         if (bytes == nullptr || bytes->size() != storage_bytes(type, 1)) {
-            return malformed(o.where + ": " + std::string(f.name) +
-                             " is not one number of its operand's type");
+            return malformed({o.where, ": ", f.name, " is not one number of its operand's type"});
         }
         tosa_format::member<scalar>(o.arguments, f) = tosa_format::decode_element(bytes->data(), type);
         return {};

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -27,13 +27,13 @@ class tosa_attribute_writer {
 protected:
     using text = flatbuffers::Offset<flatbuffers::String>;
     template <class T>
-    using offsets = std::pmr::vector<flatbuffers::Offset<T>>;
+    using offsets = pmr_vector<flatbuffers::Offset<T>>;
 
     tosa_attribute_writer(std::size_t bytes, flatbuffers::Allocator* memory) : builder_(bytes, memory) {}
 
     // The attribute table of an op, written from its field table: what lies outside of the table first.
     result<flatbuffers::Offset<void>> write_attributes(const op_info& op, const node& n) {
-        std::pmr::vector<flatbuffers::Offset<void>> parts(op.field_count);
+        pmr_vector<flatbuffers::Offset<void>> parts(op.field_count);
         for (std::size_t i = 0; i != op.field_count; ++i) {
             if (!tosa::is_attribute(op, op.fields[i])) continue;
             HEADRACE_TRY(part, write_part(n, op.fields[i]));
@@ -53,7 +53,7 @@ protected:
 
     flatbuffers::FlatBufferBuilder builder_;
     unique_names names_;
-    std::pmr::vector<std::pair<const graph*, std::string_view>> pending_;  // regions, and their names
+    pmr_vector<std::pair<const graph*, std::string_view>> pending_;  // regions, and their names
 
 private:
     result<flatbuffers::Offset<void>> write_part(const node& n, const field_info& f) {
@@ -69,7 +69,7 @@ private:
                 const value input = n.operand(0);
                 const tensor_meta* meta = meta_of(input);
                 if (meta == nullptr)
-                    return invalid(message_prefix(n) + "the type of its operand is not known");
+                    return invalid({message_prefix(n), "the type of its operand is not known"});
                 const auto e =
                     tosa_format::encode_element(tosa_format::member<scalar>(n.arguments, f), meta->dtype);
                 return builder_.CreateVector(e.bytes.data(), e.size).Union();
@@ -89,17 +89,17 @@ private:
     }
 
     result<flatbuffers::Offset<void>> write_integers(const node& n, const field_info& f) {
-        std::pmr::vector<std::int32_t> items;
+        pmr_vector<std::int32_t> items;
         for (const std::int64_t item : tosa_format::member<int_list>(n.arguments, f)) {
             items.push_back(static_cast<std::int32_t>(item));
             if (items.back() != item) return out_of_range(n, f, item);
         }
-        return builder_.CreateVector(items).Union();
+        return builder_.CreateVector(items.data(), items.size()).Union();
     }
     // The region itself is written later.
     result<flatbuffers::Offset<void>> write_region_name(const node& n, const field_info& f) {
         const graph* region = tosa_format::member<graph*>(n.arguments, f);
-        if (region == nullptr) return invalid(message_prefix(n) + "has no " + std::pmr::string(f.name));
+        if (region == nullptr) return invalid({message_prefix(n), "has no ", f.name});
         for (const auto& [known, name] : pending_) {
             if (known == region) return make_text(name).Union();
         }
@@ -134,8 +134,7 @@ private:
     }
 
     static error out_of_range(const node& n, const field_info& f, std::int64_t item) {
-        return unsupported(message_prefix(n) + std::pmr::string(f.name) + " has " + number_text(item) +
-                           ", which TOSA 1.0 cannot hold");
+        return unsupported({message_prefix(n), f.name, " has ", item, ", which TOSA 1.0 cannot hold"});
     }
 };
 

@@ -184,8 +184,8 @@ inline std::vector<std::span<const std::byte>> find_constants(std::span<const st
     const std::uint64_t count = in.number();
     if (in.failed || size > format::largest_flatbuffer) return malformed("broken TOSA delegate: its size");
     if (count != constants.size()) {
-        return malformed("broken TOSA delegate: it has places for " + std::to_string(count) +
-                         " constants, there are " + std::to_string(constants.size()));
+        return malformed(
+            {"broken TOSA delegate: it has places for ", count, " constants, there are ", constants.size()});
     }
     std::uint64_t rest_size = size;
     std::uint64_t between = 0;

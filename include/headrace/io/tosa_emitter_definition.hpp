@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -50,8 +51,7 @@ public:
         HEADRACE_TRY(bytes, file_size_bound(g));
         given_memory memory(buffer);
         if (memory.size() < bytes) {
-            return invalid("a TOSA file of up to " + number_text(bytes) + " bytes in a buffer of " +
-                           number_text(buffer.size()));
+            return invalid({"a TOSA file of up to ", bytes, " bytes in a buffer of ", buffer.size()});
         }
         tosa_emitter e(memory.size(), &memory);
         HEADRACE_TRY(e.write(g));
@@ -86,7 +86,7 @@ private:
             regions.push_back(written);
         }
         const auto version = tosa_fb::CreateVersion(builder_, 1, 0, 0, false);
-        const auto all = builder_.CreateVector(regions);
+        const auto all = builder_.CreateVector(regions.data(), regions.size());
         tosa_fb::FinishTosaGraphBuffer(builder_, tosa_fb::CreateTosaGraph(builder_, version, all));
 
         flatbuffers::Verifier verifier(builder_.GetBufferPointer(), builder_.GetSize(), 64,
@@ -102,8 +102,8 @@ private:
 
         const graph* region;
         tosa_names values;
-        std::pmr::vector<bool> defined;  // by the value's index, as the next
-        std::pmr::vector<text> names;
+        pmr_vector<bool> defined;  // by the value's index, as the next
+        pmr_vector<text> names;
         offsets<tosa_fb::TosaTensor> tensors;
         offsets<tosa_fb::TosaShape> shapes;
         offsets<tosa_fb::TosaOperator> operators;
@@ -116,7 +116,7 @@ private:
         HEADRACE_TRY(check_outputs(g));
         block b(g, names_);
         for (const std::string_view given : b.values.all()) b.names.push_back(make_text(given));
-        std::pmr::vector<text> inputs;
+        pmr_vector<text> inputs;
         variables_.clear();
         for (const node& n : g.nodes()) {
             if (is<builtin::placeholder>(n)) inputs.push_back(b.name_of(n, 0));
@@ -124,15 +124,15 @@ private:
             HEADRACE_TRY(write_node(b, n));
             for (std::uint32_t i = 0; i != n.result_count; ++i) b.defined[b.values.index(n, i)] = true;
         }
-        std::pmr::vector<text> outputs;
+        pmr_vector<text> outputs;
         for (const value v : g.outputs()) outputs.push_back(b.name_of(v));
 
         const auto block_name = make_text(name);
-        const auto operators = builder_.CreateVector(b.operators);
-        const auto tensors = builder_.CreateVector(b.tensors);
-        const auto input_names = builder_.CreateVector(inputs);
-        const auto output_names = builder_.CreateVector(outputs);
-        const auto shapes = builder_.CreateVector(b.shapes);
+        const auto operators = builder_.CreateVector(b.operators.data(), b.operators.size());
+        const auto tensors = builder_.CreateVector(b.tensors.data(), b.tensors.size());
+        const auto input_names = builder_.CreateVector(inputs.data(), inputs.size());
+        const auto output_names = builder_.CreateVector(outputs.data(), outputs.size());
+        const auto shapes = builder_.CreateVector(b.shapes.data(), b.shapes.size());
         const auto written = tosa_fb::CreateTosaBasicBlock(builder_, block_name, operators, tensors,
                                                            input_names, output_names, shapes);
         const auto blocks = builder_.CreateVector(&written, 1);
@@ -143,15 +143,15 @@ private:
     static result<void> check_outputs(const graph& g) {
         const node* out = g.output();
         if (out == nullptr) return invalid("the graph has no output node");
-        std::pmr::vector<value> seen;
+        pmr_vector<value> seen;
         for (const value v : g.outputs()) {
             const node& n = *v.producer;
             if (is<builtin::placeholder>(n) || constant_data(n) != nullptr) {
-                return invalid(message_prefix(n) +
-                               "an input or constant is an output; put a tosa.IDENTITY between");
+                return invalid(
+                    {message_prefix(n), "an input or constant is an output; put a tosa.IDENTITY between"});
             }
             if (std::find(seen.begin(), seen.end(), v) != seen.end()) {
-                return invalid(message_prefix(n) + "is an output twice; put a tosa.IDENTITY between");
+                return invalid({message_prefix(n), "is an output twice; put a tosa.IDENTITY between"});
             }
             seen.push_back(v);
         }
@@ -166,14 +166,15 @@ private:
         if (is<builtin::placeholder>(n)) return {};
         const op_info* op = n.op == &info_of<builtin::constant> ? &info_of<tosa::const_> : n.op;
         if (op->dialect != &info_of_dialect<tosa::dialect>) {
-            return unsupported(message_prefix(n) + "no pass lowers this to TOSA");
+            return unsupported({message_prefix(n), "no pass lowers this to TOSA"});
         }
-        std::pmr::vector<text> inputs;
-        std::pmr::vector<text> outputs;
+        pmr_vector<text> inputs;
+        pmr_vector<text> outputs;
         for (const edge& e : n.operand_edges()) {
             const value v = *e.slot;
             if (v.producer->owner != b.region || !b.defined[b.values.index(v)]) {
-                return invalid(message_prefix(n) + "an operand is not computed before it in the same region");
+                return invalid(
+                    {message_prefix(n), "an operand is not computed before it in the same region"});
             }
             inputs.push_back(b.name_of(v));
         }
@@ -187,8 +188,8 @@ private:
             outputs.push_back(of);
         }
         HEADRACE_TRY(attribute, write_attributes(*op, n));
-        const auto input_names = builder_.CreateVector(inputs);
-        const auto output_names = builder_.CreateVector(outputs);
+        const auto input_names = builder_.CreateVector(inputs.data(), inputs.size());
+        const auto output_names = builder_.CreateVector(outputs.data(), outputs.size());
         const std::uint32_t number = tosa::number_of(*op);
         // MLIR's serializer and the reference model know the variable operators as IDENTITY with their
         // attributes.
@@ -213,7 +214,7 @@ private:
             return {};
         }
         if (!n.results[i].meta)
-            return invalid(message_prefix(n) + "the type and shape of a result are not known");
+            return invalid({message_prefix(n), "the type and shape of a result are not known"});
         return write_tensor(b, n, name, *n.results[i].meta, constant_data(n), {});
     }
 
@@ -221,25 +222,23 @@ private:
                               const tensor_data* data, std::string_view variable) {
         const auto type = tosa_format::number_of(meta.dtype);
         if (!type || meta.dtype == dtype::shape) {
-            return unsupported(message_prefix(n) + "TOSA 1.0 has no tensors of " +
-                               std::pmr::string(name_of(meta.dtype)));
+            return unsupported({message_prefix(n), "TOSA 1.0 has no tensors of ", name_of(meta.dtype)});
         }
-        std::pmr::vector<std::int32_t> shape;
+        pmr_vector<std::int32_t> shape;
         for (const std::int64_t size : meta.shape) {
             if (size < 0 || size > std::numeric_limits<std::int32_t>::max()) {
-                return unsupported(message_prefix(n) + "TOSA 1.0 has no dimensions of size " +
-                                   number_text(size));
+                return unsupported({message_prefix(n), "TOSA 1.0 has no dimensions of size ", size});
             }
             shape.push_back(static_cast<std::int32_t>(size));
         }
         flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> bytes = no_data_;
         if (data != nullptr) {
             if (!data->strides.empty() && data->strides.size() != meta.rank()) {
-                return invalid(message_prefix(n) + "the constant's strides do not have its rank");
+                return invalid({message_prefix(n), "the constant's strides do not have its rank"});
             }
             const auto elements = static_cast<std::uint64_t>(meta.elements());
             if (data->bytes == nullptr && elements != 0)
-                return invalid(message_prefix(n) + "the constant has no data");
+                return invalid({message_prefix(n), "the constant has no data"});
             const std::size_t size = bytes_in_memory(meta);
             std::uint8_t* to = nullptr;
             builder_.ForceVectorAlignment(size, 1, 8);
@@ -252,7 +251,7 @@ private:
             }
             bytes = as_bytes(vector);
         }
-        const auto dimensions = builder_.CreateVector(shape);
+        const auto dimensions = builder_.CreateVector(shape.data(), shape.size());
         const text variable_name = variable.empty() ? empty_text_ : make_text(variable);
         b.tensors.push_back(tosa_fb::CreateTosaTensor(builder_, name, dimensions,
                                                       static_cast<tosa_fb::DType>(*type), bytes,
@@ -273,15 +272,14 @@ private:
         for (const auto& [known, name] : variables_) {
             if (known == variable) return name;
         }
-        return invalid(message_prefix(n) + "the variable " + std::pmr::string(variable) +
-                       " is not declared before");
+        return invalid({message_prefix(n), "the variable ", variable, " is not declared before"});
     }
 
     static flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> as_bytes(flatbuffers::uoffset_t at) {
         return flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>>(at);
     }
     std::vector<deferred_constant>* deferred_ = nullptr;  // null: all constants are copied
-    std::pmr::vector<std::pair<std::string_view, text>> variables_;
+    pmr_vector<std::pair<std::string_view, text>> variables_;
     text empty_text_;
     flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> no_data_;
     flatbuffers::Offset<tosa_fb::OpLocation> no_location_;

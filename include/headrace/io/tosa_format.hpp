@@ -61,7 +61,7 @@ inline constexpr dtype element_types[] = {
     if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return malformed("malformed flatbuffer");
     const tosa_fb::TosaGraph* graph = tosa_fb::GetTosaGraph(bytes);
     const std::int32_t major = graph->version()->_major();
-    if (major != 1) return unsupported("the file is of TOSA version " + number_text(major) + ", not of 1.0");
+    if (major != 1) return unsupported({"the file is of TOSA version ", major, ", not of 1.0"});
     if (graph->regions() == nullptr || graph->regions()->size() == 0)
         return malformed("the file has no region");
     return graph;

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <headrace/base/name_table.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -138,7 +138,7 @@ private:
                    given_[index(v)].data() == nullptr;
         };
         if (std::ranges::none_of(n.operand_edges(), is_open)) return;
-        const std::pmr::vector<std::string_view> fields = operand_fields(n);
+        const pmr_vector<std::string_view> fields = operand_fields(n);
         for (std::size_t k = 0; k != n.operand_count; ++k) {
             if (!is_open(n.operands[k])) continue;
             const value v = n.operand(k);
@@ -155,8 +155,8 @@ private:
 
     const graph& region_;
     unique_names& names_;
-    std::pmr::vector<std::size_t> first_value_;  // by node id, into `given_`
-    std::pmr::vector<std::string_view> given_;   // null until then
+    pmr_vector<std::size_t> first_value_;  // by node id, into `given_`
+    pmr_vector<std::string_view> given_;   // null until then
     name_table<candidate> principals_;           // by the exported node's name
 };
 

@@ -35,7 +35,7 @@ class tosa_reader : tosa_attribute_reader {
 public:
     [[nodiscard]] static result<void> read(std::span<const std::byte> file, graph& into) {
         if (file.size() < 8 || file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) {
-            return malformed("not a TOSA file: its size is " + std::to_string(file.size()) + " bytes");
+            return malformed({"not a TOSA file: its size is ", file.size(), " bytes"});
         }
         std::vector<std::uint64_t> aligned;  // scalars of up to 8 bytes are read in place
         if (reinterpret_cast<std::uintptr_t>(file.data()) % alignof(std::uint64_t) != 0) {
@@ -55,10 +55,10 @@ private:
 
     result<void> read_region(const tosa_fb::TosaRegion& region, graph& g, std::size_t depth) {
         if (depth > static_cast<std::size_t>(tosa::level_8k::max_nesting)) {
-            return malformed("region " + quoted(view(region.name())) + " is nested too deeply");
+            return malformed({"region ", quoted(view(region.name())), " is nested too deeply"});
         }
         if (region.blocks() == nullptr || region.blocks()->size() != 1) {
-            return malformed("region " + quoted(view(region.name())) + " does not have one block");
+            return malformed({"region ", quoted(view(region.name())), " does not have one block"});
         }
         const tosa_fb::TosaBasicBlock& block = *region.blocks()->Get(0);
         scope s{.region = &g, .depth = depth, .tensors = {}, .shapes = {}, .values = {}};
@@ -107,7 +107,7 @@ private:
         HEADRACE_TRY(spend(1 + size_of(o.inputs()) + size_of(o.outputs())));
         const std::uint32_t number = tosa_format::number_of(o);
         if (number == 0 || number > tosa::dialect::size) {
-            return unsupported("operator number " + std::to_string(number) + " is not in TOSA 1.0");
+            return unsupported({"operator number ", number, " is not in TOSA 1.0"});
         }
         const op_info& op = *op_table<tosa::dialect>[number - 1];
         if (&op == &info_of<tosa::variable>) return {};  // its tensor has declared it
@@ -127,12 +127,12 @@ private:
                                       scope& s) {
         const bool reads = &op == &info_of<tosa::variable_read>;
         if (size_of(o.inputs()) != 1 || size_of(o.outputs()) != 1) {
-            return malformed(where + ": has more or less than one input and output");
+            return malformed({where, ": has more or less than one input and output"});
         }
         const std::string_view name = name_at(reads ? o.inputs() : o.outputs(), 0);
         const auto found = s.tensors.find(name);
         if (found == s.tensors.end() || !found->second->variable()) {
-            return malformed(where + ": " + quoted(name) + " is not a variable");
+            return malformed({where, ": ", quoted(name), " is not a variable"});
         }
         const std::string_view variable = variable_name(*found->second);
         if (!reads) {
@@ -163,7 +163,7 @@ private:
         for (const field_info& f : op) {
             if (f.kind == field_kind::tensor) {
                 if (next == operands.size())
-                    return malformed(into.where + ": the operand " + std::string(f.name) + " is missing");
+                    return malformed({into.where, ": the operand ", f.name, " is missing"});
                 tosa_format::member<value>(into.arguments, f) = operands[next++];
             } else if (f.kind == field_kind::tensors) {  // always the last operand
                 tosa_format::member<list<value>>(into.arguments, f) = {operands.data() + next,
@@ -171,7 +171,7 @@ private:
                 next = operands.size();
             }
         }
-        if (next != operands.size()) return malformed(into.where + ": has too many operands");
+        if (next != operands.size()) return malformed({into.where, ": has too many operands"});
         return {};
     }
 
@@ -181,7 +181,7 @@ private:
             std::any_of(op.begin(), op.end(), [&](const auto& f) { return tosa::is_attribute(op, f); });
         if (!any) return {};
         if (table == nullptr || static_cast<std::uint32_t>(o.attribute_type()) != tosa::number_of(op)) {
-            return malformed(into.where + ": its attribute table is of another operator, or missing");
+            return malformed({into.where, ": its attribute table is of another operator, or missing"});
         }
         flatbuffers::voffset_t slot = 4;
         for (const field_info& f : op) {
@@ -206,14 +206,13 @@ private:
             HEADRACE_TRY(read_region(*region, nested, s.depth + 1));
             return &nested;
         }
-        return malformed(where + ": there is no region " + quoted(name));
+        return malformed({where, ": there is no region ", quoted(name)});
     }
 
     result<void> create(const file_operator& o, const op_info& op, opened_operator& into, scope& s) {
         const std::size_t count = size_of(o.outputs());
         if (op.results >= 0 && count != static_cast<std::size_t>(op.results)) {
-            return malformed(into.where + ": has " + std::to_string(count) + " results, not " +
-                             std::to_string(op.results));
+            return malformed({into.where, ": has ", count, " results, not ", op.results});
         }
         std::vector<tensor_meta> metas;
         for (std::size_t i = 0; i != count; ++i) {

@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
@@ -63,8 +63,8 @@ inline std::uint64_t tosa_attribute_bytes(const node& n) {
     return bytes;
 }
 // A graph and all regions that its operators name, in the order in which they are met.
-inline std::pmr::vector<const graph*> tosa_regions_of(const graph& g) {
-    std::pmr::vector<const graph*> all{&g};
+inline pmr_vector<const graph*> tosa_regions_of(const graph& g) {
+    pmr_vector<const graph*> all{&g};
     for (std::size_t i = 0; i != all.size(); ++i) {
         for (const node& n : all[i]->nodes()) {
             for (const field_info& f : *n.op) {

@@ -131,8 +131,7 @@ private:
     const detail::csv_table layers(per_layer);
     const detail::csv_table totals(summary);
     for (const std::string_view column : {"Name", "NNG Operator", "Target", "Op Cycles"}) {
-        if (!layers.has(column))
-            return malformed("Vela's figures by layer have no column '" + std::pmr::string(column) + "'");
+        if (!layers.has(column)) return malformed({"Vela's figures by layer have no column '", column, "'"});
     }
     if (totals.size() == 0 || !totals.has("cycles_total"))
         return malformed("Vela's summary has no column 'cycles_total'");

@@ -55,19 +55,19 @@ public:
         HEADRACE_TRY(file, entry(name));
         HEADRACE_TRY(array, npy_parse(file));
         const bool empty = array.data.empty();  // NumPy's empty lists are of floats
-        if (array.meta.dtype != dtype::int64 && !empty) return malformed(name + " does not hold integers");
+        if (array.meta.dtype != dtype::int64 && !empty) return malformed({name, " does not hold integers"});
         std::vector<std::uint64_t> numbers(array.data.size() / sizeof(std::uint64_t));
         if (!empty) std::memcpy(numbers.data(), array.data.data(), numbers.size() * sizeof(std::uint64_t));
         for (const std::uint64_t n : numbers) {
             constexpr std::uint64_t largest_address = UINT32_MAX;
-            if (n > largest_address) return malformed(name + " holds what is no 32-bit address or size");
+            if (n > largest_address) return malformed({name, " holds what is no 32-bit address or size"});
         }
         return numbers;
     }
 
     [[nodiscard]] result<std::uint64_t> integer(const std::string& name) const {
         HEADRACE_TRY(numbers, integers(name));
-        if (numbers.size() != 1) return malformed(name + " is not one number");
+        if (numbers.size() != 1) return malformed({name, " is not one number"});
         return numbers.front();
     }
 
@@ -81,14 +81,14 @@ public:
         const std::size_t count = offsets.size();
         const std::size_t rank = count == 0 ? 0 : extents.size() / count;
         if (regions.size() != count || widths.size() != count || rank * count != extents.size())
-            return malformed("the lists of the " + kind + "s differ in length");
+            return malformed({"the lists of the ", kind, "s differ in length"});
         std::vector<arena_tensor> found;
         for (std::size_t i = 0; i != count; ++i) {
-            if (regions[i] != arena) return unsupported("an " + kind + " lies outside the arena");
+            if (regions[i] != arena) return unsupported({"an ", kind, " lies outside the arena"});
             std::uint64_t bytes = widths[i];
             for (std::size_t d = 0; d != rank; ++d) {
                 if (__builtin_mul_overflow(bytes, extents[i * rank + d], &bytes))
-                    return malformed("an " + kind + " is larger than memory");
+                    return malformed({"an ", kind, " is larger than memory"});
             }
             found.push_back({offsets[i], bytes});
         }
@@ -98,7 +98,7 @@ public:
 private:
     [[nodiscard]] result<std::span<const std::byte>> entry(const std::string& name) const {
         const zip_entry* found = archive_.find(name + ".npy");
-        if (found == nullptr) return malformed("has no " + name + ", which Vela's raw output has");
+        if (found == nullptr) return malformed({"has no ", name, ", which Vela's raw output has"});
         return archive_.view(*found);
     }
 

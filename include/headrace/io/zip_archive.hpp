@@ -111,7 +111,7 @@ public:
         const bool same_name = zip_error_code_zip(&failed) == ZIP_ER_EXISTS;
         const std::string why = same_name ? "two entries have the same name" : zip_error_strerror(&failed);
         zip_error_fini(&failed);
-        if (!made.archive_) return malformed("malformed zip archive: " + why);
+        if (!made.archive_) return malformed({"malformed zip archive: ", why});
         if (auto listed = made.list_entries(); !listed) return listed.error();
         return made;
     }
@@ -129,7 +129,7 @@ public:
         const std::unique_ptr<zip_file_t, detail::zip_closer> file(
             zip_fopen_index(archive_.get(), entry.index, ZIP_FL_UNCHANGED));
         if (!file) return malformed(place + zip_error_strerror(zip_get_error(archive_.get())));
-        if (entry.size > window_->bytes.size()) return malformed(place + "is larger than the archive");
+        if (entry.size > window_->bytes.size()) return malformed({place, "is larger than the archive"});
         if (entry.size == 0) return window_->bytes.first(0);
         return locate(*file, entry, place);
     }
@@ -148,8 +148,7 @@ private:
             if (zip_stat_index(archive_.get(), static_cast<zip_uint64_t>(i), ZIP_FL_UNCHANGED, &status) !=
                     0 ||
                 (status.valid & needed) != needed) {
-                return malformed("entry " + std::to_string(i) +
-                                 " of the archive has no name, size or checksum");
+                return malformed({"entry ", i, " of the archive has no name, size or checksum"});
             }
             if (auto sound = check(status); !sound) return sound;
             entries_.push_back({status.name, status.size, static_cast<std::uint64_t>(i), status.crc});
@@ -157,16 +156,16 @@ private:
         std::ranges::sort(entries_, {}, &zip_entry::name);
         const auto twice = std::ranges::adjacent_find(entries_, {}, &zip_entry::name);
         if (twice == entries_.end()) return {};
-        return malformed("entry " + std::string(twice->name) + ": the archive has two of that name");
+        return malformed({"entry ", twice->name, ": the archive has two of that name"});
     }
 
     static result<void> check(const zip_stat_t& status) {
         const std::string place = "entry " + std::string(status.name) + ": ";
         if ((status.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && status.encryption_method != ZIP_EM_NONE) {
-            return malformed(place + "is encrypted");
+            return malformed({place, "is encrypted"});
         }
         if (status.comp_method != ZIP_CM_STORE) {
-            return malformed(place + "is compressed; torch.export.save stores entries as they are");
+            return malformed({place, "is compressed; torch.export.save stores entries as they are"});
         }
         return {};
     }
@@ -182,10 +181,10 @@ private:
         if (count < 0) return malformed(place + zip_error_strerror(zip_file_get_error(&file)));
         const std::uint64_t begin = window_->first_read.value_or(window_->bytes.size());
         if (count == 0 || window_->bytes.size() - begin < entry.size)
-            return malformed(place + "is truncated");
+            return malformed({place, "is truncated"});
         const std::span<const std::byte> found = window_->bytes.subspan(begin, entry.size);
         if (libdeflate_crc32(0, found.data(), found.size()) != entry.checksum)
-            return malformed(place + "CRC error");
+            return malformed({place, "CRC error"});
         return found;
     }
 

@@ -59,8 +59,7 @@ public:
     [[nodiscard]] result<std::vector<std::byte>> finish() {
         if (archive_ == nullptr) return unwritable(zip_error_strerror(&error_));
         if (failed_ || zip_close(archive_) != 0)
-            return unwritable("cannot make the archive: " +
-                              std::string(zip_error_strerror(zip_get_error(archive_))));
+            return unwritable({"cannot make the archive: ", zip_error_strerror(zip_get_error(archive_))});
         archive_ = nullptr;
         zip_stat_t status;
         zip_stat_init(&status);

@@ -3,12 +3,12 @@
 #ifndef HEADRACE_IR_ARENA_DEFINITION_HPP
 #define HEADRACE_IR_ARENA_DEFINITION_HPP
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/ir/arena.hpp>
 #include <headrace/ir/node.hpp>
@@ -56,7 +56,7 @@ HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignmen
     const bool is_node = bytes == sizeof(node) && alignment == alignof(node);
     if (free_bytes_ < bytes + alignment) {
         // As much as there is, so that chunks are few and at most half of all is taken in vain.
-        const std::size_t whole = std::clamp(std::bit_floor(shared_bytes_), least, most);
+        const std::size_t whole = std::min(std::max(std::bit_floor(shared_bytes_), least), most);
         shared_bytes_ += whole;
         free_bytes_ = whole - sizeof(chunk);
         free_ = take(free_bytes_, alignof(chunk));

@@ -6,14 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory_resource>
 #include <utility>
-#include <vector>
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
 #include <boost/property_map/property_map.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
@@ -153,7 +152,7 @@ public:
     [[nodiscard]] auto map() { return boost::make_iterator_property_map(colors_.begin(), node_id_map()); }
 
 private:
-    std::pmr::vector<color> colors_;
+    pmr_vector<color> colors_;
 };
 
 }  // namespace headrace

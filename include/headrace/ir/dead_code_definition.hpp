@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <memory_resource>
-#include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/dead_code.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
@@ -35,7 +34,7 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
     if (g.output() == nullptr) return 0;
     // From the last node to the first: what used a node is erased before it is looked at, if it was dead.
     std::size_t erased = 0;
-    std::pmr::vector<const graph*> held;
+    pmr_vector<const graph*> held;
     for (node* n = g.last(); n != nullptr;) {
         node& current = *n;
         n = n->previous;

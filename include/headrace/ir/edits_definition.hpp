@@ -4,10 +4,9 @@
 #define HEADRACE_IR_EDITS_DEFINITION_HPP
 
 #include <cstdint>
-#include <memory_resource>
-#include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/graph.hpp>
@@ -26,7 +25,7 @@ HEADRACE_INLINE void replace_node(node& n, const op_info& op, const void* argume
 }
 
 HEADRACE_INLINE void erase_dead(graph& g, node& n, node* heir) {
-    std::pmr::vector<node*> pending{&n};
+    pmr_vector<node*> pending{&n};
     while (!pending.empty()) {
         node& dead = *pending.back();
         pending.pop_back();

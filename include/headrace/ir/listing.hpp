@@ -8,9 +8,9 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <headrace/base/name_table.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/arena.hpp>
@@ -38,10 +38,11 @@ private:
         std::string_view** names;  // of each result, by the node's id; null of one that is no more
     };
 
-    static std::uintptr_t address_of(const graph* g) { return reinterpret_cast<std::uintptr_t>(g); }
+    // As std::qsort and std::bsearch want it: their templates cost much of what a listing costs to compile.
+    static int order_by_address(const void* a, const void* b);
     [[nodiscard]] const names_of_graph* find(const graph* g) const;
     // In the order in which they were made; a graph lists the last one first.
-    [[nodiscard]] static std::pmr::vector<const graph*> regions_of(const graph& g);
+    [[nodiscard]] static pmr_vector<const graph*> regions_of(const graph& g);
     void claim_own(const graph& g, std::size_t number);
     void fill_missing(const graph& g);
     // "aten.conv2d.default" gives "conv2d".
@@ -51,7 +52,7 @@ private:
     std::string_view unused(std::string_view base);
 
     arena memory_{std::pmr::get_default_resource()};
-    std::pmr::vector<names_of_graph> graphs_;  // by their owners' addresses
+    pmr_vector<names_of_graph> graphs_;  // by their owners' addresses
     name_table<int> taken_;                    // with the last number that was tried behind each
 };
 

@@ -3,16 +3,17 @@
 #ifndef HEADRACE_IR_LISTING_DEFINITION_HPP
 #define HEADRACE_IR_LISTING_DEFINITION_HPP
 
-#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/graph.hpp>
@@ -27,10 +28,15 @@ namespace headrace {
 
 HEADRACE_INLINE printed_names::printed_names(const graph& g) {
     claim_own(g, 0);
-    std::sort(graphs_.begin(), graphs_.end(), [](const names_of_graph& a, const names_of_graph& b) {
-        return address_of(a.owner) < address_of(b.owner);
-    });
+    std::qsort(graphs_.data(), graphs_.size(), sizeof(names_of_graph), order_by_address);
     fill_missing(g);
+}
+
+HEADRACE_INLINE int printed_names::order_by_address(const void* a, const void* b) {
+    const auto address = [](const void* names) {
+        return reinterpret_cast<std::uintptr_t>(static_cast<const names_of_graph*>(names)->owner);
+    };
+    return (address(a) > address(b)) - (address(a) < address(b));
 }
 
 HEADRACE_INLINE std::string_view printed_names::operator[](value v) const {
@@ -53,16 +59,15 @@ HEADRACE_INLINE std::size_t printed_names::number_of(const graph& region) const 
 }
 
 HEADRACE_INLINE const printed_names::names_of_graph* printed_names::find(const graph* g) const {
-    const auto at = std::lower_bound(
-        graphs_.begin(), graphs_.end(), g,
-        [](const names_of_graph& a, const graph* b) { return address_of(a.owner) < address_of(b); });
-    return at != graphs_.end() && at->owner == g ? &*at : nullptr;
+    const names_of_graph key{g, 0, nullptr};
+    return static_cast<const names_of_graph*>(
+        std::bsearch(&key, graphs_.data(), graphs_.size(), sizeof(names_of_graph), order_by_address));
 }
 
-HEADRACE_INLINE std::pmr::vector<const graph*> printed_names::regions_of(const graph& g) {
-    std::pmr::vector<const graph*> regions;
+HEADRACE_INLINE pmr_vector<const graph*> printed_names::regions_of(const graph& g) {
+    pmr_vector<const graph*> regions;
     for (const graph& region : g.regions()) regions.push_back(&region);
-    std::reverse(regions.begin(), regions.end());
+    reverse(regions);
     return regions;
 }
 
@@ -126,7 +131,7 @@ HEADRACE_INLINE std::pmr::string listed_names::operator()(value v) const {
 
 HEADRACE_INLINE std::pmr::string listed_names::operator()(const graph* region) const {
     if (region->parent() == nullptr) return "none";
-    return "#" + number_text(names_->number_of(*region));
+    return text_of({"#", names_->number_of(*region)});
 }
 
 HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_names& names) {
@@ -189,7 +194,7 @@ inline void list_graph(const graph& g, const printed_names& names, const std::pm
         for_each_region(n, [&](const field_info&, const graph* region) {
             if (region == nullptr || region->parent() != &g) return;
             (((out += indent) += "    ") += listed_names(names)(region)) += ":\n";
-            list_graph(*region, names, indent + "        ", out);
+            list_graph(*region, names, text_of({indent, "        "}), out);
         });
     }
 }

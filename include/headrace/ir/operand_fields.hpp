@@ -3,20 +3,19 @@
 #ifndef HEADRACE_IR_OPERAND_FIELDS_HPP
 #define HEADRACE_IR_OPERAND_FIELDS_HPP
 
-#include <memory_resource>
 #include <optional>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/op/reflect.hpp>
 
 namespace headrace {
 
 /// The name of the field that each operand is of, in order.
-[[nodiscard]] inline std::pmr::vector<std::string_view> operand_fields(const node& n) {
-    std::pmr::vector<std::string_view> names;
+[[nodiscard]] inline pmr_vector<std::string_view> operand_fields(const node& n) {
+    pmr_vector<std::string_view> names;
     for (const field_info& f : *n.op) {
         detail::visit_field(f, n.arguments, [&]<class T>(const T& member) {
             if constexpr (std::is_same_v<T, value>) {

@@ -5,8 +5,8 @@
 
 #include <memory_resource>
 #include <unordered_set>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/node.hpp>
 
 namespace headrace {
@@ -18,7 +18,7 @@ template <class F>
 void for_each_origin(const node& n, F&& f) {
     std::pmr::unordered_set<const provenance*> seen;
     std::pmr::unordered_set<const annotation*> visited;
-    std::pmr::vector<const annotation*> pending{n.annotations};
+    pmr_vector<const annotation*> pending{n.annotations};
     while (!pending.empty()) {
         const annotation* const origin = pending.back();
         pending.pop_back();

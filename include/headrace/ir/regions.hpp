@@ -4,12 +4,11 @@
 #ifndef HEADRACE_IR_REGIONS_HPP
 #define HEADRACE_IR_REGIONS_HPP
 
-#include <algorithm>
 #include <cstddef>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/algorithms.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
@@ -31,18 +30,17 @@ void for_each_region(const node& n, F&& f) {
 
 /// Has an op graphs among its arguments?
 [[nodiscard]] inline bool holds_regions(const op_info& op) {
-    return std::any_of(op.begin(), op.end(),
-                       [](const field_info& f) { return f.kind == field_kind::region; });
+    return any_of(op, [](const field_info& f) { return f.kind == field_kind::region; });
 }
 
 /// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but
 /// dead.
-[[nodiscard]] inline std::pmr::vector<graph*> live_regions(graph& g) {
-    std::pmr::vector<graph*> live;
+[[nodiscard]] inline pmr_vector<graph*> live_regions(graph& g) {
+    pmr_vector<graph*> live;
     if (g.regions().empty()) return live;
     for (node& n : g.nodes()) {
         for_each_region(n, [&](const field_info&, graph* region) {
-            if (region != nullptr && std::find(live.begin(), live.end(), region) == live.end())
+            if (region != nullptr && !contains(live, region))
                 live.push_back(region);
         });
     }

@@ -3,11 +3,11 @@
 #ifndef HEADRACE_IR_SOURCE_LOCATION_DEFINITION_HPP
 #define HEADRACE_IR_SOURCE_LOCATION_DEFINITION_HPP
 
-#include <algorithm>
 #include <memory_resource>
 #include <string>
 #include <string_view>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/ir/source_location.hpp>
@@ -59,7 +59,7 @@ HEADRACE_INLINE std::string_view model_frame(std::string_view trace) {
 HEADRACE_INLINE std::pmr::string line_of_frame(std::string_view frame) {
     const detail::frame_place place = detail::place_of_frame(frame);
     if (place.file.empty()) return {};
-    return printable(place.file) + ":" + printable(place.line);
+    return text_of({printable(place.file), ":", printable(place.line)});
 }
 
 HEADRACE_INLINE std::pmr::string source_line(const node& n) {

@@ -5,9 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/sizes.hpp>
 
 namespace headrace {
@@ -19,7 +18,7 @@ void for_each_position(sizes shape, sizes strides, F f) {
     for (const std::int64_t size : shape) {
         if (size == 0) return;
     }
-    std::pmr::vector<std::int64_t> at(shape.size());
+    pmr_vector<std::int64_t> at(shape.size());
     std::int64_t position = 0;
     for (;;) {
         f(position);

@@ -5,8 +5,8 @@
 
 #include <memory_resource>
 #include <string>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -19,11 +19,11 @@ namespace headrace {
 [[nodiscard]] bool is_ordered(const graph& g);
 
 /// The nodes of a cycle, each before one of its users and the last before the first; empty if there is none.
-[[nodiscard]] std::pmr::vector<node*> find_cycle(const graph& g);
+[[nodiscard]] pmr_vector<node*> find_cycle(const graph& g);
 
 /// The nodes in an order in which they can be executed, the output node last. It is the order in which they
 /// lie, as far as that is sound. The error names the nodes of a cycle.
-[[nodiscard]] result<std::pmr::vector<node*>> topological_order(const graph& g);
+[[nodiscard]] result<pmr_vector<node*>> topological_order(const graph& g);
 
 /// Puts the nodes into a topological order if a pass has broken it; nodes that lie well keep their order.
 [[nodiscard]] result<void> restore_order(graph& g);

@@ -9,9 +9,9 @@
 #include <memory_resource>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/boost_graph.hpp>
@@ -23,9 +23,9 @@ namespace detail {
 
 // Collects the nodes as the search finishes them, and the first cycle, each node before one that uses it.
 struct order_search {
-    std::pmr::vector<node*> finished;
-    std::pmr::vector<node*> path;
-    std::pmr::vector<node*> cycle;
+    pmr_vector<node*> finished;
+    pmr_vector<node*> path;
+    pmr_vector<node*> cycle;
 };
 
 // Boost copies its visitors, so this one refers to what it collects.
@@ -69,11 +69,11 @@ private:
 
 HEADRACE_INLINE std::pmr::string node_label(const node& n) {
     if (!n.name().empty()) return std::pmr::string(n.name());
-    return std::pmr::string(n.op->name) + "#" + number_text(n.id);
+    return text_of({n.op->name, "#", n.id});
 }
 
 HEADRACE_INLINE bool is_ordered(const graph& g) {
-    std::pmr::vector<bool> seen(g.id_bound());
+    pmr_vector<bool> seen(g.id_bound());
     for (const node& n : g.nodes()) {
         for (const edge& e : n.operand_edges()) {
             if (e.source->owner != &g || !seen[e.source->id]) return false;
@@ -83,13 +83,13 @@ HEADRACE_INLINE bool is_ordered(const graph& g) {
     return true;
 }
 
-HEADRACE_INLINE std::pmr::vector<node*> find_cycle(const graph& g) { return detail::search_order(g).cycle; }
+HEADRACE_INLINE pmr_vector<node*> find_cycle(const graph& g) { return detail::search_order(g).cycle; }
 
-HEADRACE_INLINE result<std::pmr::vector<node*>> topological_order(const graph& g) {
+HEADRACE_INLINE result<pmr_vector<node*>> topological_order(const graph& g) {
     detail::order_search found = detail::search_order(g);
     if (!found.cycle.empty()) {
         std::pmr::string message = "the graph has a cycle: ";
-        for (const node* n : found.cycle) message += node_label(*n) + " -> ";
+        for (const node* n : found.cycle) message += text_of({node_label(*n), " -> "});
         return invalid(message + node_label(*found.cycle.front()));
     }
     if (node* const out = g.output()) {

@@ -5,11 +5,10 @@
 
 #include <functional>
 #include <map>
-#include <memory_resource>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/lowering/lowering_observer.hpp>
@@ -28,7 +27,7 @@ struct delegation_options {
 struct delegated_methods {
     lowered_methods lowered;  ///< its host graphs are those that were given
     std::map<std::string, method_report, std::less<>> reports{};
-    std::pmr::vector<diagnostic> refusals{};  ///< nodes that cannot be lowered: then nothing is
+    pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered: then nothing is
 };
 
 // delegation_definition.hpp defines this function: include it in exactly one translation unit of a program,

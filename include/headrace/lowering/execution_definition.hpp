@@ -42,7 +42,7 @@ namespace detail {
 result<std::vector<tensor>> execute(const graph& g, std::span<const tensor> inputs,
                                     const own_operators& own) {
     if (const node* n = find_oversized(g))
-        return unsupported(message_prefix(*n) + "a tensor of 2^31 elements or more is not executed");
+        return unsupported({message_prefix(*n), "a tensor of 2^31 elements or more is not executed"});
     if (!detail::has_in_place_ops(g)) return run_graph(g, inputs, own);
     // A kernel gives new tensors: what an op writes into its operand would be lost to those who read it
     // later.
@@ -82,7 +82,7 @@ namespace detail {
 
 result<void> infer_node(const node& n, inference& out) {
     const inference_rule rule = detail::rule_of_any(*n.op);
-    if (rule == nullptr) return invalid(message_prefix(n) + "no inference rule");
+    if (rule == nullptr) return invalid({message_prefix(n), "no inference rule"});
     return rule(n.arguments, out);
 }
 
@@ -103,7 +103,7 @@ result<void> complete_metadata(graph& g) {
             if (const result<void> done = infer_node(n, inferred); !done)
                 return malformed(message_prefix(n) + done.error().message);
             if (inferred.results().size() != n.result_count)
-                return malformed(message_prefix(n) + "it has a different number of results than its op");
+                return malformed({message_prefix(n), "it has a different number of results than its op"});
             for (std::uint32_t i = first; i != n.result_count; ++i) {
                 if (is_missing(i)) g.set_meta(n.result(i), inferred.results()[i]);
             }
@@ -111,8 +111,8 @@ result<void> complete_metadata(graph& g) {
         }
         for (std::uint32_t i = first; i != n.result_count; ++i) {
             if (is_missing(i) && (is<builtin::placeholder>(n) || use_count(n.result(i)) != 0))
-                return malformed(message_prefix(n) + "the file does not say which type and shape result " +
-                                 number_text(i) + " has, and no rule does");
+                return malformed({message_prefix(n), "the file does not say which type and shape result ", i,
+                                  " has, and no rule does"});
         }
     }
     return {};

@@ -174,7 +174,7 @@ HEADRACE_INLINE void graph_history::take(const graph& g, step& to) {
         known.hash = hash;
         known.seen = now;
     });
-    std::erase_if(nodes_, [&](const auto& entry) {
+    erase_if(nodes_, [&](const auto& entry) {
         if (entry.second.seen != now) to.gone.push_back(entry.second.number);
         return entry.second.seen != now;
     });

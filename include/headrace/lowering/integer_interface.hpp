@@ -3,11 +3,10 @@
 #ifndef HEADRACE_LOWERING_INTEGER_INTERFACE_HPP
 #define HEADRACE_LOWERING_INTEGER_INTERFACE_HPP
 
-#include <memory_resource>
 #include <span>
 #include <tuple>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/pt2_program.hpp>
@@ -44,10 +43,11 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
     if (!is_float(input.result()) || input.first_use == nullptr) return {};
     const auto* how = sole_quantization(input);
     if (how == nullptr)
-        return unsupported(message_prefix(input) +
-                           "this input is not quantized, or in several ways; only a model that begins with a "
-                           "quantize can take integers");
-    std::pmr::vector<node*> readers;
+        return unsupported(
+            {message_prefix(input),
+             "this input is not quantized, or in several ways; only a model that begins with a "
+             "quantize can take integers"});
+    pmr_vector<node*> readers;
     for (const edge& use : input.uses()) readers.push_back(use.target);
     g.set_meta(input.result(), {how->dtype, meta_of(input.result())->shape, {}});
     g.annotate(input, interface_quantization{how->scale, how->zero_point, how->quant_min, how->quant_max});
@@ -59,13 +59,13 @@ using quantize_args = args<quantized_decomposed::quantize_per_tensor>;
 }
 
 [[nodiscard]] inline result<void> give_integers(graph& g, node& output, std::size_t count) {
-    std::pmr::vector<interface_quantization> given(output.operand_count);
+    pmr_vector<interface_quantization> given(output.operand_count);
     for (edge& operand : std::span(output.operands, count)) {
         if (!is_float(*operand.slot)) continue;
         const auto* how = match<quantized_decomposed::dequantize_per_tensor>(*operand.slot);
         if (how == nullptr)
-            return unsupported(message_prefix(*operand.source) +
-                               "this output is not dequantized: the model computes it in floating point");
+            return unsupported({message_prefix(*operand.source),
+                                "this output is not dequantized: the model computes it in floating point"});
         given[operand.operand] = {how->scale, how->zero_point, how->quant_min, how->quant_max};
         node& last = *operand.source;
         g.set_operand(operand, how->input);

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/io/io_description.hpp>
@@ -57,7 +57,7 @@ struct lowering_outcome {
     shared_bytes flatbuffer{};
     std::shared_ptr<const streamed_tosa> stream{};  ///< of `model`, which has its constants
     std::optional<error> failure{};
-    std::pmr::vector<diagnostic> refusals{};
+    pmr_vector<diagnostic> refusals{};
     program model{};           ///< as far as the lowering came: TOSA if there is a flatbuffer
     lowering_report report{};  ///< as far as the lowering came
 };

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/base/target_text.hpp>
@@ -176,7 +177,7 @@ private:
     lowering_outcome outcome_;
 };
 
-[[nodiscard]] inline error error_of(const std::pmr::vector<diagnostic>& refusals) {
+[[nodiscard]] inline error error_of(const pmr_vector<diagnostic>& refusals) {
     std::string text =
         join_text(refusals.size(), refusals.size() == 1 ? " node" : " nodes", " cannot be lowered");
     for (const diagnostic& d : refusals)

@@ -6,11 +6,10 @@
 
 #include <functional>
 #include <map>
-#include <memory_resource>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/io/package_writer.hpp>
@@ -32,7 +31,7 @@ struct package_options {
 struct lowered_package {
     package_writer files;  ///< to be written
     std::map<std::string, method_report, std::less<>> methods{};
-    std::pmr::vector<diagnostic> refusals{};  ///< nodes that cannot be lowered: then there is no method
+    pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered: then there is no method
 };
 
 // lower_package_definition.hpp defines these functions: include it in exactly one translation unit of a

@@ -5,12 +5,12 @@
 
 #include <functional>
 #include <map>
-#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/io/pte_emitter.hpp>
@@ -37,7 +37,7 @@ struct lowered_pte {
     std::map<std::string, program, std::less<>> methods{};        ///< graphs of the executorch dialect
     named_data_store_output data{};                               ///< constants of the delegates
     std::map<std::string, method_report, std::less<>> reports{};  ///< with delegates, one for each method
-    std::pmr::vector<diagnostic> refusals{};  ///< nodes without a kernel: then there is no file
+    pmr_vector<diagnostic> refusals{};  ///< nodes without a kernel: then there is no file
     std::vector<stage_time> stages{};
 };
 

@@ -252,7 +252,7 @@ result<loaded_model> load_model_with_data(const std::string& path, const std::st
                                           const std::string& data, const size_choices& choices) {
     loaded_model loaded;
     if (package::is_package(path)) {
-        if (!data.empty()) return invalid(path + ": is a package; external data is for .pte files");
+        if (!data.empty()) return invalid({path, ": is a package; external data is for .pte files"});
         HEADRACE_TRY(detail::read_package(path, method, loaded));
     } else if (!method.empty() || !data.empty()) {
         HEADRACE_TRY(file, open_mapped(path));

@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/eval/tensor.hpp>
@@ -175,7 +176,7 @@ private:
     static void make_constants(graph& g, node& n) {
         static constexpr std::array<std::string_view, 9> learnt{
             "weight", "bias", "running_mean", "running_var", "params", "w_ih", "w_hh", "b_ih", "b_hh"};
-        const std::pmr::vector<std::string_view> fields = operand_fields(n);
+        const pmr_vector<std::string_view> fields = operand_fields(n);
         std::mt19937 random(1);
         for (std::size_t i = 0; i != n.operand_count; ++i) {
             if (std::ranges::find(learnt, fields[i]) == learnt.end()) continue;

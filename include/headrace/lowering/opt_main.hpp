@@ -5,8 +5,8 @@
 #define HEADRACE_LOWERING_OPT_MAIN_HPP
 
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/eval/evaluation.hpp>
 #include <headrace/infer/verify.hpp>
 #include <headrace/io/graph_text.hpp>
@@ -19,8 +19,8 @@ namespace headrace {
 /// A static pipeline that `PROGRAM lower` runs, as a value.
 struct opt_pipeline {
     std::string_view name;
-    std::pmr::vector<any_pass> passes;
-    std::pmr::vector<const node*> (*illegal_nodes)(graph& g);  ///< those whose ops may not leave it
+    pmr_vector<any_pass> passes;
+    pmr_vector<const node*> (*illegal_nodes)(graph& g);  ///< those whose ops may not leave it
 };
 
 /// What opt_main knows of the dialects, passes and pipelines that are not Headrace's.
@@ -30,7 +30,7 @@ struct opt_program {
     result<void> (*verify_node)(const graph& g, const node& n);  ///< by the verifiers of the ops
     pass_context::node_inference infer;                          ///< of any op, Headrace's as well
     pass_registry passes{};
-    std::pmr::vector<opt_pipeline> pipelines{};
+    pmr_vector<opt_pipeline> pipelines{};
 };
 
 /// Runs `PROGRAM COMMAND FILE`:
@@ -69,13 +69,13 @@ struct passes_among<pass_list<Ps...>> {
 };
 
 template <class... Ps>
-std::pmr::vector<any_pass> objects_of(pass_list<Ps...>) {
+pmr_vector<any_pass> objects_of(pass_list<Ps...>) {
     return {any_pass(Ps{})...};
 }
 
 template <class Pipeline>
-std::pmr::vector<const node*> illegal_nodes(graph& g) {
-    std::pmr::vector<const node*> found;
+pmr_vector<const node*> illegal_nodes(graph& g) {
+    pmr_vector<const node*> found;
     Pipeline::for_each_illegal(g, [&](node& n) { found.push_back(&n); });
     return found;
 }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/memory_plan_text.hpp>
@@ -159,7 +160,7 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
         std::pmr::monotonic_buffer_resource memory;
         inference inferred(&memory);
         if (const auto done = infer(n, inferred); !done)
-            return malformed(message_prefix(n) + "its type is not given: " + done.error().message);
+            return malformed({message_prefix(n), "its type is not given: ", done.error().message});
         for (std::uint32_t i = 0; i != n.result_count && i != inferred.results().size(); ++i) {
             if (!is_known(results[i])) g.set_meta(n.result(i), inferred.results()[i]);
         }
@@ -182,7 +183,7 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
     return std::move(p);
 }
 
-using refused_nodes = std::pmr::vector<diagnostic>;
+using refused_nodes = pmr_vector<diagnostic>;
 
 [[nodiscard]] inline result<void> print_or_write(const opt_request& asked, const program& p) {
     if (!asked.output.empty()) return write_graph_text(asked.output, p);
@@ -191,7 +192,7 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 }
 
 [[nodiscard]] inline result<run_statistics> run_watched(const opt_program& own,
-                                                        const std::pmr::vector<any_pass>& passes, graph& g,
+                                                        const pmr_vector<any_pass>& passes, graph& g,
                                                         pass_context& context, pass_watcher& watcher) {
     pass_manager manager(passes, {.run_checks_after_each_pass = true,
                                   .run = {.observer = &watcher, .after_pass = &pass_watcher::after_pass}});
@@ -202,8 +203,7 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 /// Runs the passes that have not failed once more, and writes what they leave: less of them where those that
 /// are left require one that has run.
 [[nodiscard]] inline result<void> reproduce(const opt_program& own, const opt_request& asked,
-                                            const std::pmr::vector<any_pass>& passes,
-                                            const pass_watcher& failed) {
+                                            const pmr_vector<any_pass>& passes, const pass_watcher& failed) {
     for (std::size_t count = failed.progress.count();; --count) {
         HEADRACE_TRY(p, read_own(own, asked.file));
         pass_watcher again(names_of(passes), count);
@@ -218,10 +218,10 @@ using refused_nodes = std::pmr::vector<diagnostic>;
 
 /// Runs passes with all checks. Returns the nodes that they refuse.
 [[nodiscard]] inline result<refused_nodes> transform(const opt_program& own, const opt_request& asked,
-                                                     const std::pmr::vector<any_pass>& chosen, graph& g) {
+                                                     const pmr_vector<any_pass>& chosen, graph& g) {
     pass_manager ordered(chosen);
     HEADRACE_TRY(ordered.solve_constraints());
-    const std::pmr::vector<any_pass> passes(ordered.passes().begin(), ordered.passes().end());
+    const pmr_vector<any_pass> passes(ordered.passes().begin(), ordered.passes().end());
     pass_watcher watcher(names_of(passes));
     watcher.executes_unchanged = true;  // passes of others may say so wrongly
     if (asked.verify) {
@@ -385,7 +385,7 @@ HEADRACE_INLINE int run_opt_program(const opt_program& program, int argc, char**
         const result<int> status = detail::answer(program, *asked);
         return status ? status.value() : detail::opt_failure(status.error());
     } catch (const std::exception& e) {  // memory, mostly
-        return detail::opt_failure(malformed(asked->file + ": " + e.what()));
+        return detail::opt_failure(malformed({asked->file, ": ", e.what()}));
     }
 }
 

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
-#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,11 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/description.hpp>
 
 namespace headrace {
 
-using op_name_list = std::pmr::vector<std::string_view>;
+using op_name_list = pmr_vector<std::string_view>;
 
 /// A pass that can find an op in the graph and has it among its targets.
 struct meeting {

@@ -27,8 +27,7 @@ namespace headrace {
     HEADRACE_TRY(got, execute_planned(g, plan, inputs, own));
     for (std::size_t i = 0; i != expected.size(); ++i) {
         if (!std::ranges::equal(expected[i].bytes(), got[i].bytes()))
-            return invalid("output " + number_text(i) +
-                           " is not the same when the model runs in planned memory");
+            return invalid({"output ", i, " is not the same when the model runs in planned memory"});
     }
     return {};
 }

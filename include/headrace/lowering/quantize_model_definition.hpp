@@ -39,8 +39,8 @@ public:
              at.increment(failed)) {
             if (at->path().extension() == ".npy") files.push_back(at->path().string());
         }
-        if (failed) return malformed(path + ": " + failed.message());
-        if (files.empty()) return malformed(path + ": there is no .npy file in this directory");
+        if (failed) return malformed({path, ": ", failed.message()});
+        if (files.empty()) return malformed({path, ": there is no .npy file in this directory"});
         std::ranges::sort(files);
         for (const std::string& file : files) {
             HEADRACE_TRY(read_file(file));

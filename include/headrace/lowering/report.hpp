@@ -7,13 +7,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/io/json_writer.hpp>
 #include <headrace/io/vela_figures.hpp>
 #include <headrace/ir/graph.hpp>
@@ -68,7 +68,7 @@ struct lowering_report {
     std::size_t nodes_out = 0;
     std::size_t transposes_in = 0;             ///< of the export
     std::size_t transposes_before_layout = 0;  ///< of TOSA, before the passes that choose layouts
-    std::pmr::vector<remaining_transpose> transposes_left{};
+    pmr_vector<remaining_transpose> transposes_left{};
     std::optional<memory_need> memory{};  ///< of the lowered nodes in their order, where it may be another
     run_statistics passes{};
     std::vector<verified_pass> verified{};  ///< passes after which the model was executed

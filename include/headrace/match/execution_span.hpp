@@ -7,8 +7,8 @@
 #include <memory_resource>
 #include <span>
 #include <unordered_set>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace::detail {
@@ -31,8 +31,8 @@ public:
     /// Does no path leave the nodes and come back?
     [[nodiscard]] bool convex() const { return scan(nullptr); }
     /// What lies between, is not of the nodes and uses their results, directly or not.
-    [[nodiscard]] std::pmr::vector<node*> users_between() const {
-        std::pmr::vector<node*> users;
+    [[nodiscard]] pmr_vector<node*> users_between() const {
+        pmr_vector<node*> users;
         scan(&users);
         return users;
     }
@@ -56,7 +56,7 @@ private:
         }
     }
     // False if one of the nodes uses what is outside of them and uses another.
-    bool scan(std::pmr::vector<node*>* users) const {
+    bool scan(pmr_vector<node*>* users) const {
         std::pmr::unordered_set<const node*> dependent;
         for (node* n = first_; n != nullptr; n = n->next) {
             const bool is_inside = inside_.contains(n);

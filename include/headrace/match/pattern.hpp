@@ -16,8 +16,8 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/match/pattern_checks.hpp>
@@ -34,7 +34,7 @@ public:
     expression_writer(graph& g, std::size_t inputs) : graph_(g) {
         for (std::size_t i = 0; i != inputs; ++i) {
             inputs_.push_back(g.create<builtin::placeholder>({}).result());
-            g.set_name(inputs_.back(), "input_" + number_text(i));
+            g.set_name(inputs_.back(), text_of({"input_", i}));
         }
     }
 
@@ -45,7 +45,7 @@ public:
     }
     template <class... Es>
     void write_outputs(const returned_values<Es...>& e) {
-        std::pmr::vector<value> values;
+        pmr_vector<value> values;
         std::apply([&](const Es&... items) { (values.push_back(write(items)), ...); }, e.items);
         graph_.create<builtin::output>({.values = values});
     }
@@ -70,7 +70,7 @@ private:
     value write(const call_expression<Op, call_modifiers<Commutative, AnyLiterals, Label>, Ts...>& e) {
         args<Op> a = default_args<Op>;
         matching_rule rule{.commutative = Commutative, .name = Label::text};
-        std::pmr::vector<literal_binding> bindings;
+        pmr_vector<literal_binding> bindings;
         constexpr auto places = place_arguments<Op, Ts...>();
         std::uint64_t given = 0;
         const auto put = [&](std::size_t field, const auto& argument) {
@@ -94,12 +94,12 @@ private:
     template <class Label, class T>
     void write_argument(const field_info& f, std::uint32_t field, std::byte* a,
                         const named_argument<Label, T>& argument, matching_rule& rule,
-                        std::pmr::vector<literal_binding>& bindings) {
+                        pmr_vector<literal_binding>& bindings) {
         write_argument(f, field, a, argument.item, rule, bindings);
     }
     template <class T>
     void write_argument(const field_info& f, std::uint32_t field, std::byte* a, const T& argument,
-                        matching_rule& rule, std::pmr::vector<literal_binding>& bindings) {
+                        matching_rule& rule, pmr_vector<literal_binding>& bindings) {
         if constexpr (std::is_same_v<T, any_literal_type>) {
             rule.free_fields |= std::uint64_t{1} << field;
         } else if constexpr (std::is_same_v<T, std::nullopt_t>) {
@@ -117,7 +117,7 @@ private:
     template <class... Ts>
     void write_argument(const field_info& f, std::uint32_t, std::byte* a,
                         const tensors_expression<Ts...>& argument, matching_rule&,
-                        std::pmr::vector<literal_binding>&) {
+                        pmr_vector<literal_binding>&) {
         if (f.kind == field_kind::tensors) {
             auto& items = lists_.emplace_back();
             std::apply(
@@ -197,10 +197,9 @@ private:
     }
 
     graph& graph_;
-    std::pmr::vector<value> inputs_;
-    std::pmr::deque<std::pmr::vector<value>>
-        lists_;  // they stay where they are until their node has copied them
-    std::pmr::deque<std::pmr::vector<std::optional<value>>> optional_lists_;
+    pmr_vector<value> inputs_;
+    std::pmr::deque<pmr_vector<value>> lists_;  // they stay where they are until their node has copied them
+    std::pmr::deque<pmr_vector<std::optional<value>>> optional_lists_;
 };
 
 template <class F>

@@ -6,12 +6,11 @@
 
 #include <array>
 #include <cstddef>
-#include <memory_resource>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/type_name.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/match/pattern.hpp>
@@ -157,7 +156,7 @@ public:
         std::size_t count = 0;
         if constexpr (sound) {
             const replacement with(Replacement{});
-            const std::pmr::vector<match_filter> filters{match_filter(Filters{})...};
+            const pmr_vector<match_filter> filters{match_filter(Filters{})...};
             rewrite_options options;
             options.matching.distinct_placeholders = false;
             options.name = pattern_name();

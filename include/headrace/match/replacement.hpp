@@ -13,8 +13,8 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/match/pattern.hpp>
@@ -82,9 +82,9 @@ private:
         return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(bytes_.data()) + f.offset);
     }
 
-    std::pmr::vector<std::max_align_t> bytes_;
-    std::pmr::deque<std::pmr::vector<value>> lists_;
-    std::pmr::deque<std::pmr::vector<std::optional<value>>> optional_lists_;
+    pmr_vector<std::max_align_t> bytes_;
+    std::pmr::deque<pmr_vector<value>> lists_;
+    std::pmr::deque<pmr_vector<std::optional<value>>> optional_lists_;
 };
 
 /// Copies a replacement graph to where a match is.
@@ -126,7 +126,7 @@ private:
         if (is<builtin::constant>(n)) return copy_constant(n, rule);
         const std::pmr::string op(n.op->name);
         if (holds_regions(*n.op))
-            return fail("the replacement has a nested graph, in " + op, error_kind::invalid);
+            return fail(text_of({"the replacement has a nested graph, in ", op}), error_kind::invalid);
 
         remapped_arguments arguments(n, [&](value v) { return mapped(v); });
         if (rule != nullptr) {
@@ -135,7 +135,7 @@ private:
         }
         inference inferred(site_.g.arena());
         if (const result<void> status = infer(*n.op, arguments, inferred); !status)
-            return fail("cannot make " + op + ": " + status.error().message, status.error().kind);
+            return fail(text_of({"cannot make ", op, ": ", status.error().message}), status.error().kind);
         node& copied = site_.g.create(*n.op, arguments.data(), inferred.results().size(), site_.before);
         std::uint32_t i = 0;
         for (const tensor_meta& meta : inferred.results()) site_.g.set_meta(copied.result(i++), meta);
@@ -150,7 +150,7 @@ private:
         });
         if (!known) {
             const std::pmr::string which(unknown ? unknown.producer->name() : std::string_view("(none)"));
-            return invalid("operand " + which + " has no `val`");
+            return invalid({"operand ", which, " has no `val`"});
         }
         node probe;  // inference looks at an op and its arguments alone
         probe.op = &op;
@@ -191,7 +191,7 @@ private:
     pass_context::node_inference rules_;
     const subgraph_match& match_;
     const replacement_site& site_;
-    std::pmr::vector<std::pmr::vector<value>> made_;  // by the id of the replacement's node: its results
+    pmr_vector<pmr_vector<value>> made_;  // by the id of the replacement's node: its results
 };
 
 /// The rules of a replacement's own ops.
@@ -202,7 +202,7 @@ struct rules_among<ops<Ops...>> {
     static result<void> infer(const node& n, inference& out) {
         inference_rule rule = nullptr;
         ((n.op == &info_of<Ops> ? void(rule = rule_of_op<Ops>()) : void()), ...);
-        if (rule == nullptr) return invalid("no inference for " + std::pmr::string(n.op->name));
+        if (rule == nullptr) return invalid({"no inference for ", n.op->name});
         return rule(n.arguments, out);
     }
 };

@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/match/execution_span.hpp>
@@ -28,9 +28,9 @@ namespace headrace {
 
 /// What became of one match.
 struct replaced_pattern {
-    node* anchor = nullptr;                ///< from which the match was found; it may be erased
-    node_map nodes_map;                    ///< the pattern's nodes, and those that they stood for
-    std::pmr::vector<node*> replacements;  ///< the nodes that were added
+    node* anchor = nullptr;          ///< from which the match was found; it may be erased
+    node_map nodes_map;              ///< the pattern's nodes, and those that they stood for
+    pmr_vector<node*> replacements;  ///< the nodes that were added
     /// The pattern that nodes_map begins at, where it was written as an expression.
     std::shared_ptr<const graph> pattern{};
 };
@@ -59,16 +59,16 @@ public:
         options_.matching.remove_overlapping_matches = false;
     }
 
-    result<std::pmr::vector<replaced_pattern>> run() {
+    result<pmr_vector<replaced_pattern>> run() {
         const subgraph_matcher matcher(pattern_, options_.matching);
         auto matches = matcher.match(graph_);
         if (!matches) return fault(matches.error().message);
-        std::erase_if(matches.value(), [&](const subgraph_match& m) {
+        erase_if(matches.value(), [&](const subgraph_match& m) {
             return !std::all_of(filters_.begin(), filters_.end(),
                                 [&](const match_filter& f) { return f(m, std::as_const(graph_), pattern_); });
         });
         subgraph_matcher::remove_overlapping(matches.value());
-        std::pmr::vector<replaced_pattern> replaced;
+        pmr_vector<replaced_pattern> replaced;
         for (subgraph_match& m : matches.value()) {
             if (auto status = replace(m, replaced); !status) return std::move(status).error();
         }
@@ -77,24 +77,24 @@ public:
 
 private:
     [[nodiscard]] error fault(const std::pmr::string& reason) const {
-        return invalid(std::pmr::string(options_.name) + ": " + reason);
+        return invalid({options_.name, ": ", reason});
     }
 
-    result<void> replace(subgraph_match& m, std::pmr::vector<replaced_pattern>& replaced) {
+    result<void> replace(subgraph_match& m, pmr_vector<replaced_pattern>& replaced) {
         follow_changes(m);
-        const std::pmr::vector<node*> nodes = m.nodes();
+        const pmr_vector<node*> nodes = m.nodes();
         if (!all_alive(m, nodes)) return {};
         // What was replaced before may have closed a path that leaves this match and comes back.
         const execution_span span(nodes);
         if (!span.convex()) return {};
         node& last = span.last() != nullptr ? *span.last() : *m.anchors[0];
         node* const behind = last.next;
-        const std::pmr::vector<node*> users = span.users_between();
+        const pmr_vector<node*> users = span.users_between();
 
         value_list with;
         const replacement_site site{graph_, *m.anchors[0], behind, context_};
         const outcome_kind outcome = with_(m, pattern_, site, with);
-        std::pmr::vector<node*> made;
+        pmr_vector<node*> made;
         for (node* n = last.next; n != behind; n = n->next) made.push_back(n);
         if (outcome != outcome_kind::replaced) {
             erase_unused(made);
@@ -112,12 +112,12 @@ private:
         for (node* n : users) graph_.move_before(*n, behind);
         erase_unused(made);
         std::for_each(nodes.rbegin(), nodes.rend(), [&](node* n) { erase_dead(graph_, *n); });
-        std::erase_if(made, [](const node* n) { return n->owner == nullptr; });
+        erase_if(made, [](const node* n) { return n->owner == nullptr; });
         replaced.push_back({m.anchors[0], m.nodes_map, std::move(made), {}});
         return {};
     }
 
-    void put_in_place(const subgraph_match& m, const value_list& with, const std::pmr::vector<node*>& made) {
+    void put_in_place(const subgraph_match& m, const value_list& with, const pmr_vector<node*>& made) {
         for (std::size_t i = 0; i != with.size(); ++i) {
             const value from = m.returning_values[i];
             if (!with[i]) continue;
@@ -144,32 +144,32 @@ private:
         }
     }
     // Dead nodes go with the match that made them so, even if they are of another.
-    [[nodiscard]] static bool all_alive(const subgraph_match& m, const std::pmr::vector<node*>& nodes) {
+    [[nodiscard]] static bool all_alive(const subgraph_match& m, const pmr_vector<node*>& nodes) {
         return std::all_of(nodes.begin(), nodes.end(), [](const node* n) { return n->owner != nullptr; }) &&
                std::all_of(m.placeholder_values.begin(), m.placeholder_values.end(),
                            [](value v) { return !v || v.producer->owner != nullptr; });
     }
     [[nodiscard]] std::pmr::string misfit(const subgraph_match& m, const value_list& with) const {
         if (with.size() != m.returning_values.size()) {
-            return "the replacement gives " + number_text(with.size()) + " values for " +
-                   number_text(m.returning_values.size());
+            return text_of(
+                {"the replacement gives ", with.size(), " values for ", m.returning_values.size()});
         }
         for (std::size_t i = 0; i != with.size(); ++i) {
             const value from = m.returning_values[i];
-            const std::pmr::string which = "result " + number_text(i);
+            const std::pmr::string which = text_of({"result ", i});
             if (!with[i]) {
-                if (use_count(from) != 0) return "the replacement gives nothing for " + which;
+                if (use_count(from) != 0) return text_of({"the replacement gives nothing for ", which});
                 continue;
             }
             const tensor_meta* before = meta_of(from);
             const tensor_meta* after = meta_of(with[i]);
             if (before != nullptr && after != nullptr && !(before->shape == after->shape))
-                return "the replacement changes the shape of " + which;
+                return text_of({"the replacement changes the shape of ", which});
         }
         return {};
     }
     // A replacement may use what it replaces.
-    void redirect(value from, value to, const std::pmr::vector<node*>& made) {
+    void redirect(value from, value to, const pmr_vector<node*>& made) {
         for (edge* e = from.producer->first_use; e != nullptr;) {
             edge* const next = e->next_use;
             if (e->slot->result == from.result &&
@@ -178,7 +178,7 @@ private:
             e = next;
         }
     }
-    void erase_unused(const std::pmr::vector<node*>& made) {
+    void erase_unused(const pmr_vector<node*>& made) {
         std::for_each(made.rbegin(), made.rend(), [&](node* n) {
             if (n->first_use == nullptr) graph_.erase(*n);
         });
@@ -190,7 +190,7 @@ private:
     std::span<const match_filter> filters_;
     pass_context& context_;
     rewrite_options options_;
-    std::pmr::vector<std::pair<value, value>> changes_;
+    pmr_vector<std::pair<value, value>> changes_;
 };
 
 }  // namespace detail
@@ -200,12 +200,12 @@ private:
 /// of what they replace. A match whose replacement cannot be made, or declines, stays; the context's
 /// diagnostics say why. An error, which begins with the options' name, is a fault of the pattern or of the
 /// replacement: it has too few outputs, or another shape.
-[[nodiscard]] inline result<std::pmr::vector<replaced_pattern>> replace_pattern_with_filters(
+[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(
     graph& g, const graph& pattern, const replacement& with, std::span<const match_filter> filters,
     pass_context& context, const rewrite_options& options = {}) {
     return detail::pattern_rewrite(g, pattern, with, filters, context, options).run();
 }
-[[nodiscard]] inline result<std::pmr::vector<replaced_pattern>> replace_pattern(
+[[nodiscard]] inline result<pmr_vector<replaced_pattern>> replace_pattern(
     graph& g, const graph& pattern, const replacement& with, pass_context& context,
     const rewrite_options& options = {}) {
     return replace_pattern_with_filters(g, pattern, with, {}, context, options);
@@ -214,10 +214,9 @@ private:
 namespace detail {
 
 template <pattern_function F>
-result<std::pmr::vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
-                                                           std::span<const match_filter> filters,
-                                                           pass_context& context,
-                                                           const rewrite_options& options) {
+result<pmr_vector<replaced_pattern>> replace_written(graph& g, const F& f, const replacement& with,
+                                                     std::span<const match_filter> filters,
+                                                     pass_context& context, const rewrite_options& options) {
     const auto written = std::make_shared<graph>();
     write_expression(*written, f);
     auto replaced = replace_pattern_with_filters(g, *written, with, filters, context, options);
@@ -231,7 +230,7 @@ result<std::pmr::vector<replaced_pattern>> replace_written(graph& g, const F& f,
 
 /// The same with a pattern that is written as an expression.
 template <pattern_function F>
-[[nodiscard]] result<std::pmr::vector<replaced_pattern>> replace_pattern_with_filters(
+[[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern_with_filters(
     graph& g, const F& f, const replacement& with, std::span<const match_filter> filters,
     pass_context& context, const rewrite_options& options = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
@@ -243,9 +242,10 @@ template <pattern_function F>
     }
 }
 template <pattern_function F>
-[[nodiscard]] result<std::pmr::vector<replaced_pattern>> replace_pattern(
-    graph& g, const F& f, const replacement& with, pass_context& context,
-    const rewrite_options& options = {}) {
+[[nodiscard]] result<pmr_vector<replaced_pattern>> replace_pattern(graph& g, const F& f,
+                                                                   const replacement& with,
+                                                                   pass_context& context,
+                                                                   const rewrite_options& options = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
                   "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     if constexpr (detail::pattern_facts<F>::sound) {
@@ -260,13 +260,12 @@ struct rewrite_rule {
     std::pmr::string name;
     std::shared_ptr<const graph> pattern;
     replacement with;
-    std::pmr::vector<match_filter> filters{};
+    pmr_vector<match_filter> filters{};
     matcher_options matching{};
 };
 template <pattern_function F>
 [[nodiscard]] rewrite_rule make_rule(std::pmr::string name, const F& f, replacement with,
-                                     std::pmr::vector<match_filter> filters = {},
-                                     matcher_options matching = {}) {
+                                     pmr_vector<match_filter> filters = {}, matcher_options matching = {}) {
     static_assert(sound_expression<typename detail::pattern_facts<F>::fault>,
                   "pattern: its expression is ill-formed; see the diagnosis, which pattern<F> explains");
     auto written = std::make_shared<graph>();
@@ -296,8 +295,8 @@ result<std::size_t> repeat_to_fixed_point(graph& g, std::size_t steps, Step&& st
             total += rewritten.value();
             active += (active.empty() ? "" : ", ") + std::pmr::string(name(i));
             if (total > limit) {
-                return invalid(active + ": no fixed point after " + number_text(total) +
-                               " rewrites; the patterns match what they made");
+                return invalid({active, ": no fixed point after ", total,
+                                " rewrites; the patterns match what they made"});
             }
         }
     }

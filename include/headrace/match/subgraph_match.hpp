@@ -6,12 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
@@ -57,7 +56,7 @@ public:
     [[nodiscard]] auto end() const { return items_.end(); }
 
 private:
-    std::pmr::vector<value_type> items_;
+    pmr_vector<value_type> items_;
 };
 
 /// A literal in the graph: one argument of one node.
@@ -76,18 +75,18 @@ struct literal {
 /// A place where a pattern was found. It refers to the pattern's nodes: the pattern must live on.
 struct subgraph_match {
     /// The nodes from which the match was found: one for each node of the pattern that only its output uses.
-    std::pmr::vector<node*> anchors;
+    pmr_vector<node*> anchors;
     node_map nodes_map;
     /// What each input of the pattern stands for: in its order, null where it stands for a literal.
-    std::pmr::vector<node*> placeholder_nodes;
+    pmr_vector<node*> placeholder_nodes;
     /// What the pattern's output returns, in its order.
-    std::pmr::vector<node*> returning_nodes;
+    pmr_vector<node*> returning_nodes;
 
     /// The same, as values: nodes have several results here.
-    std::pmr::vector<value> placeholder_values;
-    std::pmr::vector<value> returning_values;
+    pmr_vector<value> placeholder_values;
+    pmr_vector<value> returning_values;
     /// What each input of the pattern stands for where that is a literal.
-    std::pmr::vector<literal> literals;
+    pmr_vector<literal> literals;
 
     /// The node that the pattern's node of that name (named<"...">, or the name of its first result) stands
     /// for, or null.
@@ -99,8 +98,8 @@ struct subgraph_match {
         return nullptr;
     }
     /// The nodes that the match consists of, without what placeholders and the output stand for.
-    [[nodiscard]] std::pmr::vector<node*> nodes() const {
-        std::pmr::vector<node*> inside;
+    [[nodiscard]] pmr_vector<node*> nodes() const {
+        pmr_vector<node*> inside;
         for (const auto& [from, to] : nodes_map) {
             if (!is<builtin::placeholder>(*from) && !is<builtin::output>(*from)) inside.push_back(to);
         }

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/match/execution_span.hpp>
@@ -42,18 +42,18 @@ public:
     [[nodiscard]] const graph& pattern() const { return *pattern_; }
     [[nodiscard]] const matcher_options& options() const { return options_; }
     /// The sinks of the pattern: its own nodes.
-    [[nodiscard]] const std::pmr::vector<const node*>& pattern_anchors() const { return anchors_; }
+    [[nodiscard]] const pmr_vector<const node*>& pattern_anchors() const { return anchors_; }
     /// Empty, or why the pattern can stand for nothing.
     [[nodiscard]] const std::pmr::string& fault() const { return fault_; }
 
     /// The matches in a graph, nested regions left out, in the execution order of their anchors. An error
     /// says what is wrong with the pattern.
-    [[nodiscard]] result<std::pmr::vector<subgraph_match>> match(const graph& g) const {
-        if (!fault_.empty()) return invalid("pattern: " + fault_);
-        std::pmr::vector<subgraph_match> found;
+    [[nodiscard]] result<pmr_vector<subgraph_match>> match(const graph& g) const {
+        if (!fault_.empty()) return invalid({"pattern: ", fault_});
+        pmr_vector<subgraph_match> found;
         if (!has_enough_nodes(g)) return found;
-        const std::pmr::vector<std::pmr::vector<node*>> candidates = find_candidates(g);
-        std::pmr::vector<node*> chosen;
+        const pmr_vector<pmr_vector<node*>> candidates = find_candidates(g);
+        pmr_vector<node*> chosen;
         extend(candidates, chosen, found);
         if (options_.remove_overlapping_matches) remove_overlapping(found);
         return found;
@@ -67,25 +67,25 @@ public:
 
     /// Keeps the first of several matches that share a node; constants may be shared. It is what
     /// `remove_overlapping_matches` does, for callers that first drop other matches.
-    static void remove_overlapping(std::pmr::vector<subgraph_match>& matches) {
+    static void remove_overlapping(pmr_vector<subgraph_match>& matches) {
         std::pmr::unordered_set<const node*> taken;
         const auto overlaps = [&](const subgraph_match& m) {
-            std::pmr::vector<node*> inside = m.nodes();
-            std::erase_if(inside, [](const node* n) { return is<builtin::constant>(*n); });
+            pmr_vector<node*> inside = m.nodes();
+            erase_if(inside, [](const node* n) { return is<builtin::constant>(*n); });
             const auto is_taken = [&](const node* n) { return taken.contains(n); };
             if (std::any_of(inside.begin(), inside.end(), is_taken)) return true;
             taken.insert(inside.begin(), inside.end());
             return false;
         };
-        std::erase_if(matches, overlaps);
+        erase_if(matches, overlaps);
     }
 
 private:
     std::pmr::string examine() {
         const node* out = pattern_->output();
         if (out == nullptr || out->operand_count == 0) return "it has no output";
-        std::pmr::vector<bool> bound(pattern_->id_bound());
-        std::pmr::vector<node*> inputs;
+        pmr_vector<bool> bound(pattern_->id_bound());
+        pmr_vector<node*> inputs;
         for (node& n : pattern_->inputs()) inputs.push_back(&n);
         for (const node& n : pattern_->nodes()) {
             const auto* rule = n.find_annotation<matching_rule>();
@@ -97,14 +97,13 @@ private:
         }
         for (const node& n : pattern_->nodes()) {
             if (is<builtin::output>(n) || n.first_use != nullptr || bound[n.id]) continue;
-            const std::pmr::string name(n.name().empty() ? "#" + number_text(n.id)
-                                                         : std::pmr::string(n.name()));
-            if (is<builtin::placeholder>(n)) return "its placeholder " + name + " is not used";
-            return "its node " + name + " (" + std::pmr::string(n.op->name) + ") leads to no output";
+            const std::pmr::string name(n.name().empty() ? text_of({"#", n.id}) : std::pmr::string(n.name()));
+            if (is<builtin::placeholder>(n)) return text_of({"its placeholder ", name, " is not used"});
+            return text_of({"its node ", name, " (", n.op->name, ") leads to no output"});
         }
         for (const edge& e : out->operand_edges()) {
             if (is<builtin::placeholder>(*e.source)) {
-                return "it returns its placeholder " + std::pmr::string(e.source->name());
+                return text_of({"it returns its placeholder ", e.source->name()});
             }
         }
         find_anchors(out);
@@ -134,8 +133,8 @@ private:
         return enough;
     }
 
-    [[nodiscard]] std::pmr::vector<std::pmr::vector<node*>> find_candidates(const graph& g) const {
-        std::pmr::vector<std::pmr::vector<node*>> candidates;
+    [[nodiscard]] pmr_vector<pmr_vector<node*>> find_candidates(const graph& g) const {
+        pmr_vector<pmr_vector<node*>> candidates;
         for (const node* anchor : anchors_) {
             auto& nodes = candidates.emplace_back();
             for (node& n : g.nodes_of(*anchor->op)) nodes.push_back(&n);
@@ -143,7 +142,7 @@ private:
         if (std::all_of(candidates.begin(), candidates.end(), [](const auto& c) { return c.size() < 2; }))
             return candidates;
         // The census lists nodes as they were created: matches come in execution order, whatever passes did.
-        std::pmr::vector<std::size_t> position(g.id_bound());
+        pmr_vector<std::size_t> position(g.id_bound());
         std::size_t at = 0;
         for (const node& n : g.nodes()) position[n.id] = at++;
         for (auto& nodes : candidates) {
@@ -155,8 +154,8 @@ private:
 
     // Chooses a node for one anchor after the other, and gives up a choice as soon as those made so far
     // cannot be.
-    void extend(const std::pmr::vector<std::pmr::vector<node*>>& candidates, std::pmr::vector<node*>& chosen,
-                std::pmr::vector<subgraph_match>& found) const {
+    void extend(const pmr_vector<pmr_vector<node*>>& candidates, pmr_vector<node*>& chosen,
+                pmr_vector<subgraph_match>& found) const {
         const std::size_t next = chosen.size();
         for (node* candidate : candidates[next]) {
             chosen.push_back(candidate);
@@ -169,7 +168,7 @@ private:
         }
     }
 
-    [[nodiscard]] std::optional<subgraph_match> match_from(const std::pmr::vector<node*>& chosen) const {
+    [[nodiscard]] std::optional<subgraph_match> match_from(const pmr_vector<node*>& chosen) const {
         detail::subgraph_search search(*pattern_, options_);
         if (!search.run(anchors_, chosen)) return std::nullopt;
         subgraph_match m = search.collect();
@@ -184,7 +183,7 @@ private:
     // Does nothing outside use what the match does not return? A constant may have other users: it stays.
     [[nodiscard]] bool is_contained(const subgraph_match& m) const {
         const list<value> returned = pattern_->outputs();
-        const std::pmr::vector<node*> inside = m.nodes();
+        const pmr_vector<node*> inside = m.nodes();
         for (const auto& [from, to] : m.nodes_map) {
             if (is<builtin::placeholder>(*from) || is<builtin::output>(*from) || is<builtin::constant>(*to))
                 continue;
@@ -211,7 +210,7 @@ private:
 
     const graph* pattern_;
     matcher_options options_;
-    std::pmr::vector<const node*> anchors_;
+    pmr_vector<const node*> anchors_;
     std::pmr::string fault_;
 };
 

@@ -8,11 +8,10 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <memory_resource>
 #include <optional>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/match/subgraph_match.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/pass/emit.hpp>
@@ -28,7 +27,7 @@ struct matcher_options {
     bool distinct_placeholders = true;       ///< two placeholders never stand for the same value
     bool match_constants = false;            ///< constants have the same elements, not just any
     /// Ops whose first two operands may be swapped, wherever the pattern has them.
-    std::pmr::vector<const op_info*> commutative_ops{};
+    pmr_vector<const op_info*> commutative_ops{};
 };
 
 namespace detail {
@@ -91,7 +90,7 @@ public:
         : pattern_(pattern), options_(options) {}
 
     /// True if the first anchors can stand for these nodes.
-    bool run(const std::pmr::vector<const node*>& anchors, const std::pmr::vector<node*>& chosen) {
+    bool run(const pmr_vector<const node*>& anchors, const pmr_vector<node*>& chosen) {
         state_ = {};
         state_.nodes.resize(pattern_.id_bound());
         state_.values.resize(pattern_.id_bound());
@@ -131,12 +130,12 @@ private:
         value graph_value{};
     };
     struct state {
-        std::pmr::vector<goal> goals;
-        std::pmr::vector<node*> nodes;  // by the id of the pattern's node
-        std::pmr::vector<value> values;
-        std::pmr::vector<literal> literals;
-        std::pmr::vector<const node*> used;    // what nodes of the pattern stand for, placeholders left out
-        std::pmr::vector<value> placeholders;  // what placeholders stand for
+        pmr_vector<goal> goals;
+        pmr_vector<node*> nodes;  // by the id of the pattern's node
+        pmr_vector<value> values;
+        pmr_vector<literal> literals;
+        pmr_vector<const node*> used;    // what nodes of the pattern stand for, placeholders left out
+        pmr_vector<value> placeholders;  // what placeholders stand for
     };
 
     bool solve() {
@@ -240,8 +239,8 @@ private:
                 pair();
                 continue;
             }
-            const std::pmr::vector<bool> in_p = presence(f, p.arguments);
-            const std::pmr::vector<bool> in_n = presence(f, n.arguments);
+            const pmr_vector<bool> in_p = presence(f, p.arguments);
+            const pmr_vector<bool> in_n = presence(f, n.arguments);
             if (in_p.size() != in_n.size()) return false;
             for (std::size_t i = 0; i != in_p.size(); ++i) {
                 if (in_p[i] && in_n[i]) {
@@ -283,8 +282,8 @@ private:
     }
 
     // Which of the tensors that a member has room for are there.
-    static std::pmr::vector<bool> presence(const field_info& f, const void* arguments) {
-        std::pmr::vector<bool> present;
+    static pmr_vector<bool> presence(const field_info& f, const void* arguments) {
+        pmr_vector<bool> present;
         const std::byte* at = static_cast<const std::byte*>(arguments) + f.offset;
         if (f.kind == field_kind::tensor) {
             present.push_back(!f.optional || reinterpret_cast<const std::optional<value>*>(at)->has_value());

@@ -7,11 +7,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <numeric>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/memory/memory_plan.hpp>
 
 namespace headrace {
@@ -30,7 +29,7 @@ struct memory_block {
 /// graphs: if none of them reaches the lower bound, a local search improves the best.
 class block_packer {
 public:
-    block_packer(std::pmr::vector<memory_block> blocks, planning_algorithm algorithm)
+    block_packer(pmr_vector<memory_block> blocks, planning_algorithm algorithm)
         : blocks_(std::move(blocks)), algorithm_(algorithm) {
         find_neighbours();
         find_bound();
@@ -38,7 +37,7 @@ public:
 
     [[nodiscard]] std::uint64_t bound() const { return bound_; }
 
-    [[nodiscard]] std::pmr::vector<std::uint64_t> pack() {
+    [[nodiscard]] pmr_vector<std::uint64_t> pack() {
         for (const order_type& order : {by_size(), by_area(), by_breadth(), by_length(), by_start()}) {
             if (attempt(order) == bound_) return best_;
         }
@@ -48,7 +47,7 @@ public:
     }
 
 private:
-    using order_type = std::pmr::vector<std::size_t>;
+    using order_type = pmr_vector<std::size_t>;
 
     // Which blocks live at the same time: a sweep over starts meets each pair once.
     void find_neighbours() {
@@ -56,7 +55,7 @@ private:
         order_type active;
         for (const std::size_t i : sorted([&](std::size_t k) { return std::array{blocks_[k].first}; })) {
             if (blocks_[i].bytes == 0) continue;
-            std::erase_if(active, [&](std::size_t k) { return blocks_[k].last < blocks_[i].first; });
+            erase_if(active, [&](std::size_t k) { return blocks_[k].last < blocks_[i].first; });
             for (const std::size_t k : active) {
                 neighbours_[i].push_back(k);
                 neighbours_[k].push_back(i);
@@ -67,7 +66,7 @@ private:
     void find_bound() {
         std::uint32_t steps = 0;
         for (const memory_block& b : blocks_) steps = std::max(steps, b.last + 1);
-        std::pmr::vector<std::uint64_t> change(steps + std::size_t{1});  // modulo 2^64: sums come out right
+        pmr_vector<std::uint64_t> change(steps + std::size_t{1});  // modulo 2^64: sums come out right
         for (const memory_block& b : blocks_) {
             change[b.first] += b.bytes;
             change[b.last + std::size_t{1}] -= b.bytes;
@@ -84,7 +83,7 @@ private:
     [[nodiscard]] order_type sorted(Key&& key) const {
         order_type order(blocks_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
-        std::pmr::vector<decltype(key(0))> keys;
+        pmr_vector<decltype(key(0))> keys;
         for (const std::size_t i : order) keys.push_back(key(i));
         std::stable_sort(order.begin(), order.end(),
                          [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
@@ -203,7 +202,7 @@ private:
         for (const order_type& n : neighbours_) visits += n.size();
         return std::clamp<std::size_t>(budget / (visits + 1), 8, 4000);
     }
-    [[nodiscard]] order_type ending_at(const std::pmr::vector<std::uint64_t>& offsets,
+    [[nodiscard]] order_type ending_at(const pmr_vector<std::uint64_t>& offsets,
                                        std::uint64_t end) const {
         order_type found;
         for (std::size_t i = 0; i != blocks_.size(); ++i) {
@@ -224,14 +223,14 @@ private:
 
     static constexpr std::uint64_t unplaced = ~std::uint64_t{0};
 
-    std::pmr::vector<memory_block> blocks_;
+    pmr_vector<memory_block> blocks_;
     planning_algorithm algorithm_;
-    std::pmr::vector<order_type> neighbours_;
-    std::pmr::vector<std::uint64_t> live_;  // bytes at each step
+    pmr_vector<order_type> neighbours_;
+    pmr_vector<std::uint64_t> live_;  // bytes at each step
     std::uint64_t bound_ = 0;
-    std::pmr::vector<std::uint64_t> offsets_;
-    std::pmr::vector<std::pair<std::uint64_t, std::uint64_t>> taken_;
-    std::pmr::vector<std::uint64_t> best_;
+    pmr_vector<std::uint64_t> offsets_;
+    pmr_vector<std::pair<std::uint64_t, std::uint64_t>> taken_;
+    pmr_vector<std::uint64_t> best_;
     order_type best_order_;
     std::uint64_t best_peak_ = 0;
     std::uint64_t state_ = 0x9E3779B97F4A7C15U;

@@ -10,8 +10,8 @@
 #include <span>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/memory.hpp>
@@ -82,12 +82,12 @@ private:
     void share(const node& n, std::uint32_t result, std::optional<std::size_t> with);
     void set(const node& n, std::uint32_t result, std::size_t position);
 
-    std::pmr::vector<live_tensor> tensors_;
-    std::pmr::vector<const graph*> memories_;
-    std::pmr::unordered_map<const node*, std::pmr::vector<std::size_t>> positions_;  // in tensors_, by result
+    pmr_vector<live_tensor> tensors_;
+    pmr_vector<const graph*> memories_;
+    std::pmr::unordered_map<const node*, pmr_vector<std::size_t>> positions_;  // in tensors_, by result
     std::pmr::unordered_map<const node*, std::uint32_t> steps_;
     std::pmr::unordered_map<const graph*, std::pair<std::size_t, std::size_t>> regions_;  // their tensors
-    std::pmr::vector<value> captured_;  // what nested graphs use of graphs around them
+    pmr_vector<value> captured_;  // what nested graphs use of graphs around them
     std::uint32_t step_ = 0;
 };
 

@@ -8,8 +8,8 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/meta_text.hpp>
@@ -51,8 +51,8 @@ struct planned_memory {
 struct memory_plan {
     planning_options options{};
     liveness lifetimes;
-    std::pmr::vector<planned_tensor> tensors{};  ///< parallel to `lifetimes.tensors()`
-    std::pmr::vector<planned_memory> memories{};
+    pmr_vector<planned_tensor> tensors{};  ///< parallel to `lifetimes.tensors()`
+    pmr_vector<planned_memory> memories{};
 
     /// Where a value lies, or null if the plan has no memory for it.
     [[nodiscard]] const planned_tensor* find(value v) const {

@@ -59,7 +59,7 @@ struct to_out_variants : pass_base<to_out_variants> {
         for (const node* const n : found) {
             for (std::uint32_t i = 0; i != n->result_count; ++i) {
                 if (!n->results[i].meta)
-                    return invalid(message_prefix(*n) + "without metadata its buffer has no size");
+                    return invalid({message_prefix(*n), "without metadata its buffer has no size"});
             }
         }
         for (node* const n : found) convert(*n);
@@ -95,7 +95,7 @@ private:
             if (name != missing.front()) text += ", ";
             text += name;
         }
-        return unsupported(text + "; decompose them, or leave them to allocate their results themselves");
+        return unsupported({text, "; decompose them, or leave them to allocate their results themselves"});
     }
 
     static void convert(node& n) {

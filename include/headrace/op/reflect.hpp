@@ -3,7 +3,6 @@
 #ifndef HEADRACE_OP_REFLECT_HPP
 #define HEADRACE_OP_REFLECT_HPP
 
-#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstddef>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/op/op.hpp>

@@ -134,11 +134,11 @@ template <class F>
     for (const auto& [method, graphs] : programs) {
         const auto given = specs.find(method);
         if (given == specs.end() || given->second.size() != graphs.size())
-            return invalid("method " + method + ": not as many compile specs as programs");
+            return invalid({"method ", method, ": not as many compile specs as programs"});
         std::vector<preprocess_result>& made = results[method];
         for (std::size_t i = 0; i != graphs.size(); ++i) {
             result<preprocess_result> done = f(*graphs[i], std::span(std::as_const(given->second[i])));
-            if (!done) return done.error().in("method " + method);
+            if (!done) return done.error().in(text_of({"method ", method}));
             made.push_back(std::move(done).value());
         }
     }
@@ -284,7 +284,7 @@ public:
         if (!found) return in_method(method, found.error());
         if (found.value().whole) {
             if (!found.value().partitions.empty())
-                return invalid("method " + method + ": partitions beside the whole program");
+                return invalid({"method ", method, ": partitions beside the whole program"});
             HEADRACE_TRY(check(method, *found.value().whole));
         }
         for (const delegated_partition& part : found.value().partitions) {
@@ -311,12 +311,14 @@ public:
     }
 
 private:
-    static error in_method(const std::string& method, const error& e) { return e.in("method " + method); }
+    static error in_method(const std::string& method, const error& e) {
+        return e.in(text_of({"method ", method}));
+    }
 
     result<void> check(const std::string& method, const delegation_spec& d) {
         if (!backends_.contains(d.backend)) {
-            return invalid("method " + method + ": backend '" + d.backend +
-                           "' is not registered; these are: " + backends_.names());
+            return invalid({"method ", method, ": backend '", d.backend,
+                            "' is not registered; these are: ", backends_.names()});
         }
         used_.insert(d.backend);
         return {};
@@ -378,12 +380,11 @@ private:
         for (const auto& [method, graphs] : programs) {
             const auto made = results.find(method);
             if (made == results.end()) {
-                return invalid("method " + method + ": backend '" + name + "' gave nothing for it");
+                return invalid({"method ", method, ": backend '", name, "' gave nothing for it"});
             }
             if (made->second.size() != graphs.size()) {
-                return invalid("method " + method + ": backend '" + name + "' gave " +
-                               std::to_string(made->second.size()) + " results for " +
-                               std::to_string(graphs.size()) + " programs");
+                return invalid({"method ", method, ": backend '", name, "' gave ", made->second.size(),
+                                " results for ", graphs.size(), " programs"});
             }
             HEADRACE_TRY(take(method, name, made->second));
         }
@@ -399,8 +400,8 @@ private:
                 return in_method(method, merged.error());
             for (const std::string& key : d.processed.data_keys) {
                 if (data_.find(key) == data_.size()) {
-                    return invalid("method " + method + ": backend '" + name +
-                                   "' refers to data that it does not give, '" + key + "'");
+                    return invalid({"method ", method, ": backend '", name,
+                                    "' refers to data that it does not give, '", key, "'"});
                 }
             }
         }
@@ -437,10 +438,10 @@ private:
     const std::map<std::string, partitioner, std::less<>>& partitioners, const backend_registry& backends) {
     for (const auto& [method, p] : partitioners) {
         if (!methods.contains(method))
-            return invalid("method " + method + ": a partitioner, but no such method");
+            return invalid({"method ", method, ": a partitioner, but no such method"});
     }
     for (const auto& [method, g] : methods) {
-        if (g == nullptr) return invalid("method " + method + ": no program");
+        if (g == nullptr) return invalid({"method ", method, ": no program"});
     }
     detail::lowering_to_backends lowering(methods, backends);
     for (const auto& [method, p] : partitioners) {

@@ -63,7 +63,7 @@ public:
         for (node& n : graph_.nodes()) {
             if (supported_[n.id]) partitions[level_[n.id]].push_back(&n);
         }
-        std::erase_if(partitions, [&](const node_group& p) { return !is_worth_a_call(p); });
+        erase_if(partitions, [&](const node_group& p) { return !is_worth_a_call(p); });
         return partitions;
     }
 
@@ -71,7 +71,7 @@ public:
     /// partition come before, or come after. Partitions that become empty are removed.
     void remove_bookend_non_compute_ops(std::vector<node_group>& partitions) const {
         for (node_group& p : partitions) remove_bookends(p);
-        std::erase_if(partitions, [](const node_group& p) { return p.empty(); });
+        erase_if(partitions, [](const node_group& p) { return p.empty(); });
     }
 
     /// See headrace::fuse_partitions.
@@ -208,7 +208,7 @@ private:
             for (const edge& e : p[i]->uses()) last = last && !inside.contains(e.target);
             if (last && !computes(*p[i])) inside.erase(p[i]);
         }
-        std::erase_if(p, [&](const node* n) { return !inside.contains(n); });
+        erase_if(p, [&](const node* n) { return !inside.contains(n); });
     }
 
     graph& graph_;
@@ -262,12 +262,11 @@ inline node& fuse_partition(graph& g, std::span<node* const> nodes, std::string_
                                                                 std::string_view backend = "") {
     std::unordered_set<const node*> taken;
     for (std::size_t i = 0; i != partitions.size(); ++i) {
-        const std::string which = "partition " + std::to_string(i);
-        if (partitions[i].empty()) return invalid(which + " is empty");
+        const std::pmr::string which = text_of({"partition ", i});
+        if (partitions[i].empty()) return invalid({which, " is empty"});
         for (const node* n : partitions[i]) {
-            if (n->owner != &g) return invalid(which + " has a node that is not in the graph");
-            if (!taken.insert(n).second)
-                return invalid(which + " has " + std::string(node_label(*n)) + ", which is taken");
+            if (n->owner != &g) return invalid({which, " has a node that is not in the graph"});
+            if (!taken.insert(n).second) return invalid({which, " has ", node_label(*n), ", which is taken"});
         }
     }
     if (!is_acyclic(g, partitions)) return invalid("the partitions depend on one another in a cycle");

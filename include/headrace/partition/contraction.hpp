@@ -6,31 +6,30 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/depth_first_search.hpp>
 #include <boost/pending/disjoint_sets.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/boost_graph.hpp>
 
 namespace headrace {
 
 /// Nodes that are to become one. Groups do not overlap.
-using node_group = std::pmr::vector<node*>;
+using node_group = pmr_vector<node*>;
 
 namespace detail {
 
 inline constexpr std::uint32_t no_group = UINT32_MAX;
 
 // Which group each node is in, by its id.
-[[nodiscard]] inline std::pmr::vector<std::uint32_t> group_numbers(const graph& g,
+[[nodiscard]] inline pmr_vector<std::uint32_t> group_numbers(const graph& g,
                                                                    std::span<const node_group> groups) {
-    std::pmr::vector<std::uint32_t> numbers(g.id_bound(), no_group);
+    pmr_vector<std::uint32_t> numbers(g.id_bound(), no_group);
     std::uint32_t number = 0;
     for (const node_group& group : groups) {
         for (const node* n : group) numbers[n->id] = number;
@@ -41,7 +40,7 @@ inline constexpr std::uint32_t no_group = UINT32_MAX;
 
 // A queue for breadth_first_visit that runs dry as soon as the answer is known.
 struct stoppable_queue {
-    std::pmr::vector<node*> items;
+    pmr_vector<node*> items;
     std::size_t next = 0;
     bool stopped = false;
 
@@ -54,8 +53,8 @@ struct stoppable_queue {
 // Walks the users of a group. A node of another group that is met brings the whole of its group along.
 class reentry_visitor : public boost::default_bfs_visitor {
 public:
-    reentry_visitor(const std::pmr::vector<bool>& inside, std::span<const node_group> others,
-                    const std::pmr::vector<std::uint32_t>& other_of, node_colors& colors,
+    reentry_visitor(const pmr_vector<bool>& inside, std::span<const node_group> others,
+                    const pmr_vector<std::uint32_t>& other_of, node_colors& colors,
                     stoppable_queue& pending)
         : inside_(&inside), others_(others), other_of_(&other_of), colors_(&colors), pending_(&pending) {}
 
@@ -72,9 +71,9 @@ public:
     }
 
 private:
-    const std::pmr::vector<bool>* inside_;
+    const pmr_vector<bool>* inside_;
     std::span<const node_group> others_;
-    const std::pmr::vector<std::uint32_t>* other_of_;
+    const pmr_vector<std::uint32_t>* other_of_;
     node_colors* colors_;
     stoppable_queue* pending_;
 };
@@ -98,7 +97,7 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 /// must lie in execution order: without `others`, the search ends at the group's last node.
 [[nodiscard]] inline bool would_form_cycle(const graph& g, std::span<node* const> group,
                                            std::span<const node_group> others = {}) {
-    std::pmr::vector<bool> inside(g.id_bound());
+    pmr_vector<bool> inside(g.id_bound());
     for (const node* n : group) inside[n->id] = true;
 
     node_colors colors(g);
@@ -108,7 +107,7 @@ struct back_edge_visitor : boost::default_dfs_visitor {
             colors.set(n, boost::black_color);
         }
     }
-    std::pmr::vector<node*> leaving;
+    pmr_vector<node*> leaving;
     for (node* n : group) {
         colors.set(n, boost::black_color);
         for (const edge& e : n->uses()) {
@@ -118,7 +117,7 @@ struct back_edge_visitor : boost::default_dfs_visitor {
         }
     }
     const auto other_of =
-        others.empty() ? std::pmr::vector<std::uint32_t>() : detail::group_numbers(g, others);
+        others.empty() ? pmr_vector<std::uint32_t>() : detail::group_numbers(g, others);
     detail::stoppable_queue pending;
     boost::breadth_first_visit(g, leaving.begin(), leaving.end(), pending,
                                detail::reentry_visitor(inside, others, other_of, colors, pending),
@@ -128,12 +127,12 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 
 /// Has the graph no cycle once each of the groups is one node? Without groups: has it none as it is?
 [[nodiscard]] inline bool is_acyclic(const graph& g, std::span<const node_group> groups = {}) {
-    const std::pmr::vector<std::uint32_t> group_of = detail::group_numbers(g, groups);
+    const pmr_vector<std::uint32_t> group_of = detail::group_numbers(g, groups);
     // Vertices of the contracted graph: the groups, then each id; those that stand for no node stay alone.
     const auto vertex_of = [&](const node* n) {
         return group_of[n->id] != detail::no_group ? std::size_t{group_of[n->id]} : groups.size() + n->id;
     };
-    std::pmr::vector<std::pair<std::size_t, std::size_t>> edges;
+    pmr_vector<std::pair<std::size_t, std::size_t>> edges;
     for (const node& n : g.nodes()) {
         for (const edge& e : n.operand_edges()) {
             const std::pair joined(vertex_of(e.source), vertex_of(&n));
@@ -151,16 +150,16 @@ struct back_edge_visitor : boost::default_dfs_visitor {
 /// between two of them, whatever its direction. Components, and the nodes in each, come in the order of
 /// `nodes`.
 template <class Joins>
-[[nodiscard]] inline std::pmr::vector<node_group> connected_components(const graph& g,
+[[nodiscard]] inline pmr_vector<node_group> connected_components(const graph& g,
                                                                        std::span<node* const> nodes,
                                                                        Joins&& joins) {
-    std::pmr::vector<bool> inside(g.id_bound());
+    pmr_vector<bool> inside(g.id_bound());
     for (const node* n : nodes) inside[n->id] = true;
 
-    std::pmr::vector<std::uint32_t> ranks(g.id_bound());
-    std::pmr::vector<std::uint32_t> parents(g.id_bound());
+    pmr_vector<std::uint32_t> ranks(g.id_bound());
+    pmr_vector<std::uint32_t> parents(g.id_bound());
     // Not plain pointers: whether Boost finds get() for those depends on the order of its headers.
-    const auto by_id = [](std::pmr::vector<std::uint32_t>& items) {
+    const auto by_id = [](pmr_vector<std::uint32_t>& items) {
         return boost::make_iterator_property_map(items.begin(), boost::identity_property_map());
     };
     boost::disjoint_sets sets(by_id(ranks), by_id(parents));
@@ -170,8 +169,8 @@ template <class Joins>
             if (inside[e.source->id] && joins(e)) sets.union_set(n->id, e.source->id);
         }
     }
-    std::pmr::vector<node_group> components;
-    std::pmr::vector<std::uint32_t> component_of(g.id_bound(), detail::no_group);
+    pmr_vector<node_group> components;
+    pmr_vector<std::uint32_t> component_of(g.id_bound(), detail::no_group);
     for (node* n : nodes) {
         std::uint32_t& component = component_of[sets.find_set(n->id)];
         if (component == detail::no_group) {
@@ -184,7 +183,7 @@ template <class Joins>
 }
 
 /// The same where every edge joins.
-[[nodiscard]] inline std::pmr::vector<node_group> connected_components(const graph& g,
+[[nodiscard]] inline pmr_vector<node_group> connected_components(const graph& g,
                                                                        std::span<node* const> nodes) {
     return connected_components(g, nodes, [](const edge&) { return true; });
 }

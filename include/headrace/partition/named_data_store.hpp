@@ -61,7 +61,7 @@ public:
     /// Adds data. The same key again is no error as long as content and tag are the same.
     [[nodiscard]] result<void> add_named_data(std::string_view key, std::span<const std::byte> data,
                                               std::size_t alignment = 1, std::string_view external_tag = {}) {
-        if (alignment == 0) return invalid("named data '" + std::string(key) + "': an alignment of 0");
+        if (alignment == 0) return invalid({"named data '", key, "': an alignment of 0"});
         const auto known = keys_.find(key);
         if (known == keys_.end()) {
             const std::size_t buffer = buffer_of(data, alignment);
@@ -69,10 +69,10 @@ public:
             return {};
         }
         if (!equal(buffers_[known->second.buffer]->bytes, data)) {
-            return invalid("named data '" + std::string(key) + "' already exists with different content");
+            return invalid({"named data '", key, "' already exists with different content"});
         }
         if (known->second.tag != external_tag) {
-            return invalid("named data '" + std::string(key) + "' already exists with a different tag");
+            return invalid({"named data '", key, "' already exists with a different tag"});
         }
         align(known->second.buffer, alignment);
         return {};

@@ -120,8 +120,8 @@ private:
             } else if (!support_.is_node_supported(n)) {
                 const node* inner = first_unsupported_in(n);
                 reason = inner == nullptr ? "no pass lowers this op"
-                                          : "it holds " + std::string(origin_name(*inner)) + " (" +
-                                                std::string(inner->op->name) + "), which no pass lowers";
+                                          : text_of({"it holds ", origin_name(*inner), " (", inner->op->name,
+                                                     "), which no pass lowers"});
             }
             found.host.push_back({&n, std::move(reason)});
         }

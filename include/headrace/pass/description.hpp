@@ -3,10 +3,9 @@
 #ifndef HEADRACE_PASS_DESCRIPTION_HPP
 #define HEADRACE_PASS_DESCRIPTION_HPP
 
-#include <memory_resource>
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 namespace headrace {
@@ -15,26 +14,26 @@ namespace headrace {
 struct pass_description {
     std::string_view name;
     std::string_view summary;  ///< one line that says what it does, or empty
-    std::pmr::vector<std::string_view> targets;
-    std::pmr::vector<std::string_view> removes;
-    std::pmr::vector<std::string_view> produces;
+    pmr_vector<std::string_view> targets;
+    pmr_vector<std::string_view> removes;
+    pmr_vector<std::string_view> produces;
     bool whole_graph = false;
     bool can_fire = false;                      ///< false: pruned from the generated code
-    std::pmr::vector<std::string_view> before;  ///< the ops that can be in the graph before it
+    pmr_vector<std::string_view> before;  ///< the ops that can be in the graph before it
 };
 
 struct pipeline_description {
-    std::pmr::vector<pass_description> passes;
-    std::pmr::vector<std::string_view> source;
-    std::pmr::vector<std::string_view> supported;
-    std::pmr::vector<std::string_view> result;
+    pmr_vector<pass_description> passes;
+    pmr_vector<std::string_view> source;
+    pmr_vector<std::string_view> supported;
+    pmr_vector<std::string_view> result;
 };
 
 namespace detail {
 
 template <class Set>
-std::pmr::vector<std::string_view> names_in(const Set& set) {
-    std::pmr::vector<std::string_view> names;
+pmr_vector<std::string_view> names_in(const Set& set) {
+    pmr_vector<std::string_view> names;
     set.for_each([&](std::string_view name) { names.push_back(name); });
     return names;
 }

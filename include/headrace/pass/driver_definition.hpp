@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASS_DRIVER_DEFINITION_HPP
 #define HEADRACE_PASS_DRIVER_DEFINITION_HPP
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +10,10 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/slots.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/edits.hpp>
@@ -26,19 +26,18 @@ namespace headrace::detail {
 /// the same shape unless that may change.
 inline result<void> check_replacements(const node& n, const value_list& with, bool shape_may_change) {
     if (with.size() != n.result_count) {
-        return invalid("the pass gave " + counted_text(with.size(), "result") + " for " +
-                       number_text(n.result_count));
+        return invalid({"the pass gave ", counted_text(with.size(), "result"), " for ", n.result_count});
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const bool used = use_count({const_cast<node*>(&n), i}) != 0;
         if (!with[i]) {
-            if (used) return unsupported("result " + number_text(i) + " is used, and has no lowering");
+            if (used) return unsupported({"result ", i, " is used, and has no lowering"});
             continue;
         }
         const auto& before = n.results[i].meta;
         const tensor_meta* after = meta_of(with[i]);
         if (!shape_may_change && before && after != nullptr && !(before->shape == after->shape)) {
-            return invalid("the pass changed the shape of result " + number_text(i));
+            return invalid({"the pass changed the shape of result ", i});
         }
     }
     return {};
@@ -107,7 +106,7 @@ protected:
     pass_context& context_;
     emission made_;
     node_counts counts_;
-    std::pmr::vector<const node*> stale_;  // to be inferred again when they are visited
+    pmr_vector<const node*> stale_;  // to be inferred again when they are visited
 
 private:
     void replace_result(graph& g, value from, value to) {
@@ -148,7 +147,7 @@ public:
         }
         // Collected before any is rewritten, so that what one handler emits is not visited for another
         // target.
-        std::pmr::vector<graph*> graphs;
+        pmr_vector<graph*> graphs;
         for_each_graph(graph_, [&](graph& sub) { graphs.push_back(&sub); });
         found_nodes found;
         for (const handler& h : pass_.handlers) {
@@ -166,7 +165,7 @@ private:
         node* target;
         const handler* by;
     };
-    using found_nodes = std::pmr::vector<found_node>;
+    using found_nodes = pmr_vector<found_node>;
 
     result<void> rewrite_all(const found_nodes& found) {
         constexpr std::size_t distance = 4;
@@ -212,7 +211,7 @@ private:
                          [&](std::size_t at) { return slots_[at] == nullptr || slots_[at]->op == &op; });
     }
 
-    std::pmr::vector<const handler*> slots_;  // a power of two of them, at most half in use
+    pmr_vector<const handler*> slots_;  // a power of two of them, at most half in use
 };
 
 /// Visits every node, in execution order. The new graph is made of the old one's nodes, since both would lie
@@ -232,7 +231,7 @@ public:
         const bool inputs_first = handlers_.find(info_of<builtin::placeholder>) != nullptr;
         if (inputs_first) {
             // In the order of the signature, which is that of their creation.
-            std::pmr::vector<node*> inputs;
+            pmr_vector<node*> inputs;
             for (node& n : g.inputs()) inputs.push_back(&n);
             for (node* n : inputs) {
                 HEADRACE_TRY(visit(*n));
@@ -270,7 +269,7 @@ private:
     }
 
     result<void> visit(node& n) {
-        bool stale = std::erase(stale_, &n) != 0;
+        bool stale = erase_if(stale_, [&](const node* other) { return other == &n; }) != 0;
         if (pass_.submodule != nullptr) {
             HEADRACE_TRY(visit_regions(n, stale));
         }
@@ -292,15 +291,15 @@ private:
         result<void> status;
         for_each_region(n, [&](const field_info&, graph* region) {
             if (!status || region == nullptr) return;
-            const std::pmr::vector<tensor_meta> before = output_metas(*region);
+            const pmr_vector<tensor_meta> before = output_metas(*region);
             status = pass_.submodule(pass_.object, *this, *region, n, context_);
-            const std::pmr::vector<tensor_meta> after = output_metas(*region);
+            const pmr_vector<tensor_meta> after = output_metas(*region);
             stale = stale || !std::equal(before.begin(), before.end(), after.begin(), after.end(), same_val);
         });
         return status;
     }
-    [[nodiscard]] static std::pmr::vector<tensor_meta> output_metas(const graph& g) {
-        std::pmr::vector<tensor_meta> metas;
+    [[nodiscard]] static pmr_vector<tensor_meta> output_metas(const graph& g) {
+        pmr_vector<tensor_meta> metas;
         for (const value v : g.outputs())
             metas.push_back(meta_of(v) == nullptr ? tensor_meta{} : *meta_of(v));
         return metas;
@@ -311,9 +310,8 @@ private:
         inference_.clear();
         if (result<void> inferred = context_.infer(n, inference_); !inferred) return inferred;
         if (inference_.results().size() != n.result_count) {
-            return invalid(message_prefix(n) + "inference gives " +
-                           counted_text(inference_.results().size(), "result") + " for " +
-                           number_text(n.result_count));
+            return invalid({message_prefix(n), "inference gives ",
+                            counted_text(inference_.results().size(), "result"), " for ", n.result_count});
         }
         for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
             const auto& was = n.results[i].meta;
@@ -329,7 +327,7 @@ private:
 };
 
 HEADRACE_INLINE bool has_any_of(const graph& g, std::span<const op_info* const> ops) {
-    return std::any_of(ops.begin(), ops.end(), [&](const op_info* op) {
+    return any_of(ops, [&](const op_info* op) {
         const std::span<const std::uint64_t> present = g.census().present(*op->dialect);
         return !present.empty() && (present[op->index / 64] >> op->index % 64 & 1) != 0;
     });

@@ -10,9 +10,9 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <headrace/base/float_format.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/pass/pass_context.hpp>
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] auto end() const { return items_.end(); }
 
 private:
-    std::pmr::vector<value> items_;
+    pmr_vector<value> items_;
 };
 
 /// The first `count` results of a node, or all; none of a node that could not be made.
@@ -115,7 +115,8 @@ public:
 
     /// Refuses the current node: `reason` is the rule that it breaks. Returns an empty value, to be returned
     /// on.
-    value unsupported(std::pmr::string reason);
+    value unsupported(std::string_view reason);
+    value unsupported(std::initializer_list<text_part> reason);
     value fail(error e);
     [[nodiscard]] bool failed() const { return at_->failed_; }
 

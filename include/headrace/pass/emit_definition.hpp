@@ -26,8 +26,11 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
     return results;
 }
 
-[[gnu::noinline]] HEADRACE_INLINE value emitter::unsupported(std::pmr::string reason) {
-    return fail(headrace::unsupported(std::move(reason)));
+[[gnu::noinline]] HEADRACE_INLINE value emitter::unsupported(std::string_view reason) {
+    return fail(headrace::unsupported(reason));
+}
+[[gnu::noinline]] HEADRACE_INLINE value emitter::unsupported(std::initializer_list<text_part> reason) {
+    return fail(headrace::unsupported(reason));
 }
 
 [[gnu::noinline]] HEADRACE_INLINE value emitter::fail(error e) {
@@ -38,21 +41,20 @@ HEADRACE_INLINE value_list results_of(node* n, std::size_t count) {
 
 [[gnu::noinline]] HEADRACE_INLINE bool emitter::may_unroll(std::int64_t steps) {
     if (steps <= max_unrolled_nodes) return !failed();
-    unsupported("it would be unrolled into more than " + number_text(max_unrolled_nodes) +
-                " nodes; reduce the sizes that cause this, or leave it to the host with "
-                "--partition");
+    unsupported({"it would be unrolled into more than ", max_unrolled_nodes,
+                 " nodes; reduce the sizes that cause this, or leave it to the host with "
+                 "--partition"});
     return false;
 }
 
 [[gnu::noinline]] HEADRACE_INLINE bool emitter::may_compute(std::int64_t elements, headrace::dtype type) {
     const auto count = static_cast<std::uint64_t>(elements);
     if (count > max_computed_bytes || storage_bytes(type, count) > max_computed_bytes) {
-        unsupported("it needs a constant of " + number_text(elements) +
-                    " elements, which is above the limit of " + number_text(max_computed_bytes) +
-                    " bytes; give the tensor as an input or a buffer");
+        unsupported({"it needs a constant of ", elements, " elements, which is above the limit of ",
+                     max_computed_bytes, " bytes; give the tensor as an input or a buffer"});
     } else if (at_->graph_->data_bytes() + storage_bytes(type, count) > max_data_bytes) {
-        unsupported("the constants that are made would take more than the limit of " +
-                    number_text(max_data_bytes) + " bytes; give large tensors as inputs or buffers");
+        unsupported({"the constants that are made would take more than the limit of ", max_data_bytes,
+                     " bytes; give large tensors as inputs or buffers"});
     }
     return !failed();
 }
@@ -82,13 +84,12 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
 HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype type) {
     std::byte zero[8]{};
     if (detail::store_element(0, type, zero)) return may_compute(elements, type);
-    unsupported("it needs a constant of type " + std::pmr::string(name_of(type)) +
-                ", which has no lowering; use another type");
+    unsupported({"it needs a constant of type ", name_of(type), ", which has no lowering; use another type"});
     return false;
 }
 
 [[gnu::noinline]] HEADRACE_INLINE void emitter::cannot_make(const op_info& op, const error& why) {
-    error failure = why.in("cannot make " + std::pmr::string(op.name));
+    error failure = why.in(text_of({"cannot make ", op.name}));
     const auto is_empty = [](value v) {
         const tensor_meta* meta = meta_of(v);
         return meta != nullptr && element_count(meta->shape) == 0;
@@ -98,8 +99,8 @@ HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype t
     for (std::uint32_t i = 0; i != at_->current_->result_count; ++i)
         empty = empty || is_empty(at_->current_->result(i));
     if (empty) {
-        failure = headrace::unsupported(failure.message +
-                                        ": an empty tensor has no lowering; drop it from the model");
+        failure = headrace::unsupported(
+            {failure.message, ": an empty tensor has no lowering; drop it from the model"});
     }
     fail(std::move(failure));
 }
@@ -182,8 +183,7 @@ HEADRACE_INLINE bool emitter::operands_sound(const op_info& op, const void* argu
             return false;
         }
         if (meta_of(v) == nullptr) {
-            fail(invalid("operand " + std::pmr::string(v.producer->name()) + " of " +
-                         std::pmr::string(op.name) + " has no `val`"));
+            fail(invalid({"operand ", v.producer->name(), " of ", op.name, " has no `val`"}));
             return false;
         }
         return true;

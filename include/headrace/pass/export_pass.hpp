@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <memory_resource>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/op/reflect.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass_base.hpp>
@@ -105,7 +104,7 @@ public:
     [[nodiscard]] const node& source() const { return *source_; }
 
 private:
-    using bytes = std::pmr::vector<std::byte>;  // aligned for any args, as new aligns
+    using bytes = pmr_vector<std::byte>;  // aligned for any args, as new aligns
 
     static bytes copy_of(const op_info& op, const void* from) {
         const auto* const first = static_cast<const std::byte*>(from);

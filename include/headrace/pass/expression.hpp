@@ -45,7 +45,8 @@ struct symbol_answers {
     [[nodiscard]] const tensor_meta& meta() const;
     [[nodiscard]] const tensor_meta& result_meta(std::uint32_t i = 0) const;
     [[nodiscard]] const target_spec& target() const;
-    [[nodiscard]] operand_symbol unsupported(std::pmr::string reason) const;
+    [[nodiscard]] operand_symbol unsupported(std::string_view reason) const;
+    [[nodiscard]] operand_symbol unsupported(std::initializer_list<text_part> reason) const;
     [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const;
     [[nodiscard]] operand_symbol constant(scalar number) const;
     [[nodiscard]] operand_symbol constant(scalar number, headrace::dtype type) const;
@@ -89,8 +90,11 @@ public:
     }
     [[nodiscard]] const target_spec& target() const { return emitter_.target(); }
     /// Refuses the node that is rewritten: `reason` is the rule that it breaks.
-    [[nodiscard]] term unsupported(std::pmr::string reason) const {
-        return {emitter_, owner().unsupported(std::move(reason))};
+    [[nodiscard]] term unsupported(std::string_view reason) const {
+        return {emitter_, owner().unsupported(reason)};
+    }
+    [[nodiscard]] term unsupported(std::initializer_list<text_part> reason) const {
+        return {emitter_, owner().unsupported(reason)};
     }
     /// May the rewrite compute a constant of that many elements? If not, it refuses the node.
     [[nodiscard]] bool may_compute(std::int64_t elements, headrace::dtype type) const {
@@ -100,8 +104,7 @@ public:
     /// of range.
     [[nodiscard]] std::size_t axis(std::int64_t named) const {
         if (const auto found = normalized_axis(named, rank())) return *found;
-        owner().unsupported("axis " + number_text(named) + " is out of range for rank " +
-                            number_text(rank()));
+        owner().unsupported({"axis ", named, " is out of range for rank ", rank()});
         return 0;
     }
     /// A constant of this term's dtype, of a shape (1, …, 1) that broadcasts with it. Of integers, the

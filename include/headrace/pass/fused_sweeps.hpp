@@ -7,11 +7,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 namespace headrace {
@@ -187,7 +186,7 @@ private:
     pass_context& context_;
     const run_options& options_;
     fused_statistics done_;
-    std::pmr::vector<detail::handler> handlers_;
+    pmr_vector<detail::handler> handlers_;
     mask pending_{};
     std::size_t first_ = 0;
 };

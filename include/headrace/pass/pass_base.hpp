@@ -54,7 +54,7 @@ template <class P>
 concept checks_itself = requires { typename P::checks_itself; };
 
 [[gnu::noinline]] inline error named_failure(std::string_view pass, error e) {
-    return {e.kind, std::pmr::string(pass) + ": " + std::move(e.message)};
+    return {e.kind, text_of({pass, ": ", std::move(e.message)})};
 }
 
 /// Calls `run()` between a pass's own checks; a failure of either carries the pass's name.

@@ -7,8 +7,8 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
 
@@ -36,7 +36,7 @@ public:
 
     /// Keeps a refusal. A fault of a pass beside one may only be its consequence, and is not told then.
     void report(const node& n, std::string_view reason, error_kind kind = error_kind::unsupported);
-    [[nodiscard]] const std::pmr::vector<diagnostic>& diagnostics() const { return diagnostics_; }
+    [[nodiscard]] const pmr_vector<diagnostic>& diagnostics() const { return diagnostics_; }
 
     /// Does the retracing driver copy nodes that have their `val` and are no targets? If not, for
     /// measurements, it infers each of them.
@@ -75,10 +75,10 @@ private:
     bool forces_passes_ = false;
     void (*on_emission_)(void*, const node&) = nullptr;
     void* observer_ = nullptr;
-    std::pmr::vector<diagnostic> diagnostics_;
+    pmr_vector<diagnostic> diagnostics_;
     // So that each is said once: their numbers from 1, by hash, at least half of them free.
     // std::unordered_set would be a twentieth of the instantiations in a unit that includes this.
-    std::pmr::vector<std::uint32_t> places_;
+    pmr_vector<std::uint32_t> places_;
 };
 
 }  // namespace headrace

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASS_PASS_CONTEXT_DEFINITION_HPP
 #define HEADRACE_PASS_PASS_CONTEXT_DEFINITION_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/slots.hpp>
@@ -23,8 +23,9 @@
 namespace headrace {
 
 HEADRACE_INLINE std::pmr::string diagnostic_text(const diagnostic& d) {
-    return (d.source.empty() ? d.source : d.source + ": ") + printable(d.node) + " (" + printable(d.op) +
-           "): " + printable(d.reason, max_printed_message);
+    const std::string_view behind = d.source.empty() ? "" : ": ";
+    return text_of({d.source, behind, printable(d.node), " (", printable(d.op),
+                    "): ", printable(d.reason, max_printed_message)});
 }
 
 HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason, error_kind kind) {
@@ -56,7 +57,7 @@ HEADRACE_INLINE void pass_context::grow() {
 }
 
 HEADRACE_INLINE result<void> pass_context::infer(const node& n, inference& out) const {
-    if (infer_ == nullptr) return invalid(message_prefix(n) + "no `val` and no inference to make one");
+    if (infer_ == nullptr) return invalid({message_prefix(n), "no `val` and no inference to make one"});
     return cache_ == nullptr ? infer_(n, out) : cache_->infer(n, out, infer_);
 }
 

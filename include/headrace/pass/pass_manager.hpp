@@ -18,8 +18,8 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/pipeline.hpp>
 
 namespace headrace {
@@ -235,12 +235,11 @@ public:
     [[nodiscard]] std::span<const any_pass> passes() const { return passes_; }
 
     /// The names that one may have meant, best first.
-    [[nodiscard]] std::pmr::vector<std::string_view> closest(std::string_view name,
-                                                             std::size_t count = 3) const;
+    [[nodiscard]] pmr_vector<std::string_view> closest(std::string_view name, std::size_t count = 3) const;
 
     /// The passes of a list like "a,b,c". An unknown name is an error that has the closest names.
-    [[nodiscard]] result<std::pmr::vector<any_pass>> select(std::string_view names) const {
-        std::pmr::vector<any_pass> chosen;
+    [[nodiscard]] result<pmr_vector<any_pass>> select(std::string_view names) const {
+        pmr_vector<any_pass> chosen;
         while (!names.empty()) {
             const std::string_view name = names.substr(0, names.find(','));
             names.remove_prefix(std::min(names.size(), name.size() + 1));
@@ -254,7 +253,7 @@ public:
 
 private:
     [[nodiscard]] error unknown(std::string_view name) const {
-        std::pmr::string text = "no pass is called '" + std::pmr::string(name) + "'";
+        std::pmr::string text = text_of({"no pass is called '", name, "'"});
         const char* separator = "; did you mean ";
         for (const std::string_view near : closest(name)) {
             text += separator + std::pmr::string(near);
@@ -263,14 +262,14 @@ private:
         return invalid(std::move(text));
     }
 
-    std::pmr::vector<any_pass> passes_;
+    pmr_vector<any_pass> passes_;
 };
 
 namespace detail {
 
 /// How many letters must be put in, left out or changed to get from one word to the other.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::pmr::vector<std::size_t> row(b.size() + 1);
+    pmr_vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 0; i != a.size(); ++i) {
         std::size_t diagonal = row[0]++;
@@ -294,9 +293,9 @@ public:
     pass_order(std::span<const any_pass> passes, std::span<const constraint> constraints)
         : passes_(passes), constraints_(constraints), placed_(passes.size(), false) {}
 
-    [[nodiscard]] result<std::pmr::vector<std::size_t>> solve() {
+    [[nodiscard]] result<pmr_vector<std::size_t>> solve() {
         HEADRACE_TRY(check_provided());
-        std::pmr::vector<std::size_t> order;
+        pmr_vector<std::size_t> order;
         while (order.size() != passes_.size()) {
             std::size_t next = 0;
             while (next != passes_.size() && (placed_[next] || blocker_of(next))) ++next;
@@ -320,8 +319,8 @@ private:
             for (const auto& names : {info.requires_before, info.requires_after}) {
                 for (const std::string_view wanted : names) {
                     if (!provided(wanted, i)) {
-                        return invalid("pass " + std::pmr::string(passes_[i].name()) + " requires " +
-                                       std::pmr::string(wanted) + ", which no pass in the list ensures");
+                        return invalid({"pass ", passes_[i].name(), " requires ", wanted,
+                                        ", which no pass in the list ensures"});
                     }
                 }
             }
@@ -366,7 +365,7 @@ private:
 
     /// Every pass that is left has a blocker: following them must come round.
     [[nodiscard]] error cycle() const {
-        std::pmr::vector<std::size_t> path;
+        pmr_vector<std::size_t> path;
         std::size_t at =
             static_cast<std::size_t>(std::find(placed_.begin(), placed_.end(), false) - placed_.begin());
         while (std::find(path.begin(), path.end(), at) == path.end()) {
@@ -374,9 +373,9 @@ private:
             at = *blocker_of(at);
         }
         path.erase(path.begin(), std::find(path.begin(), path.end(), at));
-        std::pmr::string text = "the passes cannot be put in order: " + std::pmr::string(passes_[at].name());
+        std::pmr::string text = text_of({"the passes cannot be put in order: ", passes_[at].name()});
         while (!path.empty()) {
-            text += " must run before " + std::pmr::string(passes_[path.back()].name());
+            text += text_of({" must run before ", passes_[path.back()].name()});
             if (path.size() != 1) text += ", which";
             path.pop_back();
         }
@@ -385,14 +384,13 @@ private:
 
     std::span<const any_pass> passes_;
     std::span<const constraint> constraints_;
-    std::pmr::vector<bool> placed_;
+    pmr_vector<bool> placed_;
 };
 
 }  // namespace detail
 
-inline std::pmr::vector<std::string_view> pass_registry::closest(std::string_view name,
-                                                                 std::size_t count) const {
-    std::pmr::vector<std::pair<std::size_t, std::string_view>> ranked;
+inline pmr_vector<std::string_view> pass_registry::closest(std::string_view name, std::size_t count) const {
+    pmr_vector<std::pair<std::size_t, std::string_view>> ranked;
     const std::size_t most = std::max<std::size_t>(3, name.size() / 2);
     for (const any_pass& p : passes_) {
         const bool part = !name.empty() && p.name().find(name) != std::string_view::npos;
@@ -402,7 +400,7 @@ inline std::pmr::vector<std::string_view> pass_registry::closest(std::string_vie
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     if (ranked.size() > count) ranked.resize(count);
-    std::pmr::vector<std::string_view> names;
+    pmr_vector<std::string_view> names;
     for (const auto& [distance, near] : ranked) names.push_back(near);
     return names;
 }
@@ -422,7 +420,7 @@ class pass_manager {
 public:
     using check = std::function<result<void>(const graph& g)>;
 
-    explicit pass_manager(std::pmr::vector<any_pass> passes = {}, const pass_manager_options& options = {})
+    explicit pass_manager(pmr_vector<any_pass> passes = {}, const pass_manager_options& options = {})
         : passes_(std::move(passes)), options_(options) {}
 
     void add_pass(any_pass p) {
@@ -450,7 +448,7 @@ public:
     [[nodiscard]] result<void> solve_constraints() {
         if (solved_) return {};
         HEADRACE_TRY(order, detail::pass_order(passes_, constraints_).solve());
-        std::pmr::vector<any_pass> sorted;
+        pmr_vector<any_pass> sorted;
         sorted.reserve(order.size());
         for (const std::size_t i : order) sorted.push_back(passes_[i]);
         passes_ = std::move(sorted);
@@ -503,7 +501,7 @@ private:
         for (const check& c : checks_) {
             result<void> status = c(g);
             if (status) continue;
-            error e = status.error().in("check after " + std::pmr::string(after));
+            error e = status.error().in(text_of({"check after ", after}));
             if (!options_.suppress_check_failures) return e;
             suppressed_.push_back(std::move(e));
         }
@@ -513,16 +511,16 @@ private:
     [[nodiscard]] error located(const any_pass& p, error e) const {
         const auto position = static_cast<std::size_t>(&p - passes_.data());
         if (e.message.find(p.name()) != std::pmr::string::npos && position == 0) return e;
-        std::pmr::string text = "pass " + std::pmr::string(p.name());
-        if (position != 0) text += ", after " + std::pmr::string(passes_[position - 1].name());
-        return {e.kind, text + ": " + std::move(e.message)};
+        std::pmr::string text = text_of({"pass ", p.name()});
+        if (position != 0) text += text_of({", after ", passes_[position - 1].name()});
+        return {e.kind, text_of({text, ": ", std::move(e.message)})};
     }
 
-    std::pmr::vector<any_pass> passes_;
-    std::pmr::vector<detail::pass_order::constraint> constraints_;
-    std::pmr::vector<check> checks_;
+    pmr_vector<any_pass> passes_;
+    pmr_vector<detail::pass_order::constraint> constraints_;
+    pmr_vector<check> checks_;
     pass_manager_options options_;
-    std::pmr::vector<error> suppressed_;
+    pmr_vector<error> suppressed_;
     bool solved_ = false;
 };
 

@@ -4,10 +4,9 @@
 #define HEADRACE_PASS_STATISTICS_HPP
 
 #include <cstdint>
-#include <memory_resource>
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/driver.hpp>
 
 namespace headrace {
@@ -42,7 +41,7 @@ struct pass_record {
 };
 
 /// One record per pass of the pipeline, in order.
-using run_statistics = std::pmr::vector<pass_record>;
+using run_statistics = pmr_vector<pass_record>;
 
 }  // namespace headrace
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
@@ -80,7 +81,7 @@ private:
         if (shape.size() < 2 || meta_of(n.operand(1))->dtype != dtype::float32) return std::nullopt;
         const auto weight = constant_reals(n.operand(1));
         const auto bias =
-            n.operand_count == 3 ? constant_reals(n.operand(2)) : std::optional<std::pmr::vector<double>>();
+            n.operand_count == 3 ? constant_reals(n.operand(2)) : std::optional<pmr_vector<double>>();
         if (!weight || weight->empty() || (n.operand_count == 3 && !bias)) return std::nullopt;
         layer l{&n,
                 {weight->begin(), weight->end()},

@@ -4,8 +4,8 @@
 #define HEADRACE_QUANTIZATION_FOLD_BATCH_NORMS_HPP
 
 #include <cmath>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/op/op_query.hpp>
@@ -41,7 +41,7 @@ private:
         value mean, variance;
         double eps;
     };
-    using numbers = std::pmr::vector<double>;
+    using numbers = pmr_vector<double>;
 
     template <class... Ops>
     static std::optional<value> folded(emit<produces>& e, value input, const norm& n, ops<Ops...>) {
@@ -83,8 +83,8 @@ private:
         const auto bias = read(layer.bias, 0);
         const auto weight = constant_reals(layer.weight);
         if (!gamma || !beta || !mean || !variance || !bias || !weight) return std::nullopt;
-        std::pmr::vector<float> factor(channels);
-        std::pmr::vector<float> shift(channels);
+        pmr_vector<float> factor(channels);
+        pmr_vector<float> shift(channels);
         for (std::size_t c = 0; c != channels; ++c) {
             const float root = 1 / std::sqrt(static_cast<float>((*variance)[c]) + static_cast<float>(n.eps));
             const auto scale = static_cast<float>((*gamma)[c]);
@@ -92,7 +92,7 @@ private:
             shift[c] = (static_cast<float>((*bias)[c]) - static_cast<float>((*mean)[c])) * root * scale +
                        static_cast<float>((*beta)[c]);
         }
-        std::pmr::vector<float> scaled(weight->size());
+        pmr_vector<float> scaled(weight->size());
         const int_list shape = e.shape(layer.weight);
         std::size_t inner = 1;
         for (std::size_t d = axis + 1; d < shape.size(); ++d) inner *= static_cast<std::size_t>(shape[d]);

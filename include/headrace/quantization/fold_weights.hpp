@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory_resource>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/pass/pass.hpp>
@@ -103,9 +103,9 @@ private:
         }
 
         graph& graph_;
-        std::pmr::vector<bool> derived_;  // by id, like those that follow
-        std::pmr::vector<bool> wanted_;
-        std::pmr::vector<std::vector<tensor>> results_;
+        pmr_vector<bool> derived_;  // by id, like those that follow
+        pmr_vector<bool> wanted_;
+        pmr_vector<std::vector<tensor>> results_;
     };
 };
 HEADRACE_COMPILED_CODE(fold_weights);

@@ -79,7 +79,7 @@ struct quantization_config {
                 fits = fits_pattern(origin_name(n), rule.pattern);
                 break;
             case quantization_rule::subject_type::module:
-                fits = stack != nullptr && fits_pattern(stack->text, "*" + rule.pattern + "*");
+                fits = stack != nullptr && fits_pattern(stack->text, text_of({"*", rule.pattern, "*"}));
                 break;
         }
         if (fits) return rule.scheme;

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_QUANTIZATION_UNROLL_NETWORKS_HPP
 #define HEADRACE_QUANTIZATION_UNROLL_NETWORKS_HPP
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/recurrent_layers.hpp>
@@ -109,7 +110,7 @@ private:
         const auto linear = [&](value x, value weight, std::optional<value> bias) {
             return e.make<aten::linear>({.input = x, .weight = weight, .bias = bias});
         };
-        std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
+        pmr_vector<value> outputs(static_cast<std::size_t>(steps));
         for (std::int64_t i = 0; i != steps && !e.failed(); ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
             const value now = e.make<aten::select_int>({.self = all.outputs, .dim = time_axis, .index = t});

@@ -57,15 +57,15 @@ namespace detail {
         case type_limit::none:
             return {};
         case type_limit::control_flow:
-            return unsupported(message_prefix(n) + "control flow needs the target to have cf");
+            return unsupported({message_prefix(n), "control flow needs the target to have cf"});
         case type_limit::types:
-            return unsupported(message_prefix(n) + "TOSA 1.0 has no " +
-                               std::pmr::string(n.op->name.substr(5)) + " of " + signature());
+            return unsupported(
+                {message_prefix(n), "TOSA 1.0 has no ", n.op->name.substr(5), " of ", signature()});
         case type_limit::profile:
-            return unsupported(message_prefix(n) + signature() + " needs the target to have " +
-                               features_text(fault.row->profiles, fault.row->extensions));
+            return unsupported({message_prefix(n), signature(), " needs the target to have ",
+                                features_text(fault.row->profiles, fault.row->extensions)});
         case type_limit::computed_operand:
-            return unsupported(message_prefix(n) + std::pmr::string(fault.operand) + " must be a constant");
+            return unsupported({message_prefix(n), fault.operand, " must be a constant"});
     }
     return {};
 }
@@ -75,11 +75,11 @@ namespace detail {
     const level_fault fault = level_fault_of(facts);
     if (!fault) return {};
     if (fault.limit == level_limit::empty_tensor) {
-        return unsupported(message_prefix(n) + "TOSA has no empty tensors, such as " +
-                           shape_text(fault.tensor->shape));
+        return unsupported(
+            {message_prefix(n), "TOSA has no empty tensors, such as ", shape_text(fault.tensor->shape)});
     }
-    return unsupported(message_prefix(n) + std::pmr::string(name_of(fault.limit)) + ' ' +
-                       number_text(fault.size) + " is above level 8K's limit of " + number_text(fault.max));
+    return unsupported({message_prefix(n), name_of(fault.limit), ' ', fault.size,
+                        " is above level 8K's limit of ", fault.max});
 }
 
 [[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {
@@ -92,16 +92,16 @@ namespace detail {
         return error{inferred.error().kind, message_prefix(n) + inferred.error().message};
     }
     if (out.results().size() != n.result_count) {
-        return invalid(message_prefix(n) + "has " + counted_text(n.result_count, "result") + " instead of " +
-                       number_text(out.results().size()));
+        return invalid({message_prefix(n), "has ", counted_text(n.result_count, "result"), " instead of ",
+                        out.results().size()});
     }
     for (std::size_t i = 0; i != n.result_count; ++i) {
         const tensor_meta& wanted = out.results()[i];
         const tensor_meta& given = *n.results[i].meta;
         if (given == wanted) continue;
-        return invalid(message_prefix(n) + "its metadata says " + std::pmr::string(name_of(given.dtype)) +
-                       ' ' + shape_text(given.shape) + ", but it gives " +
-                       std::pmr::string(name_of(wanted.dtype)) + ' ' + shape_text(wanted.shape));
+        return invalid({message_prefix(n), "its metadata says ", name_of(given.dtype), ' ',
+                        shape_text(given.shape), ", but it gives ", name_of(wanted.dtype), ' ',
+                        shape_text(wanted.shape)});
     }
     return {};
 }
@@ -109,7 +109,7 @@ namespace detail {
 [[nodiscard]] inline result<void> verify_u55(const node& n, const op_facts& facts) {
     const std::pmr::string fault = u55::restriction(facts);
     if (fault.empty()) return {};
-    return unsupported(message_prefix(n) + fault + "; drop u55 from the target");
+    return unsupported({message_prefix(n), fault, "; drop u55 from the target"});
 }
 
 }  // namespace detail
@@ -125,23 +125,24 @@ namespace detail {
     if (is<builtin::output>(n)) return {};
     for (std::size_t i = 0; i != n.operand_count; ++i) {
         if (meta_of(n.operand(i)) == nullptr)
-            return invalid(message_prefix(n) + "an operand has no metadata");
+            return invalid({message_prefix(n), "an operand has no metadata"});
     }
     for (const result_slot& r : std::span(n.results, n.result_count)) {
-        if (!r.meta) return invalid(message_prefix(n) + "a result has no metadata");
+        if (!r.meta) return invalid({message_prefix(n), "a result has no metadata"});
     }
     if (is<builtin::placeholder>(n)) return {};
     if (is<builtin::constant>(n)) {
         const dtype type = n.results[0].meta->dtype;
         const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
         if (row != nullptr && row->allowed_on(target)) return {};
-        std::pmr::string needed = row == nullptr ? " does not exist in TOSA 1.0"
-                                                 : " needs the target to have " +
-                                                       detail::features_text(row->profiles, row->extensions);
-        return unsupported(message_prefix(n) + "a constant of " + std::pmr::string(name_of(type)) + needed);
+        std::pmr::string needed = row == nullptr
+                                      ? " does not exist in TOSA 1.0"
+                                      : text_of({" needs the target to have ",
+                                                 detail::features_text(row->profiles, row->extensions)});
+        return unsupported({message_prefix(n), "a constant of ", name_of(type), needed});
     }
     if (!is_of_dialect<tosa::dialect>(n)) {
-        return unsupported(message_prefix(n) + "is not an operator of TOSA");
+        return unsupported({message_prefix(n), "is not an operator of TOSA"});
     }
     HEADRACE_TRY(detail::verify_tosa_shapes(n));
     op_facts facts = detail::quick_facts_of(n);

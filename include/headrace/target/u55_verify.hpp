@@ -43,8 +43,8 @@ namespace detail {
         case u55_limit::channels:
             return "of more than 65536 channels";
         case u55_limit::kernel_window:
-            return "with a window of " + number_text(kernel_of(f)[0]) + " x " + number_text(kernel_of(f)[1]) +
-                   " (at most 64 rows and 4096 elements)";
+            return text_of({"with a window of ", kernel_of(f)[0], " x ", kernel_of(f)[1],
+                            " (at most 64 rows and 4096 elements)"});
         case u55_limit::kernel_depth:
             return "with a window of more than one element in depth";
         case u55_limit::weight_sum:
@@ -57,8 +57,8 @@ namespace detail {
         case u55_limit::transposed_stride:
             return "with strides other than 1 and 2, equal on both axes";
         case u55_limit::pool_window:
-            return "with a window of " + shape_text(a.kernel) + ", stride " + shape_text(a.stride) +
-                   " and padding " + shape_text(a.pad);
+            return text_of({"with a window of ", shape_text(a.kernel), ", stride ", shape_text(a.stride),
+                            " and padding ", shape_text(a.pad)});
         case u55_limit::axis_size:
             return "of an axis of more than 65536 elements";
         case u55_limit::argmax:
@@ -66,7 +66,7 @@ namespace detail {
         case u55_limit::resize:
             return "except to the nearest element of one image, by 2, 4 or 8";
         case u55_limit::transpose:
-            return "of " + shape_text(f.operand(0).shape) + ", which it cannot address";
+            return text_of({"of ", shape_text(f.operand(0).shape), ", which it cannot address"});
         case u55_limit::reverse_axis:
             return "except along an image's height or width";
         case u55_limit::sum_extent:
@@ -84,8 +84,7 @@ namespace detail {
     const u55_limit limit = violated(facts);
     if (limit == u55_limit::none) return {};
     const std::pmr::string clause = detail::clause_of(limit, facts);
-    return "Ethos-U55 has no " + std::pmr::string(facts.op->name.substr(5)) +
-           (clause.empty() ? "" : " " + clause);
+    return text_of({"Ethos-U55 has no ", facts.op->name.substr(5), clause.empty() ? "" : " ", clause});
 }
 /// The same of a node whose metadata is complete.
 [[nodiscard]] inline std::pmr::string restriction(const node& n) { return restriction(facts_of(n)); }

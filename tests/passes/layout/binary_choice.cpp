@@ -9,6 +9,7 @@
 #include <random>
 #include <utility>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/layout/binary_choice.hpp>
 
 using namespace headrace;
@@ -26,7 +27,7 @@ TEST_CASE("the cheapest of random choices") {
         CAPTURE(run);
         const auto count = static_cast<std::size_t>(pick(1, 9));
         binary_choice choice(count);
-        std::pmr::vector<std::int64_t> alone;
+        pmr_vector<std::int64_t> alone;
         for (std::size_t i = 0; i != count; ++i) {
             alone.push_back(pick(-10, 10));
             choice.add(i, alone.back());
@@ -52,7 +53,7 @@ TEST_CASE("the cheapest of random choices") {
         for (unsigned all = 0; all != 1U << count; ++all) {
             if (cost([&](std::size_t i) { return (all >> i & 1U) != 0; }) == least) fewest &= all;
         }
-        const std::pmr::vector<bool> chosen = std::move(choice).cheapest();
+        const pmr_vector<bool> chosen = std::move(choice).cheapest();
         CHECK(cost([&](std::size_t i) { return bool(chosen[i]); }) == least);
         for (std::size_t i = 0; i != count; ++i) CHECK(chosen[i] == ((fewest >> i & 1U) != 0));
     }
@@ -62,11 +63,11 @@ TEST_CASE("of equally cheap choices the one with the fewest changes") {
     const std::int64_t together[2][2] = {{3, 5}, {5, 3}};
     binary_choice tie(2);
     tie.add(0, 1, together);
-    CHECK(std::move(tie).cheapest() == std::pmr::vector<bool>{false, false});
+    CHECK(std::move(tie).cheapest() == pmr_vector<bool>{false, false});
     binary_choice better(2);
     better.add(0, 1, together);
     better.add(1, -1);
-    CHECK(std::move(better).cheapest() == std::pmr::vector<bool>{true, true});
+    CHECK(std::move(better).cheapest() == pmr_vector<bool>{true, true});
 }
 
 TEST_CASE("many choices that are paired in a row, and with one in the middle") {
@@ -79,8 +80,8 @@ TEST_CASE("many choices that are paired in a row, and with one in the middle") {
     row.add(count - 1, 1);
     star.add(0, 1);
     star.add(7, -1);
-    CHECK(std::move(row).cheapest() == std::pmr::vector<bool>(count, true));
-    CHECK(std::move(star).cheapest() == std::pmr::vector<bool>(count, false));
+    CHECK(std::move(row).cheapest() == pmr_vector<bool>(count, true));
+    CHECK(std::move(star).cheapest() == pmr_vector<bool>(count, false));
 }
 
 TEST_CASE("a mesh, where no choice has few others") {
@@ -95,5 +96,5 @@ TEST_CASE("a mesh, where no choice has few others") {
     }
     // So closely tied, all go with the sum.
     const bool all = std::accumulate(alone.begin(), alone.end(), std::int64_t{0}) < 0;
-    CHECK(std::move(mesh).cheapest() == std::pmr::vector<bool>(width * width, all));
+    CHECK(std::move(mesh).cheapest() == pmr_vector<bool>(width * width, all));
 }

@@ -2,6 +2,7 @@
 // Tests that a transpose that is left is explained by what lies at its two ends.
 #include <catch2/catch.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/layout/remaining_transposes.hpp>
 
 #include "../../support/pass_test.hpp"
@@ -34,10 +35,10 @@ TEST_CASE("each transpose, with its bytes and what wants another layout") {
     p.finish();
     REQUIRE(p.fault.empty());
 
-    const std::pmr::vector<remaining_transpose> left = remaining_transposes(p.g);
+    const pmr_vector<remaining_transpose> left = remaining_transposes(p.g);
     REQUIRE(left.size() == 3);
-    CHECK(left[0].shape == std::pmr::vector<std::int64_t>{1, 3, 4, 5});
-    CHECK(left[0].perms == std::pmr::vector<std::int64_t>{0, 2, 3, 1});
+    CHECK(left[0].shape == pmr_vector<std::int64_t>{1, 3, 4, 5});
+    CHECK(left[0].perms == pmr_vector<std::int64_t>{0, 2, 3, 1});
     CHECK(left[0].bytes == 240);
     CHECK(left[0].reason ==
           "input x comes as it was exported, and tosa.MAX_POOL2D pool has its channels last");

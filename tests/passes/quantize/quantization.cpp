@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 
 #include "../../support/quantized_test.hpp"
@@ -27,8 +28,8 @@ struct workplace {
         return emit<joined<fixed_point_ops, dequantize_ops>>(made.emplace(p.g, &end, &end, context));
     }
 };
-using reals = std::pmr::vector<double>;
-using integers = std::pmr::vector<std::int64_t>;
+using reals = pmr_vector<double>;
+using integers = pmr_vector<std::int64_t>;
 
 /// The quantization of `move(program&, value)` of codes with a scale for each index of an axis.
 template <class Move>

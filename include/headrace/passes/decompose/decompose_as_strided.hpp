@@ -4,9 +4,8 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_AS_STRIDED_HPP
 
 #include <algorithm>
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/op/op_query.hpp>
@@ -66,9 +65,9 @@ private:
         }
         return true;
     }
-    static std::pmr::vector<std::int32_t> places(const args<aten::as_strided>& a, std::int64_t count,
+    static pmr_vector<std::int32_t> places(const args<aten::as_strided>& a, std::int64_t count,
                                                  std::int64_t offset) {
-        std::pmr::vector<std::int32_t> at;
+        pmr_vector<std::int32_t> at;
         for (std::int64_t i = 0; i != count; ++i) {
             std::int64_t place = offset;
             std::int64_t left = i;
@@ -84,8 +83,8 @@ private:
         set_where<aten::dialect, trait::aliasing> -
         set_where<aten::dialect, trait::forwarding | trait::reshaping | trait::casting>;
     static bool lies_row_by_row(const graph& g, value v) {
-        std::pmr::vector<const node*> pending{v.producer};
-        std::pmr::vector<bool> seen(g.id_bound());
+        pmr_vector<const node*> pending{v.producer};
+        pmr_vector<bool> seen(g.id_bound());
         while (!pending.empty()) {
             const node& n = *pending.back();
             pending.pop_back();

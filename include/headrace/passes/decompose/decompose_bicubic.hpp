@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
@@ -36,7 +35,7 @@ struct decompose_bicubic : pass {
                 const shape_builder shape{1, 1, transposed ? i.in : i.out, transposed ? i.out : i.in};
                 const bool small = x.may_compute(saturating_mul(i.in, i.out), dtype::float32);
                 return x.tensor(dtype::float32, shape,
-                                small ? weights_of(i, transposed) : std::pmr::vector<float>());
+                                small ? weights_of(i, transposed) : pmr_vector<float>());
             };
             return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x), matrix(along(3), true));
         });
@@ -65,8 +64,8 @@ private:
         const double x = std::abs(distance);
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
-    static std::pmr::vector<float> weights_of(const axis& a, bool transposed) {
-        std::pmr::vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
+    static pmr_vector<float> weights_of(const axis& a, bool transposed) {
+        pmr_vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
         for (std::int64_t o = 0; o != a.out; ++o) {
             const float position = position_of(a, o);
             const float first = std::floor(position);

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <memory_resource>
 #include <string>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/aten_einsum.hpp>
@@ -31,7 +31,7 @@ struct decompose_einsum : pass {
     value operator()(const args<aten::einsum>& a, emit<produces>& e) const {
         auto equation = parse_einsum(a.equation);
         if (!equation) return e.fail(std::move(equation).error());
-        std::pmr::vector<labelled> operands;
+        pmr_vector<labelled> operands;
         for (std::size_t i = 0; i != a.tensors.size(); ++i) {
             operands.push_back(
                 {a.tensors[i], einsum_axes(equation.value().operands[i], e.rank(a.tensors[i]))});
@@ -59,7 +59,7 @@ private:
         return labels.find(c) != std::pmr::string::npos;
     }
 
-    static std::pmr::string fault_in(const emitter& e, const std::pmr::vector<labelled>& operands) {
+    static std::pmr::string fault_in(const emitter& e, const pmr_vector<labelled>& operands) {
         std::array<std::int64_t, 128> size{};
         for (const auto& [tensor, labels] : operands) {
             for (std::size_t i = 0; i != labels.size(); ++i) {

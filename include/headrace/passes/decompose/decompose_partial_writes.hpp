@@ -4,10 +4,9 @@
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_PARTIAL_WRITES_HPP
 
 #include <algorithm>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -46,7 +45,7 @@ struct decompose_partial_writes : pass {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed() || e.rank(a.self) == 0)
             return e.unsupported("index_fill of a tensor of rank 0; use full");
-        std::pmr::vector<std::optional<value>> indices(axis + 1);
+        pmr_vector<std::optional<value>> indices(axis + 1);
         indices[axis] = a.index;
         return e.make<aten::index_put>({.self = a.self,
                                         .indices = list<std::optional<value>>(indices),

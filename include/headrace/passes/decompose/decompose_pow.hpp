@@ -50,8 +50,7 @@ struct decompose_pow : pass {
 private:
     static auto of_real(const auto& x, const char* integers, const auto& answer) {
         return choose(is_floating(x.result_meta().dtype), answer, [&] {
-            return x.unsupported("pow: " + std::pmr::string(integers) +
-                                 "; TOSA's POW takes floating-point operands only");
+            return x.unsupported({"pow: ", integers, "; TOSA's POW takes floating-point operands only"});
         });
     }
 

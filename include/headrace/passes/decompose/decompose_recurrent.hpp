@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/recurrent_layers.hpp>
@@ -131,7 +132,7 @@ private:
         if (e.failed()) return {};
         const std::int64_t steps = e.shape(from_input)[static_cast<std::size_t>(time_axis)];
         if (!e.may_unroll(steps)) return {};
-        std::pmr::vector<value> outputs(static_cast<std::size_t>(steps));
+        pmr_vector<value> outputs(static_cast<std::size_t>(steps));
         for (std::int64_t i = 0; i != steps && !e.failed(); ++i) {
             const std::int64_t t = backward ? steps - 1 - i : i;
             const value now = e.make<aten::select_int>({.self = from_input, .dim = time_axis, .index = t});

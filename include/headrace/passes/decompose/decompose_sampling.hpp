@@ -3,9 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SAMPLING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SAMPLING_HPP
 
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/properties.hpp>
 
@@ -40,7 +39,7 @@ private:
         const sizes s = image.shape();
         const auto rows = call<aten::permute>(image, int_list{0, 2, 3, 1});
         const auto table = call<aten::reshape>(rows, int_list{s[0] * s[2] * s[3], s[1]});
-        std::pmr::vector<float> starts;
+        pmr_vector<float> starts;
         for (std::int64_t n = 0; n != s[0]; ++n) starts.push_back(static_cast<float>(n * s[2] * s[3]));
         const auto first = image.tensor(dtype::float32, shape_builder{s[0], 1, 1}, starts);
         const auto x = position(call<aten::select_int>(grid, -1, 0), s[3], a);

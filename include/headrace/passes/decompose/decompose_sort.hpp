@@ -60,8 +60,8 @@ private:
         const std::int64_t comparisons = saturating_mul(e.meta(v).elements(), count);
         if (comparisons > max_comparisons) {
             return {e.unsupported(
-                        "sorting " + number_text(count) + " elements takes " + number_text(comparisons) +
-                        " comparisons, as TOSA has no sort; at most 2^24 are made: use topk for a few"),
+                        {"sorting ", count, " elements takes ", comparisons,
+                         " comparisons, as TOSA has no sort; at most 2^24 are made: use topk for a few"}),
                     {}};
         }
         const value positions = positions_of(e, places_of(e, v, axis, descending), axis, e.dtype(v));

@@ -3,9 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_WINDOWS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_WINDOWS_HPP
 
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/properties.hpp>
@@ -38,7 +37,7 @@ private:
         const std::int64_t sides[] = {(x.size(axis) - a.size) / a.step + 1, a.size};
         const std::int64_t count = saturating_mul(sides[0], sides[1]);
         const auto by_index = [&] {
-            std::pmr::vector<std::int32_t> index;
+            pmr_vector<std::int32_t> index;
             const std::int64_t computed = x.may_compute(count, dtype::int32) ? count : 0;
             for (std::int64_t i = 0; i != computed; ++i)
                 index.push_back(static_cast<std::int32_t>(i / a.size * a.step + i % a.size));

@@ -3,9 +3,8 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_TRIANGLES_HPP
 #define HEADRACE_PASSES_DECOMPOSE_TRIANGLES_HPP
 
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/pass/arithmetic.hpp>
 
@@ -19,7 +18,7 @@ template <reading X, class Kept>
         const std::int64_t columns = x.size(-1);
         shape_builder shape = shape_builder::filled(x.rank() - 2, 1);
         shape.append(shape_builder{rows, columns});
-        std::pmr::vector<std::uint8_t> mask;
+        pmr_vector<std::uint8_t> mask;
         const std::int64_t count = saturating_mul(rows, columns);
         const std::int64_t computed = x.may_compute(count, dtype::boolean) ? count : 0;
         for (std::int64_t i = 0; i != computed; ++i) mask.push_back(kept(i / columns, i % columns));

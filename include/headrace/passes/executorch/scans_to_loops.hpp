@@ -5,12 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/infer/shape_builder.hpp>
@@ -113,7 +113,7 @@ private:
         if (!slices_first_) given.insert(given.end(), slices.begin(), slices.end());
         given.insert(given.end(), inputs.begin() + static_cast<std::ptrdiff_t>(shared + xs_.size()),
                      inputs.end());
-        const std::pmr::vector<value> made = inline_region(body_, end, given);
+        const pmr_vector<value> made = inline_region(body_, end, given);
         std::vector<value> next{
             make<aten::add_scalar>(g, {inputs[0], scalar(std::int64_t{1})}, counter, &end)};
         for (std::size_t i = 0; i != scan_.result_count; ++i) {
@@ -181,7 +181,7 @@ private:
         for (std::uint32_t i = 0; i != n.result_count; ++i) is_known = is_known && n.results[i].meta;
         if (!is_known || a.combine_graph->outputs().size() != n.result_count ||
             a.init.size() > n.result_count)
-            return invalid(message_prefix(n) + "its results do not match its graph");
+            return invalid({message_prefix(n), "its results do not match its graph"});
         detail::scan_writer(n, *a.combine_graph, a.init, a.xs, a.additional_inputs, map != nullptr).write();
         return {};
     }

@@ -49,8 +49,8 @@ namespace detail {
 /// Why the kernel cannot compute a node; empty if it can.
 [[nodiscard]] inline std::pmr::string kernel_objection(const node& n, executorch::kernel_types types) {
     const auto objection = [&](dtype t) {
-        return "ExecuTorch's kernel for it does not compute with " + std::pmr::string(name_of(t)) +
-               "; cast its operands before it";
+        return text_of({"ExecuTorch's kernel for it does not compute with ", name_of(t),
+                        "; cast its operands before it"});
     };
     dtype operand = dtype::unknown;
     for (const edge& e : n.operand_edges()) {

@@ -5,10 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <span>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
@@ -45,7 +44,7 @@ public:
 
 private:
     static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
-    using numbers = std::pmr::vector<std::uint32_t>;
+    using numbers = pmr_vector<std::uint32_t>;
 
     struct buffer {
         std::uint64_t bytes = 0;
@@ -75,7 +74,7 @@ private:
     void read_node(const node& n);
     void add_results(const node& n, std::uint32_t maker);
     void add_segments();
-    [[nodiscard]] std::pmr::vector<bool> cuts() const;
+    [[nodiscard]] pmr_vector<bool> cuts() const;
     [[nodiscard]] bool is_made_in(const buffer& b, const segment& s) const;
     [[nodiscard]] bool is_freed_in(const buffer& b, const segment& s) const;
     [[nodiscard]] std::uint64_t bound_of(const segment& s) const;
@@ -83,12 +82,12 @@ private:
     [[nodiscard]] searched_part search(part p, std::uint64_t below);
     bool improve(segment& s, improvement& so_far);
 
-    std::pmr::vector<node*> nodes_;
-    std::pmr::vector<step> steps_;  // parallel to nodes_, in the order that the graph has
-    std::pmr::vector<buffer> buffers_;
+    pmr_vector<node*> nodes_;
+    pmr_vector<step> steps_;  // parallel to nodes_, in the order that the graph has
+    pmr_vector<buffer> buffers_;
     numbers reads_, sources_;
     numbers positions_, first_buffers_, marks_;  // by node, by node, by buffer
-    std::pmr::vector<segment> segments_;
+    pmr_vector<segment> segments_;
     std::uint64_t input_bytes_ = 0;
     std::size_t states_left_ = 16384;
     memory_need need_;

@@ -18,9 +18,9 @@
 #include <tuple>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/purity.hpp>
@@ -51,9 +51,9 @@ struct memory_order::part {
         friend bool operator==(const lists&, const lists&) = default;
     };
     std::uint64_t live = 0;
-    std::pmr::vector<item> items{};
+    pmr_vector<item> items{};
     // Buffers that some read, and that are free after the last of these.
-    std::pmr::vector<std::uint64_t> buffer_bytes{};
+    pmr_vector<std::uint64_t> buffer_bytes{};
     lists reads{}, sources{};  // of each item
     lists users{};             // of each item
     lists readers{};           // of each buffer
@@ -176,10 +176,10 @@ private:
 
     using entry = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;
     const part& p;
-    std::pmr::vector<std::uint64_t> sources, readers;
-    std::pmr::vector<state> states{}, next{};
+    pmr_vector<std::uint64_t> sources, readers;
+    pmr_vector<state> states{}, next{};
     std::pmr::unordered_map<std::uint64_t, std::uint64_t> peaks{};
-    std::priority_queue<entry, std::pmr::vector<entry>, std::greater<entry>> queue{};
+    std::priority_queue<entry, pmr_vector<entry>, std::greater<entry>> queue{};
 };
 
 HEADRACE_INLINE memory_order::memory_order(const graph& g)
@@ -271,9 +271,9 @@ HEADRACE_INLINE void memory_order::read_node(const node& n) {
 
 /// A node is a cut if each one before it leads to it, so that the nodes up to it have one end, and if it
 /// leads to each one after it, so that those have one beginning.
-HEADRACE_INLINE std::pmr::vector<bool> memory_order::cuts() const {
+HEADRACE_INLINE pmr_vector<bool> memory_order::cuts() const {
     const std::size_t count = steps_.size();
-    std::pmr::vector<bool> has_user(count), is_cut(count);
+    pmr_vector<bool> has_user(count), is_cut(count);
     numbers latest_source_of(count);  // of how many nodes it is the last source
     std::size_t ends = 0, beginnings = 0;
     for (std::size_t i = 0; i != count; ++i) {
@@ -296,7 +296,7 @@ HEADRACE_INLINE std::pmr::vector<bool> memory_order::cuts() const {
 }
 
 HEADRACE_INLINE void memory_order::add_segments() {
-    const std::pmr::vector<bool> is_cut = cuts();
+    const pmr_vector<bool> is_cut = cuts();
     std::uint64_t live = 0;
     for (const buffer& b : buffers_) {
         if (b.maker == none && (b.last != 0 || b.is_kept)) live += b.bytes;
@@ -396,7 +396,7 @@ HEADRACE_INLINE std::uint64_t memory_order::part::peak_of(const numbers& order) 
 /// Depth first, as if the nodes were a tree: what an operand needs beyond its result comes before the results
 /// of the others are there.
 HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const {
-    std::pmr::vector<std::uint64_t> needs(items.size());
+    pmr_vector<std::uint64_t> needs(items.size());
     lists ordered = sources;
     for (std::uint32_t i = 0; i != size(); ++i) {
         const auto beyond = [&](std::uint32_t s) { return needs[s] - items[s].made; };
@@ -413,7 +413,7 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
         needs[i] = std::max(needs[i], held + items[i].made + items[i].extra);
     }
     numbers order, path, next(items.size());
-    std::pmr::vector<bool> placed(items.size());
+    pmr_vector<bool> placed(items.size());
     for (std::uint32_t end = 0; end != size(); ++end) {
         if (!users[end].empty()) continue;
         path.push_back(end);
@@ -435,9 +435,9 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
 /// Of the nodes that may come next, the one after which the least is in use.
 HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const {
     using entry = std::pair<std::int64_t, std::uint32_t>;
-    std::priority_queue<entry, std::pmr::vector<entry>, std::greater<entry>> ready;
+    std::priority_queue<entry, pmr_vector<entry>, std::greater<entry>> ready;
     numbers missing(items.size()), left = reader_counts(), order;
-    std::pmr::vector<bool> placed(items.size());
+    pmr_vector<bool> placed(items.size());
     const auto add = [&](std::uint32_t i) {
         auto growth = static_cast<std::int64_t>(items[i].made - items[i].dead);
         for (const std::uint32_t b : reads[i]) {
@@ -502,7 +502,7 @@ HEADRACE_INLINE bool memory_order::improve(segment& s, improvement& so_far) {
     const bool is_better = known->order && !known->order->empty();
     if (is_better) {
         const auto first = nodes_.begin() + s.begin;
-        const std::pmr::vector<node*> old(first, nodes_.begin() + s.end);
+        const pmr_vector<node*> old(first, nodes_.begin() + s.end);
         for (std::size_t i = 0; i != old.size(); ++i)
             first[static_cast<std::ptrdiff_t>(i)] = old[(*known->order)[i]];
         s.peak = known->of.peak_of(*known->order);
@@ -513,11 +513,11 @@ HEADRACE_INLINE bool memory_order::improve(segment& s, improvement& so_far) {
 
 HEADRACE_INLINE bool memory_order::improve() {
     if (!is_free_) return false;
-    std::pmr::vector<segment*> fullest;
+    pmr_vector<segment*> fullest;
     for (segment& s : segments_) fullest.push_back(&s);
     std::stable_sort(fullest.begin(), fullest.end(),
                      [](const segment* a, const segment* b) { return a->peak > b->peak; });
-    const std::pmr::vector<node*> old = nodes_;
+    const pmr_vector<node*> old = nodes_;
     std::uint64_t peak = need_.lower_bound;
     improvement so_far{.places = numbers(buffers_.size(), none)};
     for (segment* s : fullest) {

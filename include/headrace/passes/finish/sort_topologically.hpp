@@ -7,10 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory_resource>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/finish/memory_order.hpp>
@@ -37,7 +36,7 @@ private:
     // Leaves nodes in the order of a depth-first search, inputs first. Edges are read into an array before:
     // the search itself would fetch each node of a large graph from memory twice.
     class search {
-        using numbers = std::pmr::vector<std::uint32_t>;
+        using numbers = pmr_vector<std::uint32_t>;
         struct step {
             std::uint32_t at;
             std::uint32_t next_source;
@@ -85,7 +84,7 @@ private:
             arranged.push_back(last);
             if (arranged == arranged_) return;
             arranged_ = std::move(arranged);
-            std::pmr::vector<node*> order;
+            pmr_vector<node*> order;
             order.reserve(nodes_.size());
             for (const std::uint32_t i : arranged_) order.push_back(nodes_[i]);
             g.reorder(order);
@@ -108,12 +107,12 @@ private:
         }
 
         numbers numbers_;  // by id
-        std::pmr::vector<node*> nodes_;
+        pmr_vector<node*> nodes_;
         numbers arranged_;  // how the nodes lie now
         numbers first_sources_;
         numbers sources_;
-        std::pmr::vector<bool> visited_;
-        std::pmr::vector<step> path_;
+        pmr_vector<bool> visited_;
+        pmr_vector<step> path_;
         numbers order_;
     };
 

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory_resource>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/multiply_accumulates.hpp>
@@ -83,7 +83,7 @@ private:
                     compute(n);
                 }
             }
-            const std::pmr::vector<node*> stored = choose_stored();
+            const pmr_vector<node*> stored = choose_stored();
             for (node* n : stored) {
                 store(*n);
                 known(*n).results.clear();
@@ -95,7 +95,7 @@ private:
     private:
         struct computed {
             node* of;
-            std::pmr::vector<typename Evaluator::tensor_type> results{};
+            pmr_vector<typename Evaluator::tensor_type> results{};
             std::uint64_t from_bytes = 0;  // of the constants that it comes from
             bool folded = false;
             bool dequantized = false;
@@ -115,7 +115,7 @@ private:
         // A large constant in another shape or order becomes a view of the same bytes, so that a model with
         // gigabytes of weights needs no copy of them.
         std::size_t view_moved_constants() {
-            std::pmr::vector<node*> viewed;
+            pmr_vector<node*> viewed;
             // A RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view.
             for (std::size_t before = SIZE_MAX; viewed.size() != before;) {
                 before = viewed.size();
@@ -126,7 +126,7 @@ private:
             return viewed.size();
         }
         template <class Op>
-        void view_moved_constants(std::pmr::vector<node*>& viewed) {
+        void view_moved_constants(pmr_vector<node*>& viewed) {
             for (node& n : graph_.nodes_of(info_of<Op>)) {
                 if (n.first_use == nullptr) continue;
                 const auto view = view_of<Op>(n);
@@ -173,8 +173,8 @@ private:
 
         // The computed nodes that become constants; frees the results of the others. Users come first, as a
         // node is not needed if all its users are stored.
-        std::pmr::vector<node*> choose_stored() {
-            std::pmr::vector<node*> stored;
+        pmr_vector<node*> choose_stored() {
+            pmr_vector<node*> stored;
             for (computed& c : known_ | std::views::reverse) {
                 const bool needed = c.folded && is_needed(*c.of);
                 c.kept = needed && (c.dequantized || bytes_of(*c.of) > std::max(small, c.from_bytes));
@@ -237,7 +237,7 @@ private:
         // Constants and shapes are read, and dequantized numbers computed, when a node that may be folded
         // asks for them.
         bool is_evaluated(const node& asked) {
-            std::pmr::vector<const node*> waiting{&asked};
+            pmr_vector<const node*> waiting{&asked};
             while (!waiting.empty()) {
                 const node& n = *waiting.back();
                 computed& c = known(n);
@@ -259,7 +259,7 @@ private:
         }
         // The operands are evaluated.
         bool evaluate(const node& n) {
-            std::pmr::vector<typename Evaluator::tensor_type> operands;
+            pmr_vector<typename Evaluator::tensor_type> operands;
             if (!is_read(n)) {
                 for (const edge& e : n.operand_edges())
                     operands.push_back(known(*e.source).results[e.slot->result]);
@@ -307,8 +307,8 @@ private:
         }
 
         graph& graph_;
-        std::pmr::vector<std::uint32_t> places_;  // in known_, by id
-        std::pmr::vector<computed> known_;        // in execution order
+        pmr_vector<std::uint32_t> places_;  // in known_, by id
+        pmr_vector<computed> known_;        // in execution order
         std::uint64_t growth_left_ = max_growth;
         std::uint64_t work_left_ = max_further_work;
     };

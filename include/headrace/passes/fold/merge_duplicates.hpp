@@ -6,9 +6,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/slots.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
@@ -69,7 +68,7 @@ private:
         };
         // Hashes of pointers differ in their middle bits.
         static std::uint64_t spread(std::uint64_t hash) { return hash * 0x9e3779b97f4a7c15U >> 20U; }
-        std::pmr::vector<slot> slots_;
+        pmr_vector<slot> slots_;
     };
 
     static std::size_t merge(graph& g) {

@@ -8,10 +8,9 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <memory_resource>
 #include <span>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
@@ -51,7 +50,7 @@ private:
     };
 
     static std::size_t merge(graph& g) {
-        std::pmr::vector<entry> entries;
+        pmr_vector<entry> entries;
         for (node* n = g.first(); n != nullptr; n = n->next) {
             if (!is<builtin::constant>(*n) || !n->results[0].meta) continue;
             entries.push_back({n, hash_of_metadata(*n->results[0].meta), entries.size()});
@@ -80,7 +79,7 @@ private:
     /// Merges constants with the same hashes.
     static std::size_t merge_same(graph& g, std::span<const entry> alike) {
         std::size_t merged = 0;
-        std::pmr::vector<entry> kept;
+        pmr_vector<entry> kept;
         for (const entry& e : alike) {
             const auto same = std::ranges::find_if(
                 kept, [&](const entry& k) { return same_constant(*k.constant, *e.constant); });
@@ -102,7 +101,7 @@ private:
 
     /// The bytes of the elements in row-major order; `copy` holds them if they have strides. Packed types
     /// (INT4) have none.
-    static std::span<const std::byte> bytes_of(const node& n, std::pmr::vector<std::byte>& copy) {
+    static std::span<const std::byte> bytes_of(const node& n, pmr_vector<std::byte>& copy) {
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const tensor_meta& meta = *n.results[0].meta;
         if (data.strides.empty()) return {data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))};
@@ -133,7 +132,7 @@ private:
         const tensor_meta meta{n.results[0].meta->dtype, rows, {}};
         if (data.strides.empty())
             return hash_of({data.bytes, static_cast<std::size_t>(bytes_in_memory(meta))}, hash_start);
-        std::pmr::vector<std::byte> part;
+        pmr_vector<std::byte> part;
         const std::size_t width = traits_of(meta.dtype).bits / 8U;
         std::uint64_t hash = hash_start;
         for_each_element(data, meta, [&](const std::byte* at) {
@@ -154,7 +153,7 @@ private:
     }
     static bool same_constant(const node& a, const node& b) {
         if (*a.results[0].meta != *b.results[0].meta) return false;
-        std::pmr::vector<std::byte> copy_a, copy_b;
+        pmr_vector<std::byte> copy_a, copy_b;
         return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
 };

@@ -4,11 +4,10 @@
 #define HEADRACE_PASSES_LAYOUT_AXIS_LAYOUT_HPP
 
 #include <algorithm>
-#include <memory_resource>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/layout/layout_algebra.hpp>
 
 namespace headrace {
@@ -81,7 +80,7 @@ struct axis_layout {
 }
 
 /// The layouts within each axis of a tensor whose axes are stored in that order; none if they are not.
-[[nodiscard]] inline std::optional<std::pmr::vector<layout>> blocks_of(const layout& l, sizes shape,
+[[nodiscard]] inline std::optional<pmr_vector<layout>> blocks_of(const layout& l, sizes shape,
                                                                        sizes order) {
     const auto axes = along_axes(l, shape);
     if (!axes) return std::nullopt;
@@ -90,7 +89,7 @@ struct axis_layout {
         while (at != order.size() && static_cast<std::size_t>(order[at]) != axes->axis_at(i)) ++at;
         if (at == order.size()) return std::nullopt;
     }
-    std::pmr::vector<layout> blocks;
+    pmr_vector<layout> blocks;
     for (std::size_t d = 0; d != shape.size(); ++d) blocks.push_back(within(*axes, d));
     return blocks;
 }

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
-#include <vector>
+
+#include <headrace/base/pmr_vector.hpp>
 
 namespace headrace {
 
@@ -32,7 +32,7 @@ public:
     }
 
     /// For each choice: is it 1? Among equally cheap combinations, the one with the fewest.
-    [[nodiscard]] std::pmr::vector<bool> cheapest() &&;
+    [[nodiscard]] pmr_vector<bool> cheapest() &&;
 
 private:
     /// What it costs if the one that an arc comes from is 0, and the one that it goes to is 1.
@@ -55,7 +55,7 @@ private:
     // --- choices with few others --------------------------------------------------------------
 
     // In the order in which they are replaced: what a choice is then linked with outlasts it.
-    std::pmr::vector<std::size_t> replace_all();
+    pmr_vector<std::size_t> replace_all();
     // Forgets links with what has been replaced, and joins those with the same choice.
     bool has_few_others(std::size_t i);
     // The better alternative, as a cost of the choices that it is linked with.
@@ -63,12 +63,12 @@ private:
 
     // --- the others -------------------------------------------------------------------------------
 
-    [[nodiscard]] std::pmr::vector<bool> minimum_cut() const;
+    [[nodiscard]] pmr_vector<bool> minimum_cut() const;
 
-    std::pmr::vector<std::int64_t> of_one_;
-    std::pmr::vector<std::pmr::vector<link>> links_;  // each arc is in the lists of both its ends
-    std::pmr::vector<std::size_t> arcs_;              // how many there are, without those to what is replaced
-    std::pmr::vector<bool> is_replaced_;
+    pmr_vector<std::int64_t> of_one_;
+    pmr_vector<pmr_vector<link>> links_;  // each arc is in the lists of both its ends
+    pmr_vector<std::size_t> arcs_;              // how many there are, without those to what is replaced
+    pmr_vector<bool> is_replaced_;
 };
 
 }  // namespace headrace

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <numeric>
-#include <vector>
 
 #include <boost/graph/adjacency_list.hpp>
 // g++ warns of iterators that boost::tie does initialize.
@@ -22,6 +20,7 @@
 #endif
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/layout/binary_choice.hpp>
 
 namespace headrace {
@@ -51,9 +50,9 @@ inline void add_arc(flow_network& network, std::size_t from, std::size_t to, std
 
 }  // namespace detail
 
-HEADRACE_INLINE std::pmr::vector<bool> binary_choice::cheapest() && {
-    const std::pmr::vector<std::size_t> replaced = replace_all();
-    std::pmr::vector<bool> chosen = minimum_cut();
+HEADRACE_INLINE pmr_vector<bool> binary_choice::cheapest() && {
+    const pmr_vector<std::size_t> replaced = replace_all();
+    pmr_vector<bool> chosen = minimum_cut();
     for (std::size_t k = replaced.size(); k-- != 0;) {
         const std::size_t i = replaced[k];
         std::int64_t of_one = of_one_[i];
@@ -63,9 +62,9 @@ HEADRACE_INLINE std::pmr::vector<bool> binary_choice::cheapest() && {
     return chosen;
 }
 
-HEADRACE_INLINE std::pmr::vector<std::size_t> binary_choice::replace_all() {
-    std::pmr::vector<std::size_t> order;
-    std::pmr::vector<std::size_t> pending(of_one_.size());
+HEADRACE_INLINE pmr_vector<std::size_t> binary_choice::replace_all() {
+    pmr_vector<std::size_t> order;
+    pmr_vector<std::size_t> pending(of_one_.size());
     std::iota(pending.rbegin(), pending.rend(), std::size_t{0});
     is_replaced_.assign(of_one_.size(), false);
     while (!pending.empty()) {
@@ -85,8 +84,8 @@ HEADRACE_INLINE std::pmr::vector<std::size_t> binary_choice::replace_all() {
 
 HEADRACE_INLINE bool binary_choice::has_few_others(std::size_t i) {
     if (arcs_[i] > max_joined) return false;
-    std::pmr::vector<link>& links = links_[i];
-    std::erase_if(links, [&](const link& l) { return is_replaced_[l.other]; });
+    pmr_vector<link>& links = links_[i];
+    erase_if(links, [&](const link& l) { return is_replaced_[l.other]; });
     for (std::size_t k = 0; k < links.size(); ++k) {
         for (std::size_t m = links.size(); --m > k;) {
             if (links[m].other != links[k].other) continue;
@@ -100,7 +99,7 @@ HEADRACE_INLINE bool binary_choice::has_few_others(std::size_t i) {
 }
 
 HEADRACE_INLINE void binary_choice::replace(std::size_t i) {
-    const std::pmr::vector<link>& links = links_[i];
+    const pmr_vector<link>& links = links_[i];
     const auto least = [&](bool first, bool second) {
         const bool taken[max_others] = {first, second};
         std::int64_t of_zero = 0, of_one = of_one_[i];
@@ -116,10 +115,10 @@ HEADRACE_INLINE void binary_choice::replace(std::size_t i) {
     }
 }
 
-HEADRACE_INLINE std::pmr::vector<bool> binary_choice::minimum_cut() const {
-    std::pmr::vector<bool> chosen(of_one_.size());
-    std::pmr::vector<std::size_t> left;
-    std::pmr::vector<std::size_t> vertex_of(of_one_.size());
+HEADRACE_INLINE pmr_vector<bool> binary_choice::minimum_cut() const {
+    pmr_vector<bool> chosen(of_one_.size());
+    pmr_vector<std::size_t> left;
+    pmr_vector<std::size_t> vertex_of(of_one_.size());
     for (std::size_t i = 0; i != of_one_.size(); ++i) {
         if (is_replaced_[i]) continue;
         vertex_of[i] = left.size();

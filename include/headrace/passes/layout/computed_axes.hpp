@@ -4,9 +4,8 @@
 #define HEADRACE_PASSES_LAYOUT_COMPUTED_AXES_HPP
 
 #include <cstdint>
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/layout/layout_rules.hpp>
 
 namespace headrace {
@@ -22,9 +21,9 @@ struct computed_axis {
 };
 
 /// As few axes as possible for an op of kind::axes, in the order in which `l` stores them.
-[[nodiscard]] inline std::pmr::vector<computed_axis> merged_axes(const layout_rules::axes_of_op& op,
+[[nodiscard]] inline pmr_vector<computed_axis> merged_axes(const layout_rules::axes_of_op& op,
                                                                  const layout& l) {
-    std::pmr::vector<computed_axis> runs;
+    pmr_vector<computed_axis> runs;
     const auto by_axes = along_axes(l, op.full);
     const std::uint32_t apart = op.whole | op.trailing;
     for (std::size_t i = 0; i != by_axes->axis.size(); ++i) {
@@ -44,7 +43,7 @@ struct computed_axis {
 }
 
 /// The shape with those axes of a tensor that has `shape` among the op's axes, which are `full`.
-[[nodiscard]] inline shape_builder computed_shape(const std::pmr::vector<computed_axis>& axes,
+[[nodiscard]] inline shape_builder computed_shape(const pmr_vector<computed_axis>& axes,
                                                   const shape_builder& full, const shape_builder& shape) {
     shape_builder result;
     for (const computed_axis& a : axes) {
@@ -56,13 +55,13 @@ struct computed_axis {
 
 /// The merged axes split as in the shape of an operand, which then needs no RESHAPE; as they are where that
 /// is not possible. `of_operand` are the operand's sizes along the merged axes.
-[[nodiscard]] inline std::pmr::vector<computed_axis> as_fine_as(const std::pmr::vector<computed_axis>& runs,
+[[nodiscard]] inline pmr_vector<computed_axis> as_fine_as(const pmr_vector<computed_axis>& runs,
                                                                 sizes shape, sizes of_operand,
                                                                 bool keep_last) {
     constexpr std::size_t max_axes = 4;  // NPUs split operators of more
     const auto split = common_refinement(of_operand, shape);
     if (!split || shape.size() > max_axes) return runs;
-    std::pmr::vector<computed_axis> fine;
+    pmr_vector<computed_axis> fine;
     shape_builder of_fine;  // the sizes of the operand along them
     std::size_t at = 0;
     for (std::size_t i = 0; i != runs.size(); ++i) {
@@ -79,7 +78,7 @@ struct computed_axis {
     }
     if (fine.size() > max_axes) return runs;
     // With the axes of size 1 that the operand has, no RESHAPE is needed.
-    std::pmr::vector<computed_axis> padded;
+    pmr_vector<computed_axis> padded;
     std::size_t next = 0;
     for (const std::int64_t size : shape) {
         if (next != fine.size() && of_fine[next] == size) {

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/op/op_query.hpp>
@@ -19,7 +18,7 @@ namespace headrace {
 
 /// The layouts of the tensors that an op reads and makes.
 struct op_layouts {
-    std::pmr::vector<layout> operands;  ///< of its data operands, which come first
+    pmr_vector<layout> operands;  ///< of its data operands, which come first
     layout result;
 
     friend bool operator==(const op_layouts&, const op_layouts&) = default;

@@ -7,8 +7,8 @@
 #include <map>
 #include <memory_resource>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/layout/computed_axes.hpp>
@@ -165,7 +165,7 @@ private:
         v = build::reshape(
             e, v, fits ? shape_builder(e.shape(v)) : shape_builder{1, own[0] * own[1] * own[2], 1, own[3]});
         if (!v) return;
-        std::pmr::vector<value> operands{v};
+        pmr_vector<value> operands{v};
         for (std::size_t i = 1; i != n.operand_count; ++i) operands.push_back(n.operand(i));
         node* made = e.clone(n, operands, [&](tensor_meta& meta) {
             shape_builder shape(e.shape(v));
@@ -191,7 +191,7 @@ private:
     }
     static value reordered(emitting& e, value v, std::size_t axis, const layout& l,
                            const shape_builder& shape) {
-        std::pmr::vector<layout> blocks(shape.size());
+        pmr_vector<layout> blocks(shape.size());
         blocks[axis] = l;
         const layout way = from_blocks(shape, blocks, build::axes_in_order(shape.size()));
         return build::reshape(e, transposed(e, v, way), shape);
@@ -223,8 +223,8 @@ private:
 
     void compute_along_axes(emitting& e, node& n) {
         const layout_rules::axes_of_op op(n);
-        const std::pmr::vector<computed_axis> axes = computed_axes(e, n, op);
-        std::pmr::vector<value> operands;
+        const pmr_vector<computed_axis> axes = computed_axes(e, n, op);
+        pmr_vector<value> operands;
         for (std::size_t i = 0; i != n.operand_count; ++i) {
             const bool data = i < op.operands.size();
             operands.push_back(data ? bring(e, n.operands[i], computed_shape(axes, op.full, op.operands[i]))
@@ -254,8 +254,8 @@ private:
     }
 
     // The axes in the order in which they are stored: as few as possible, or those of an operand.
-    std::pmr::vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
-        const std::pmr::vector<computed_axis> runs = merged_axes(op, layout_of_full(n, op));
+    pmr_vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
+        const pmr_vector<computed_axis> runs = merged_axes(op, layout_of_full(n, op));
         const reference like = find_reference(e, n, op);
         if (like.shape.empty()) return runs;
         return as_fine_as(runs, like.shape, computed_shape(runs, op.full, op.operands[like.operand]),
@@ -290,8 +290,8 @@ private:
         return best;
     }
     template <class... Ops>
-    static value make_along_axis(emitting& e, const node& n, const std::pmr::vector<value>& operands,
-                                 const std::pmr::vector<computed_axis>& axes,
+    static value make_along_axis(emitting& e, const node& n, const pmr_vector<value>& operands,
+                                 const pmr_vector<computed_axis>& axes,
                                  const layout_rules::axes_of_op& op, ops<Ops...>) {
         value made{};
         static_cast<void>(
@@ -299,8 +299,8 @@ private:
         return made;
     }
     template <class Op>
-    static value along(emitting& e, args<Op> a, const std::pmr::vector<value>& operands,
-                       const std::pmr::vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
+    static value along(emitting& e, args<Op> a, const pmr_vector<value>& operands,
+                       const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op) {
         if constexpr (requires { a.axis; }) {
             const auto is_worked = [&](const computed_axis& x) {
                 return x.axis == static_cast<std::size_t>(a.axis);
@@ -325,7 +325,7 @@ private:
         return e.make<Op>(a);
     }
     // A shape operand with `per_axis` items for each axis, which are `otherwise` for merged axes.
-    static value for_each_axis(emitting& e, const std::pmr::vector<computed_axis>& axes, value items,
+    static value for_each_axis(emitting& e, const pmr_vector<computed_axis>& axes, value items,
                                std::size_t per_axis, std::int64_t otherwise) {
         const int_list& old = match<tosa::const_shape>(items)->values;
         shape_builder values;
@@ -344,9 +344,9 @@ private:
     graph* g_;
     const layout_search* chosen_;
     pass_context* context_;
-    std::pmr::vector<value> actual_;  // by node id: what stands for the result; empty if that is the node's
-    std::pmr::map<std::uint32_t, std::pmr::vector<known_move>> moved_;  // by the id of the moved node
-    std::pmr::vector<node*> replaced_;
+    pmr_vector<value> actual_;  // by node id: what stands for the result; empty if that is the node's
+    std::pmr::map<std::uint32_t, pmr_vector<known_move>> moved_;  // by the id of the moved node
+    pmr_vector<node*> replaced_;
 };
 
 }  // namespace headrace

@@ -4,10 +4,9 @@
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_RULES_HPP
 
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/layout/axis_layout.hpp>
 #include <headrace/passes/layout/layout_kind.hpp>
 
@@ -19,7 +18,7 @@ namespace layout_rules {
 /// are 1 there.
 struct axes_of_op {
     shape_builder full;                        ///< of the tensor that has all axes
-    std::pmr::vector<shape_builder> operands;  ///< of its data operands
+    pmr_vector<shape_builder> operands;  ///< of its data operands
     shape_builder result;
     std::uint32_t whole = 0;     ///< axes, as bits, that the op works along
     std::uint32_t trailing = 0;  ///< axes that must be stored last
@@ -132,7 +131,7 @@ struct axes_of_op {
     const tensor_axes& given = port.is_result() ? all[2] : all[port.index];
     const bool as_is = read(given, wanted, straight);
     if (!as_is && !read(given, wanted, swapped)) return std::nullopt;
-    op_layouts found{std::pmr::vector<layout>(2), {}};
+    op_layouts found{pmr_vector<layout>(2), {}};
     for (const tensor_axes& t : all) {
         const layout blocks[] = {within_axis[t.axes[0]], within_axis[t.axes[1]], within_axis[t.axes[2]]};
         (t.port.is_result() ? found.result : found.operands[t.port.index]) =
@@ -179,7 +178,7 @@ struct axes_of_op {
 /// The layouts of an op as it stands: all row-major, but for the operand of a TRANSPOSE.
 [[nodiscard]] inline op_layouts as_it_stands(const node& n, kind k) {
     if (k == kind::move) return *accommodate(n, k, {}, {}, {});
-    return {std::pmr::vector<layout>(k == kind::fixed ? 0 : data_operands(n)), {}};
+    return {pmr_vector<layout>(k == kind::fixed ? 0 : data_operands(n)), {}};
 }
 
 }  // namespace layout_rules

@@ -8,8 +8,8 @@
 #include <memory_resource>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/passes/layout/binary_choice.hpp>
 #include <headrace/passes/layout/layout_rules.hpp>
@@ -54,7 +54,7 @@ public:
     /// The bytes that the transposes of the graph move, and the costs of slices and joins of inner axes.
     /// Constants are free.
     [[nodiscard]] std::int64_t cost() {
-        std::pmr::vector<value> values;
+        pmr_vector<value> values;
         std::int64_t of_ops = 0;
         for (node& n : g_->nodes()) {
             of_ops += cost_of_op(n, now_at(site_of(n, {})));
@@ -87,7 +87,7 @@ private:
 
     /// op_layouts by their numbers; operands that are not listed are row-major.
     struct numbers {
-        std::pmr::vector<number> operands;
+        pmr_vector<number> operands;
         number result = 0;
 
         [[nodiscard]] number operand(std::size_t i) const { return i < operands.size() ? operands[i] : 0; }
@@ -157,9 +157,9 @@ private:
         return outermost ? 0 : bytes_of(*n.results[0].meta);
     }
     // Of the transposes of values; readers that want the same layout share one.
-    [[nodiscard]] std::int64_t cost_of(const std::pmr::vector<value>& values) {
+    [[nodiscard]] std::int64_t cost_of(const pmr_vector<value>& values) {
         std::int64_t sum = 0;
-        std::pmr::vector<number> wanted;
+        pmr_vector<number> wanted;
         for (const value v : values) {
             const number from = stored_number(v);
             wanted.clear();
@@ -174,8 +174,8 @@ private:
         return sum;
     }
 
-    [[nodiscard]] std::pmr::vector<const edge*> needed_transposes() const {
-        std::pmr::vector<const edge*> found;
+    [[nodiscard]] pmr_vector<const edge*> needed_transposes() const {
+        pmr_vector<const edge*> found;
         for (const node& n : g_->nodes()) {
             for (const edge& e : n.operand_edges()) {
                 if (needs_transpose(e)) found.push_back(&e);
@@ -206,7 +206,7 @@ private:
         return record;
     }
     // Adds the site of a node's port to the region if it can take the layout and does not have it.
-    void propose(std::pmr::vector<proposal>& region, node& n, node_port port, number wanted) {
+    void propose(pmr_vector<proposal>& region, node& n, node_port port, number wanted) {
         if (kind_of(n) == kind::fixed) return;
         const std::size_t at = site_of(n, port);
         if (sites_[at].proposal >= 0) return;
@@ -235,7 +235,7 @@ private:
     }
 
     bool improve(node& n, node_port port, number wanted) {
-        std::pmr::vector<proposal> region;
+        pmr_vector<proposal> region;
         propose(region, n, port, wanted);
         for (std::size_t i = 0; i != region.size(); ++i) {
             const proposal p = region[i];
@@ -255,14 +255,14 @@ private:
         return better;
     }
 
-    [[nodiscard]] const proposal* proposed(const std::pmr::vector<proposal>& region, const node& n,
+    [[nodiscard]] const proposal* proposed(const pmr_vector<proposal>& region, const node& n,
                                            node_port port) const {
         const std::int32_t i = sites_[site_of(n, port)].proposal;
         return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
     }
 
     // For each site: 0 keeps its layouts, 1 takes the proposed ones.
-    [[nodiscard]] binary_choice choice_of(const std::pmr::vector<proposal>& region) {
+    [[nodiscard]] binary_choice choice_of(const pmr_vector<proposal>& region) {
         binary_choice choice(region.size());
         for (std::size_t i = 0; i != region.size(); ++i) {
             const proposal& p = region[i];
@@ -299,14 +299,14 @@ private:
         return choice;
     }
 
-    bool take_best_part(std::pmr::vector<proposal>& region) {
-        const std::pmr::vector<bool> taken = choice_of(region).cheapest();
-        std::pmr::vector<proposal> kept;
+    bool take_best_part(pmr_vector<proposal>& region) {
+        const pmr_vector<bool> taken = choice_of(region).cheapest();
+        pmr_vector<proposal> kept;
         for (std::size_t i = 0; i != region.size(); ++i) {
             if (taken[i]) kept.push_back(region[i]);
         }
         if (kept.empty()) return false;
-        const std::pmr::vector<value> affected = values_around(kept);
+        const pmr_vector<value> affected = values_around(kept);
         const auto sum = [&] {
             std::int64_t of_ops = 0;
             for (const proposal& p : kept) of_ops += cost_of_op(*p.n, now_at(site_of(*p.n, p.part)));
@@ -325,8 +325,8 @@ private:
         return true;
     }
 
-    [[nodiscard]] static std::pmr::vector<value> values_around(const std::pmr::vector<proposal>& region) {
-        std::pmr::vector<value> values;
+    [[nodiscard]] static pmr_vector<value> values_around(const pmr_vector<proposal>& region) {
+        pmr_vector<value> values;
         for (const proposal& p : region) {
             values.push_back(p.n->result());
             for (const edge& e : p.n->operand_edges()) {
@@ -340,10 +340,10 @@ private:
     }
 
     graph* g_;
-    std::pmr::vector<kind> kinds_;  // by the ids of the nodes
-    std::pmr::vector<site> sites_;  // two for each node
+    pmr_vector<kind> kinds_;  // by the ids of the nodes
+    pmr_vector<site> sites_;  // two for each node
     layout_table table_;
-    std::pmr::vector<numbers> records_{numbers{}};                        // the first: all row-major
+    pmr_vector<numbers> records_{numbers{}};                        // the first: all row-major
     std::pmr::unordered_map<std::uint64_t, std::uint32_t> accommodated_;  // by node, port and layout
 };
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <memory_resource>
 #include <unordered_map>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/passes/layout/layout_algebra.hpp>
 
@@ -43,7 +43,7 @@ private:
         return way->order.size() > 4 ? 2 : 1;  // NPUs move four axes at a time
     }
 
-    std::pmr::vector<layout> items_{layout{}};
+    pmr_vector<layout> items_{layout{}};
     std::pmr::unordered_map<std::uint64_t, std::int64_t> moves_;
 };
 

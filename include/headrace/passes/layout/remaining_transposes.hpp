@@ -7,8 +7,8 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/passes/layout/layout_rules.hpp>
 
@@ -17,8 +17,8 @@ namespace headrace {
 /// A TRANSPOSE that the layout passes could not remove.
 struct remaining_transpose {
     std::pmr::string node;  ///< the exported node that it descends from
-    std::pmr::vector<std::int64_t> shape;
-    std::pmr::vector<std::int64_t> perms;
+    pmr_vector<std::int64_t> shape;
+    pmr_vector<std::int64_t> perms;
     std::int64_t bytes = 0;
     std::pmr::string reason;  ///< which ops before and after it want different layouts
 };
@@ -30,21 +30,22 @@ namespace detail {
     const std::pmr::string name(origin_name(n));
     if (is<builtin::placeholder>(n)) {
         const auto* asked = n.find_annotation<channels_last_interface>();
-        return "input " + name + (asked != nullptr ? " comes channels-last" : " comes as it was exported");
+        return text_of(
+            {"input ", name, asked != nullptr ? " comes channels-last" : " comes as it was exported"});
     }
     if (is<builtin::output>(n)) return "the output is wanted as it was exported";
-    const std::pmr::string op = std::pmr::string(n.op->name) + " " + name;
+    const std::pmr::string op = text_of({n.op->name, " ", name});
     switch (layout_rules::kind_of(n)) {
         case layout_rules::kind::window:
         case layout_rules::kind::pointwise:
         case layout_rules::kind::channels:
-            return op + " has its channels last";
+            return text_of({op, " has its channels last"});
         case layout_rules::kind::matmul:
-            return op + " multiplies rows by columns";
+            return text_of({op, " multiplies rows by columns"});
         case layout_rules::kind::fixed:
-            return op + " takes tensors as they are";
+            return text_of({op, " takes tensors as they are"});
         case layout_rules::kind::axes:
-            return layout_rules::data_operands(n) > 1 ? op + " has operands in another layout" : "";
+            return layout_rules::data_operands(n) > 1 ? text_of({op, " has operands in another layout"}) : "";
         case layout_rules::kind::move:
             return "";
     }
@@ -63,8 +64,8 @@ template <class Next>
 }  // namespace detail
 
 /// The transposes of a graph of TOSA ops, in execution order, without those of nested graphs.
-[[nodiscard]] inline std::pmr::vector<remaining_transpose> remaining_transposes(const graph& g) {
-    std::pmr::vector<remaining_transpose> found;
+[[nodiscard]] inline pmr_vector<remaining_transpose> remaining_transposes(const graph& g) {
+    pmr_vector<remaining_transpose> found;
     const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };
     const auto after = [](const node& n) { return n.first_use == nullptr ? nullptr : n.first_use->target; };
     for (const node& n : g.nodes()) {
@@ -72,11 +73,12 @@ template <class Next>
         if (t == nullptr || !n.results[0].meta) continue;
         const tensor_meta& meta = *n.results[0].meta;
         const int_list& shape = meta_of(t->input1)->shape;
-        found.push_back({std::pmr::string(origin_name(n)),
-                         {shape.begin(), shape.end()},
-                         {t->perms.begin(), t->perms.end()},
-                         static_cast<std::int64_t>(packed_bytes(meta)),
-                         detail::first_settled(n, before) + ", and " + detail::first_settled(n, after)});
+        found.push_back(
+            {std::pmr::string(origin_name(n)),
+             {shape.begin(), shape.end()},
+             {t->perms.begin(), t->perms.end()},
+             static_cast<std::int64_t>(packed_bytes(meta)),
+             text_of({detail::first_settled(n, before), ", and ", detail::first_settled(n, after)})});
     }
     return found;
 }

@@ -105,9 +105,8 @@ inline value gather(emit<gather_ops> e, value values, value indices) {
 inline value scatter(emit<scatter_ops> e, value values, value indices, value rows) {
     indices = batch_indices(e, values, indices);
     if (indices && rows && e.shape(rows)[1] > e.shape(values)[1]) {
-        return e.unsupported("it writes " + number_text(e.shape(rows)[1]) + " elements of " +
-                             number_text(e.shape(values)[1]) +
-                             ", some of them twice, and which value stays is not defined; write each once");
+        return e.unsupported({"it writes ", e.shape(rows)[1], " elements of ", e.shape(values)[1],
+                              ", some of them twice, and which value stays is not defined; write each once"});
     }
     const value written = e.make<tosa::scatter>(as_number(e, values), indices, as_number(e, rows));
     return from_number(e, written, e.dtype(values));
@@ -166,8 +165,8 @@ inline value accumulate(emit<accumulate_ops> e, value values, value indices, val
     const shape_builder i(e.shape(indices));
     if (element_count(s) * r[1] > max_pairs) {
         return e.unsupported(
-            "adding " + number_text(r[1]) + " rows to " + number_text(s[1]) +
-            " at indices that may repeat would compare more than 2^24 pairs; use fewer indices");
+            {"adding ", r[1], " rows to ", s[1],
+             " at indices that may repeat would compare more than 2^24 pairs; use fewer indices"});
     }
     const dtype type = e.dtype(values);
     const dtype wide = is_floating(type) ? dtype::float32 : dtype::int32;

@@ -3,9 +3,8 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONCAT_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONCAT_HPP
 
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
 #include <headrace/passes/properties.hpp>
@@ -25,7 +24,7 @@ struct legalize_concat : pass {
     template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = narrowed(e.result_meta().dtype);
-        std::pmr::vector<value> parts;
+        pmr_vector<value> parts;
         for (const value v : a.tensors) {
             if (e.meta(v).elements() != 0) parts.push_back(build::widen(e, v, type));
         }

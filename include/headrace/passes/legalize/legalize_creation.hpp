@@ -58,7 +58,7 @@ private:
             fits = fits && (!is_integral(type) || (least.to_int() <= whole && whole <= most.to_int()));
             return number;
         });
-        return fits ? v : e.unsupported("a number does not fit in " + std::pmr::string(name_of(type)));
+        return fits ? v : e.unsupported({"a number does not fit in ", name_of(type)});
     }
     static value range(emit<produces>& e, scalar start, scalar step) {
         const bool integral = !start.is_floating() && !step.is_floating();

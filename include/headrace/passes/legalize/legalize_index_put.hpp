@@ -80,8 +80,8 @@ private:
     }
     // How much a mask selects, only its data tells: no rule can refuse such values.
     static value no_such_values(emit<produces>& e, value values, sizes selected) {
-        return e.unsupported("values " + shape_text(e.shape(values)) + " do not broadcast to " +
-                             shape_text(selected) + ", which the indices select");
+        return e.unsupported({"values ", shape_text(e.shape(values)), " do not broadcast to ",
+                              shape_text(selected), ", which the indices select"});
     }
     static value rows(emit<produces>& e, value self, const build::tensor_index_list& given, value values,
                       bool accumulate) {

@@ -54,8 +54,8 @@ private:
     static value integer_product(const args<aten::bmm>& a, emit<produces>& e) {
         const dtype type = e.dtype(a.self);
         if (type != dtype::int32 && type != dtype::int16)
-            return e.unsupported("products of matrices of " + std::pmr::string(name_of(type)) +
-                                 "; TOSA has none, cast them to int32");
+            return e.unsupported(
+                {"products of matrices of ", name_of(type), "; TOSA has none, cast them to int32"});
         const int_list rows = e.shape(a.self);
         const int_list columns = e.shape(a.mat2);
         const tensor_meta all{dtype::int32, {rows[0], rows[1], rows[2], columns[2]}, {}};

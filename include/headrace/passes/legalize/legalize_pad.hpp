@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <memory_resource>
 #include <string>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -36,7 +36,7 @@ struct legalize_pad : pass {
         if (a.mode == "reflect") return each_axis(e, a.self, a.pad, reflected);
         if (a.mode == "replicate") return each_axis(e, a.self, a.pad, replicated);
         if (a.mode == "circular") return each_axis(e, a.self, a.pad, circular);
-        return e.unsupported("padding mode " + std::pmr::string(a.mode) + " is not one of PyTorch's");
+        return e.unsupported({"padding mode ", a.mode, " is not one of PyTorch's"});
     }
     template <one_of<reflections> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -91,7 +91,7 @@ private:
         if (by.before >= size || by.after >= size) {
             return e.unsupported("a reflection must be smaller than the axis that it mirrors");
         }
-        std::pmr::vector<value> parts{v};
+        pmr_vector<value> parts{v};
         const auto mirror = [&](std::int64_t start, std::int64_t count) {
             return build::reverse(e, build::slice(e, v, axis, start, count), axis);
         };
@@ -100,7 +100,7 @@ private:
         return cropped(e, build::concat(e, parts, axis), axis, by);
     }
     static value replicated(emit<produces>& e, value v, std::size_t axis, amounts by) {
-        std::pmr::vector<value> parts{v};
+        pmr_vector<value> parts{v};
         const auto border = [&](std::int64_t at, std::int64_t count) {
             const value one = build::slice(e, v, axis, at, 1);
             if (count == 1) return one;
@@ -118,7 +118,7 @@ private:
         if (by.before > size || by.after > size) {
             return e.unsupported("a circular padding must not be larger than the axis that it wraps around");
         }
-        std::pmr::vector<value> parts{v};
+        pmr_vector<value> parts{v};
         if (by.before > 0) parts.insert(parts.begin(), build::slice(e, v, axis, size - by.before, by.before));
         if (by.after > 0) parts.push_back(build::slice(e, v, axis, 0, by.after));
         return build::concat(e, parts, axis);

@@ -4,10 +4,9 @@
 #define HEADRACE_PASSES_LEGALIZE_TENSOR_INDICES_HPP
 
 #include <algorithm>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
 #include <headrace/passes/support/constants.hpp>
 #include <headrace/passes/support/permuting.hpp>
@@ -16,7 +15,7 @@ namespace headrace {
 
 namespace build {
 
-using tensor_index_list = std::pmr::vector<std::optional<value>>;
+using tensor_index_list = pmr_vector<std::optional<value>>;
 
 /// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index
 /// for each axis that it covers. How much a computed mask selects depends on data: that is refused.
@@ -37,7 +36,7 @@ inline tensor_index_list without_masks(emit<ops<>> e, list<std::optional<value>>
         std::int64_t inner = e.meta(*index).elements();
         for (const std::int64_t size : e.shape(*index)) {
             inner /= std::max<std::int64_t>(size, 1);
-            std::pmr::vector<std::int32_t> coordinates;
+            pmr_vector<std::int32_t> coordinates;
             for (std::size_t i = 0; i != mask->size(); ++i) {
                 if ((*mask)[i] == 0) continue;
                 coordinates.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(i) / inner % size));
@@ -75,7 +74,7 @@ inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_
                                            sizes together) {
     constexpr std::int64_t max_rows = std::int64_t{1} << 25;
     if (element_count(together) > max_rows) return std::nullopt;
-    std::pmr::vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
+    pmr_vector<std::int64_t> rows(static_cast<std::size_t>(element_count(together)), 0);
     for (std::size_t k = 0; k != given.size(); ++k) {
         if (!given[k]) continue;
         const auto numbers = constant_integers(*given[k]);
@@ -128,8 +127,8 @@ inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
         // How much a mask selects, only its data tells.
         if (row && !broadcast(headrace::sizes(e.shape(row)), e.shape(index))) {
-            e.unsupported("indices of shapes " + shape_text(e.shape(row)) + " and " +
-                          shape_text(e.shape(index)) + " do not broadcast");
+            e.unsupported({"indices of shapes ", shape_text(e.shape(row)), " and ",
+                           shape_text(e.shape(index)), " do not broadcast"});
             return at;
         }
         const value scaled =

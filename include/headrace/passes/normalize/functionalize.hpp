@@ -8,8 +8,8 @@
 #include <memory_resource>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/ir/regions.hpp>
@@ -159,7 +159,7 @@ private:
 
     /// `v` has become `now`: writes it back through the views up to the tensor that owns the memory.
     void write(value v, value now, const node& writer, node* before) {
-        std::pmr::vector<std::pair<value, value>> changed{{v, now}};
+        pmr_vector<std::pair<value, value>> changed{{v, now}};
         for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
             const view w = found->second;
             if (w.kind != sharing::same)
@@ -301,8 +301,8 @@ private:
     }
 
     void refuse(const node& at, const view& w) {
-        context_.report(at, "in place: memory shared through " + std::pmr::string(w.made_by->op->name) +
-                                " is written, which cannot be expressed; clone the tensor first");
+        context_.report(at, text_of({"in place: memory shared through ", w.made_by->op->name,
+                                     " is written, which cannot be expressed; clone the tensor first"}));
     }
 
     graph& graph_;

@@ -4,10 +4,9 @@
 #define HEADRACE_PASSES_NORMALIZE_HOIST_CASTS_HPP
 
 #include <array>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/pass/pass.hpp>
@@ -27,7 +26,7 @@ struct hoist_casts : pass {
 
     std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
         if (!a.dtype || !is_integral(e.dtype(a.self)) || !is_floating(*a.dtype)) return std::nullopt;
-        std::pmr::vector<const node*> moves;  // from the cast up
+        pmr_vector<const node*> moves;  // from the cast up
         value v = a.self;
         for (; has_one_use(v) && only_moves(*v.producer); v = v.producer->operand(0))
             moves.push_back(v.producer);

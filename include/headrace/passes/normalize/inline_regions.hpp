@@ -56,9 +56,9 @@ private:
     }
     static result<void> inline_graph(node& call, graph& inner, list<value> operands) {
         if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > operands.size())
-            return invalid(message_prefix(call) + "fewer operands than inputs");
+            return invalid({message_prefix(call), "fewer operands than inputs"});
         if (inner.outputs().size() != call.result_count)
-            return invalid(message_prefix(call) + "results do not match its graph");
+            return invalid({message_prefix(call), "results do not match its graph"});
         std::uint32_t i = 0;
         for (const value v : inline_region(inner, call, operands)) {
             hand_over_name(call.results[i], v);

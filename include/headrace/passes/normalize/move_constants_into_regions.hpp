@@ -3,9 +3,8 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_MOVE_CONSTANTS_INTO_REGIONS_HPP
 #define HEADRACE_PASSES_NORMALIZE_MOVE_CONSTANTS_INTO_REGIONS_HPP
 
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
@@ -47,7 +46,7 @@ private:
         }
         if (kept.size() == operands.size()) return kept;
         for (graph* region : regions) {
-            std::pmr::vector<node*> inputs;
+            pmr_vector<node*> inputs;
             for (node& n : region->inputs()) inputs.push_back(&n);
             for (std::size_t i = 0; i != operands.size(); ++i) {
                 if (const auto* data = match<builtin::constant>(operands[i])) {

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
@@ -81,7 +80,7 @@ private:
     static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
                          pass_context& context) {
         constexpr bool integral = std::is_integral_v<From>;
-        std::pmr::vector<To> elements;
+        pmr_vector<To> elements;
         bool fits = true;
         for_each_element(data, meta, [&](const std::byte* at) {
             From element;

@@ -4,10 +4,9 @@
 #define HEADRACE_PASSES_NPU_MERGE_SELECTIONS_HPP
 
 #include <algorithm>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/widening.hpp>
@@ -62,7 +61,7 @@ private:
 
     // For each channel that a convolution reads, the one that it becomes, or `none`. Empty if the convolution
     // does more than to select.
-    static std::pmr::vector<std::int64_t> selected_by(const args<tosa::conv2d>& a, emit<produces>& e) {
+    static pmr_vector<std::int64_t> selected_by(const args<tosa::conv2d>& a, emit<produces>& e) {
         const shape_builder kernel(e.shape(a.weight));
         const auto biases = constant_integers(a.bias);
         const bool is_plain =
@@ -73,7 +72,7 @@ private:
         const auto taps = is_plain ? constant_integers(a.weight) : std::nullopt;
         if (!taps) return {};
         const auto channels = static_cast<std::size_t>(kernel[3]);
-        std::pmr::vector<std::int64_t> positions(channels, none);
+        pmr_vector<std::int64_t> positions(channels, none);
         for (std::size_t row = 0; row * channels != taps->size(); ++row) {
             const auto first = taps->begin() + static_cast<std::ptrdiff_t>(row * channels);
             const auto last = first + static_cast<std::ptrdiff_t>(channels);

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
 #include <headrace/base/ceil_div.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
@@ -59,7 +58,7 @@ private:
     struct range {
         std::int64_t start, count;
     };
-    using nodes = std::pmr::vector<const node*>;
+    using nodes = pmr_vector<const node*>;
 
     static sizes shape_of(const node& n) {
         const auto& meta = n.results[0].meta;
@@ -90,8 +89,8 @@ private:
 
     // After each step. Nothing if the channels are mixed with other axes, or have factors of their own where
     // they are in pieces.
-    static std::optional<std::pmr::vector<place>> places_of_channels(const nodes& steps, emit<produces>& e) {
-        std::pmr::vector<place> places{{3, 1}};
+    static std::optional<pmr_vector<place>> places_of_channels(const nodes& steps, emit<produces>& e) {
+        pmr_vector<place> places{{3, 1}};
         for (std::size_t i = 1; i != steps.size(); ++i) {
             const node& n = *steps[i];
             place at = places.back();

@@ -44,13 +44,13 @@ struct canonicalize_quantization : pass {
         if (!scale || scale->size() != 1 || !zero || !lowest || !highest)
             return e.unsupported("its scale and zero point are computed; TOSA scales by constants");
         if (!is_scale(scale->front()))
-            return e.unsupported("its scale is " + number_text(scale->front()) +
-                                 ", but must be above 0 and finite in float32");
+            return e.unsupported({"its scale is ", number_text(scale->front()),
+                                  ", but must be above 0 and finite in float32"});
         if constexpr (has_trait<Op>(trait::dequantizing)) {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
             const result<void> fits = require_quantized_range(*lowest, *highest, a.dtype);
-            if (!fits) return e.unsupported("its " + fits.error().message);
+            if (!fits) return e.unsupported({"its ", fits.error().message});
             return quantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype});
         }
     }

@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory_resource>
 #include <optional>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
@@ -68,7 +67,7 @@ private:
 
     std::optional<dequantized> selected(value v) {
         const node& n = *v.producer;
-        std::pmr::vector<value> operands;
+        pmr_vector<value> operands;
         std::optional<quantization> shared;
         for (const edge& operand : n.operand_edges()) {
             operands.push_back(*operand.slot);
@@ -147,7 +146,7 @@ private:
 
     emit<reading_as_stored_ops> e_;
     std::optional<emit<reading_ops>> finer_;
-    std::pmr::vector<std::pair<value, std::optional<dequantized>>> known_;
+    pmr_vector<std::pair<value, std::optional<dequantized>>> known_;
     int depth_ = 0;
 };
 
@@ -184,8 +183,8 @@ using dequantize_ops = ops<quantized_decomposed::dequantize_per_tensor>;
 /// Integers with one scale as a value of real numbers again, for the node's readers.
 inline value dequantize(emit<dequantize_ops> e, const dequantized& d) {
     if (!is_scale(d.parameters.scale()))
-        return e.unsupported("its quantization step would be " + number_text(d.parameters.scale()) +
-                             ", beyond float32; the scales of its operands are too far apart");
+        return e.unsupported({"its quantization step would be ", number_text(d.parameters.scale()),
+                              ", beyond float32; the scales of its operands are too far apart"});
     auto a = dequantize_args(d.integers, d.parameters, e.dtype(d.integers));
     a.out_dtype = out_dtype_of(e);
     return e.make<quantized_decomposed::dequantize_per_tensor>(a);

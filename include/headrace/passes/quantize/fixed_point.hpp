@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <memory_resource>
 #include <optional>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/quantize/quantizer.hpp>
 
 namespace headrace {
@@ -19,7 +18,7 @@ namespace headrace {
 struct fixed_point {
     std::optional<dequantized> read;
     value constant{};
-    std::pmr::vector<double> numbers{};  ///< of the constant
+    pmr_vector<double> numbers{};  ///< of the constant
 
     /// The largest magnitude that one of its real numbers can have.
     [[nodiscard]] double reach() const {

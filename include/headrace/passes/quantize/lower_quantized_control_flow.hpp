@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <memory_resource>
 #include <optional>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/passes/quantize/fixed_point.hpp>
 
@@ -71,7 +70,7 @@ private:
         quantization parameters;
         dtype type;
     };
-    using codings = std::pmr::vector<std::optional<coding>>;  // nothing for what stays as it is
+    using codings = pmr_vector<std::optional<coding>>;  // nothing for what stays as it is
 
     static bool is_empty(const codings& all) {
         return std::none_of(all.begin(), all.end(), [](const auto& c) { return c.has_value(); });
@@ -163,7 +162,7 @@ private:
     static std::optional<coding> coding_of_result(const emitter& e, std::uint32_t i, const graph& on_true,
                                                   const graph& on_false) {
         if (auto common = coding_of_readers(e.current(), i)) return common;
-        std::pmr::vector<fixed_point> given;
+        pmr_vector<fixed_point> given;
         for (const graph* branch : {&on_true, &on_false}) {
             if (auto read = match_per_tensor(branch->outputs()[i])) given.push_back({std::move(read)});
         }

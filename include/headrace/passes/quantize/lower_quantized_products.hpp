@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory_resource>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/quantize/dequantized.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
@@ -141,7 +140,7 @@ private:
         };
         const auto real = [&](std::size_t i) { return q.real((*integers)[i], index_on(i, *q.axis)); };
         const auto channels = static_cast<std::size_t>(shape[axis]);
-        std::pmr::vector<double> scales(channels, 0);
+        pmr_vector<double> scales(channels, 0);
         for (std::size_t i = 0; i != integers->size(); ++i) {
             double& scale = scales[index_on(i, axis)];
             scale = std::max(scale, std::abs(real(i)) / static_cast<double>(max));
@@ -151,7 +150,7 @@ private:
             return std::nearbyint(real(i) / scales[index_on(i, axis)]);
         });
         return dequantized{made,
-                           {std::move(scales), std::pmr::vector<std::int64_t>(channels, 0), axis, -max, max}};
+                           {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
     }
 
     // A bias as integers of the accumulators' type. It is stored with the scale of the products, or brought
@@ -164,16 +163,16 @@ private:
             return constant_bias(e, *numbers, products, type);
         if (!b || !b->parameters.is_per_tensor() || type != dtype::int32) return std::nullopt;
         const quantization& q = b->parameters;
-        std::pmr::vector<double> factors;
+        pmr_vector<double> factors;
         for (const double s : products.scales) factors.push_back(q.scale() / s);
         return build::saturating_rescale(e, b->integers, factors, q.reach(), {.input_zero = q.zero_point()});
     }
 
     // The numbers of a dequantized constant of one axis.
-    static std::optional<std::pmr::vector<double>> constant_reals_of(const dequantized& d) {
+    static std::optional<pmr_vector<double>> constant_reals_of(const dequantized& d) {
         const auto integers = constant_integers(d.integers);
         if (!integers) return std::nullopt;
-        std::pmr::vector<double> numbers;
+        pmr_vector<double> numbers;
         for (std::size_t i = 0; i != integers->size(); ++i)
             numbers.push_back(d.parameters.real((*integers)[i], d.parameters.axis ? i : 0));
         return numbers;
@@ -186,7 +185,7 @@ private:
                           [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
     }
 
-    static value constant_bias(emit<ops<>> e, const std::pmr::vector<double>& numbers,
+    static value constant_bias(emit<ops<>> e, const pmr_vector<double>& numbers,
                                const quantization& products, dtype type) {
         const double max = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
         const std::array count{static_cast<std::int64_t>(numbers.size())};

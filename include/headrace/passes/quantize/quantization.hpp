@@ -7,11 +7,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/preconditions.hpp>
@@ -22,8 +21,8 @@ namespace headrace {
 /// How integers stand for real numbers: real = (integer - zero_point) * scale. One scale for the tensor, or
 /// one for each index of an axis. The integers are called quantized values.
 struct quantization {
-    std::pmr::vector<double> scales;
-    std::pmr::vector<std::int64_t> zero_points;  ///< as many as there are scales
+    pmr_vector<double> scales;
+    pmr_vector<std::int64_t> zero_points;  ///< as many as there are scales
     std::optional<std::size_t> axis;             ///< nothing: per tensor
     std::int64_t lowest = 0;                     ///< quantized values lie between these
     std::int64_t highest = 0;
@@ -143,7 +142,7 @@ template <class Args>
     const auto channels = static_cast<std::size_t>(meta.shape[*axis]);
     auto scales = constant_reals(a->scales);
     auto zeros = a->zero_points ? constant_integers(*a->zero_points)
-                                : std::optional(std::pmr::vector<std::int64_t>(channels, 0));
+                                : std::optional(pmr_vector<std::int64_t>(channels, 0));
     if (!scales || !zeros || scales->size() != channels || zeros->size() != channels) return std::nullopt;
     if (!std::all_of(scales->begin(), scales->end(), &is_scale)) return std::nullopt;
     return dequantized{a->input, {std::move(*scales), std::move(*zeros), *axis, a->quant_min, a->quant_max}};

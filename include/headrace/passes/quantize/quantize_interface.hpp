@@ -4,11 +4,10 @@
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZE_INTERFACE_HPP
 
 #include <algorithm>
-#include <memory_resource>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
@@ -50,7 +49,7 @@ private:
     }
 
     static std::size_t take_integers(graph& g, node& input, pass_context& context) {
-        std::pmr::vector<node*> readers;
+        pmr_vector<node*> readers;
         for (const edge& use : input.uses()) {
             if (!is<quantize>(*use.target)) return 0;
             readers.push_back(use.target);
@@ -73,7 +72,7 @@ private:
     }
 
     static std::size_t give_integers(graph& g, node& output, pass_context& context) {
-        std::pmr::vector<interface_quantization> given(output.operand_count);
+        pmr_vector<interface_quantization> given(output.operand_count);
         std::size_t changed = 0;
         for (edge& operand : std::span(output.operands, output.operand_count)) {
             emission made(g, &output, &output, context);

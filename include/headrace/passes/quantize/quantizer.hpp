@@ -4,10 +4,9 @@
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZER_HPP
 
 #include <algorithm>
-#include <memory_resource>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/aten_creation.hpp>
 #include <headrace/passes/quantize/dequantized.hpp>
 #include <headrace/passes/support/permuting.hpp>
@@ -21,7 +20,7 @@ inline value rescale_between(emit<build::saturating_rescale_ops> e, const dequan
     const quantization& from = d.parameters;
     const auto zero = from.common_zero_point();
     if (!zero) return e.unsupported("zero points that differ between channels; make them equal");
-    std::pmr::vector<double> factors;
+    pmr_vector<double> factors;
     for (const double s : from.scales) factors.push_back(s / to.scale());
     return build::saturating_rescale(e, d.integers, factors, from.reach(),
                                      {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
@@ -124,7 +123,7 @@ private:
     scalar number(const scalar& real) const { return to_.quantized(real.to_double()); }
 
     value selected(value v) {
-        std::pmr::vector<value> operands;
+        pmr_vector<value> operands;
         for (const edge& operand : v.producer->operand_edges())
             operands.push_back(is_real(*operand.slot) ? (*this)(*operand.slot) : *operand.slot);
         return cloned_on(e_, v, operands);
@@ -137,7 +136,7 @@ private:
     emit<quantizer_ops> e_;
     const quantization& to_;
     dtype type_;
-    std::pmr::vector<std::pair<value, value>> known_;
+    pmr_vector<std::pair<value, value>> known_;
     int depth_ = 0;
 };
 

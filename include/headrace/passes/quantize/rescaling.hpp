@@ -7,11 +7,10 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/passes/support/build.hpp>
 
@@ -62,12 +61,12 @@ inline value rescale(emit<ops<tosa::rescale>> e, value v, std::span<const double
     if (!v) return v;
     const dtype from = e.dtype(v);
     const bool scale32 = from != dtype::int48;
-    std::pmr::vector<fixed_point_factor> fixed;
+    pmr_vector<fixed_point_factor> fixed;
     for (const double factor : factors) {
         const auto f = multiplier_and_shift(factor, scale32);
         if (!f) {
-            return e.unsupported("a quantization step is " + number_text(factor) +
-                                 " times another, beyond what RESCALE can scale by");
+            return e.unsupported({"a quantization step is ", number_text(factor),
+                                  " times another, beyond what RESCALE can scale by"});
         }
         fixed.push_back(*f);
     }

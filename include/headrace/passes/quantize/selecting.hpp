@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/aten_elementwise.hpp>
 #include <headrace/infer/aten_join.hpp>
 #include <headrace/infer/aten_view.hpp>
@@ -49,7 +48,7 @@ inline constexpr auto selecting_ops =
 }
 
 /// A clone of a node that selects, on quantized values in place of real numbers.
-inline value cloned_on(emit<ops<>> e, value v, const std::pmr::vector<value>& operands) {
+inline value cloned_on(emit<ops<>> e, value v, const pmr_vector<value>& operands) {
     const dtype reals = e.dtype(v);
     dtype integers = reals;
     for (std::size_t i = 0; i != operands.size(); ++i) {

@@ -4,12 +4,11 @@
 #define HEADRACE_PASSES_QUANTIZE_TABULATE_FUNCTIONS_HPP
 
 #include <algorithm>
-#include <memory_resource>
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/op/op_query.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
@@ -60,7 +59,7 @@ private:
 
         /// The quantized function of other integers in place of the source's, in tensors of that shape.
         value applied(emit<produces> e, value integers, const shape_builder& shape) const {
-            std::pmr::vector<std::pair<value, value>> made{{source_, integers}};
+            pmr_vector<std::pair<value, value>> made{{source_, integers}};
             const auto mapped = [&](value v) {
                 for (const auto& [from, to] : made) {
                     if (from == v) return to;
@@ -68,7 +67,7 @@ private:
                 return v;  // a number
             };
             const auto copied = [&](const node& n) {
-                std::pmr::vector<value> operands;
+                pmr_vector<value> operands;
                 for (const edge& operand : n.operand_edges()) operands.push_back(mapped(*operand.slot));
                 if (is<tosa::table>(n))  // an earlier one, read at what its own function has become
                     return build::reshape(e, e.make<tosa::table>(operands[0], operands[1]), shape);
@@ -154,7 +153,7 @@ private:
         int_list shape_;
         int visited_ = 0;
         value source_{};
-        std::pmr::vector<node*> nodes_;
+        pmr_vector<node*> nodes_;
         bool computes_ = false;
         bool is_sound_ = false;
     };

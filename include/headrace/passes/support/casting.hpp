@@ -32,8 +32,7 @@ inline value cast_directly(emit<ops<tosa::cast>> e, value v, dtype to) {
 
 /// Refuses a cast.
 inline value no_cast(emit<ops<>> e, dtype from, dtype to) {
-    return e.unsupported("cast from " + std::pmr::string(name_of(from)) + " to " +
-                         std::pmr::string(name_of(to)) + ": the target has no such CAST");
+    return e.unsupported({"cast from ", name_of(from), " to ", name_of(to), ": the target has no such CAST"});
 }
 
 // --- choices ---------------------------------------------------------------------------------------------

@@ -4,10 +4,9 @@
 #define HEADRACE_PASSES_SUPPORT_CONSTANTS_HPP
 
 #include <cstring>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
@@ -28,7 +27,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 
 /// The elements of an integer or boolean constant in row-major order; nothing if the value is computed. What
 /// is computed from constants alone has been folded where this is asked.
-[[nodiscard]] inline std::optional<std::pmr::vector<std::int64_t>> constant_integers(value v) {
+[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> constant_integers(value v) {
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     const tensor_meta& meta = *meta_of(v);
@@ -37,7 +36,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     if (width == 0) return std::nullopt;  // packed
     const bool is_signed = dtype::int4 <= meta.dtype && meta.dtype <= dtype::int64;
     const int unused = 64 - 8 * static_cast<int>(width);
-    std::pmr::vector<std::int64_t> numbers;
+    pmr_vector<std::int64_t> numbers;
     numbers.reserve(static_cast<std::size_t>(meta.elements()));
     for_each_element(constant->data, meta, [&](const std::byte* at) {
         std::uint64_t bits = 0;
@@ -55,13 +54,13 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
 }
 
 /// The elements of a float32 or float64 constant, or of one of integers, likewise.
-[[nodiscard]] inline std::optional<std::pmr::vector<double>> constant_reals(value v) {
+[[nodiscard]] inline std::optional<pmr_vector<double>> constant_reals(value v) {
     if (const auto integers = constant_integers(v))
-        return std::pmr::vector<double>(integers->begin(), integers->end());
+        return pmr_vector<double>(integers->begin(), integers->end());
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     const tensor_meta& meta = *meta_of(v);
-    std::pmr::vector<double> numbers;
+    pmr_vector<double> numbers;
     const auto read_all = [&]<class Number>(Number number) {
         numbers.reserve(static_cast<std::size_t>(meta.elements()));
         for_each_element(constant->data, meta, [&](const std::byte* at) {

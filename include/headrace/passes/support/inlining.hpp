@@ -6,15 +6,15 @@
 #include <memory_resource>
 #include <span>
 #include <unordered_map>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace {
 
 /// Copies the nodes of a region before `call`, with `inputs` in place of its inputs, and returns what its
 /// outputs are then. There must be an input for each that a node uses.
-inline std::pmr::vector<value> inline_region(const graph& region, node& call, std::span<const value> inputs) {
+inline pmr_vector<value> inline_region(const graph& region, node& call, std::span<const value> inputs) {
     graph& g = *call.owner;
     std::pmr::unordered_map<const node*, node*> copies;
     std::pmr::unordered_map<const node*, value> given;
@@ -33,7 +33,7 @@ inline std::pmr::vector<value> inline_region(const graph& region, node& call, st
         g.inherit_annotations(made, call);
         copies[&n] = &made;
     }
-    std::pmr::vector<value> outputs;
+    pmr_vector<value> outputs;
     for (const value v : region.outputs()) outputs.push_back(mapped(v));
     return outputs;
 }

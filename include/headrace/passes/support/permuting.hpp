@@ -80,8 +80,9 @@ inline value permute(emit<permute_ops> e, value v, sizes perms) {
     if (perms.size() <= max_rank) return transpose(e, v, perms);
     const merged_permutation merged = merge_axes(e.shape(v), perms);
     if (merged.perms.size() > max_rank) {
-        return e.unsupported("a permutation of " + number_text(merged.perms.size()) +
-                             " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time");
+        return e.unsupported(
+            {"a permutation of ", merged.perms.size(),
+             " axes that move apart: TOSA's largest rank is 6; permute fewer axes at a time"});
     }
     return reshape(e, transpose(e, reshape(e, v, merged.shape), merged.perms), result);
 }

@@ -141,9 +141,10 @@ inline resized resize(emit<resize_ops> e, const resize_request& r) {
         const double scale = !is_row ? r.scales[i] : i == 0 ? 0 : r.scales[0];
         axes[i] = sampling(r.mode, in[2 + i], out[2 + i], scale);
         if (!axes[i].is_legal()) {
-            return {e.unsupported("resizing " + number_text(in[2 + i]) + " to " + number_text(out[2 + i]) +
-                                  " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 "
-                                  "and at most 256)")};
+            return {
+                e.unsupported({"resizing ", in[2 + i], " to ", out[2 + i],
+                               " is beyond TOSA's RESIZE (a numerator of at most 2048, a scale above 1/16 "
+                               "and at most 256)"})};
         }
     }
     const auto& [h, w] = axes;

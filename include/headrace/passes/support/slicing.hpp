@@ -4,11 +4,10 @@
 #define HEADRACE_PASSES_SUPPORT_SLICING_HPP
 
 #include <algorithm>
-#include <memory_resource>
 #include <span>
 #include <string>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/target/tosa_legality.hpp>
@@ -18,7 +17,7 @@ namespace headrace::build {
 /// An axis that an argument names, counted from the front; refuses one that is out of range.
 inline std::size_t axis_in(emit<ops<>> e, std::int64_t axis, std::size_t rank) {
     if (const auto found = normalized_axis(axis, rank)) return *found;
-    e.unsupported("axis " + number_text(axis) + " is out of range for rank " + number_text(rank));
+    e.unsupported({"axis ", axis, " is out of range for rank ", rank});
     return 0;
 }
 
@@ -64,7 +63,7 @@ inline value concat(emit<concat_ops> e, std::span<const value> parts, std::size_
     if (parts.size() == 1) return parts[0];
     if (parts.size() <= max_parts)
         return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
-    std::pmr::vector<value> groups;
+    pmr_vector<value> groups;
     for (; !parts.empty(); parts = parts.subspan(std::min(parts.size(), max_parts)))
         groups.push_back(concat(e, parts.first(std::min(parts.size(), max_parts)), axis));
     return concat(e, groups, axis);
@@ -73,7 +72,7 @@ inline value concat(emit<concat_ops> e, std::span<const value> parts, std::size_
 /// Elements of an axis by their positions: slices of consecutive ones, joined.
 inline value pick(emit<joined<slice_ops, concat_ops>> e, value v, std::size_t axis,
                   std::span<const std::int64_t> positions) {
-    std::pmr::vector<value> parts;
+    pmr_vector<value> parts;
     for (std::size_t i = 0, end = 0; i != positions.size(); i = end) {
         for (end = i + 1; end != positions.size() && positions[end] == positions[end - 1] + 1;) ++end;
         parts.push_back(slice(e, v, axis, positions[i], static_cast<std::int64_t>(end - i)));

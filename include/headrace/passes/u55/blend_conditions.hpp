@@ -3,9 +3,8 @@
 #ifndef HEADRACE_PASSES_U55_BLEND_CONDITIONS_HPP
 #define HEADRACE_PASSES_U55_BLEND_CONDITIONS_HPP
 
-#include <memory_resource>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/pass/driver.hpp>
@@ -58,8 +57,8 @@ private:
     // False if the node stays.
     static bool blend(graph& g, node& n, pass_context& context) {
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
-        const std::pmr::vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);
-        const std::pmr::vector<value> on_false = inline_region(*a.else_graph, n, a.inputs);
+        const pmr_vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);
+        const pmr_vector<value> on_false = inline_region(*a.else_graph, n, a.inputs);
         emission made(g, &n, &n, context);
         emit<produces> e(made);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {

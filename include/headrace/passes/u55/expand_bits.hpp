@@ -4,11 +4,10 @@
 #define HEADRACE_PASSES_U55_EXPAND_BITS_HPP
 
 #include <algorithm>
-#include <memory_resource>
 #include <optional>
 #include <type_traits>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/int32.hpp>
@@ -39,10 +38,10 @@ struct expand_bits : pass, for_u55 {
                    : std::is_same_v<Op, tosa::bitwise_or> ? x | y
                                                           : x ^ y;
         };
-        const std::pmr::vector<value> x = bytes_of(e, a.input1);
+        const pmr_vector<value> x = bytes_of(e, a.input1);
         const auto number = constant_integer(a.input2);
-        const std::pmr::vector<value> y = number ? x : bytes_of(e, a.input2);
-        std::pmr::vector<value> bytes;
+        const pmr_vector<value> y = number ? x : bytes_of(e, a.input2);
+        pmr_vector<value> bytes;
         for (std::size_t i = 0; i != x.size(); ++i) {
             const auto with = static_cast<std::uint8_t>(number.value_or(0) >> (8 * i));
             bytes.push_back(number ? table(e, x[i], [&](unsigned byte) { return of_bytes(byte, with); })
@@ -108,7 +107,7 @@ private:
         value half;
         std::int64_t max_half = std::int64_t{1} << 30;
         if (shifts) {
-            std::pmr::vector<std::int64_t> halves;
+            pmr_vector<std::int64_t> halves;
             for (const std::int64_t s : *shifts)
                 halves.push_back(s < 1 || s > 31 ? 0 : std::int64_t{1} << (s - 1));
             max_half = halves.empty() ? 0 : *std::max_element(halves.begin(), halves.end());
@@ -127,8 +126,8 @@ private:
     // --- bytes -------------------------------------------------------------------------------
 
     // The bytes of each element as INT8, the lowest first.
-    static std::pmr::vector<value> bytes_of(emit<produces>& e, value v) {
-        std::pmr::vector<value> bytes;
+    static pmr_vector<value> bytes_of(emit<produces>& e, value v) {
+        pmr_vector<value> bytes;
         const std::size_t count = traits_of(e.dtype(v)).bits / 8U;
         if (count == 1) return {v};
         value rest = u55::widen(e, v);
@@ -142,7 +141,7 @@ private:
         bytes.push_back(build::narrow(e, rest, dtype::int8));
         return bytes;
     }
-    static value from_bytes(emit<produces>& e, const std::pmr::vector<value>& bytes, dtype type) {
+    static value from_bytes(emit<produces>& e, const pmr_vector<value>& bytes, dtype type) {
         if (bytes.size() == 1) return bytes[0];
         value v = u55::widen(e, bytes.back());
         const value by = u55::splat(e, 8, v);

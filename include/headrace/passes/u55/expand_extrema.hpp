@@ -4,11 +4,10 @@
 #define HEADRACE_PASSES_U55_EXPAND_EXTREMA_HPP
 
 #include <array>
-#include <memory_resource>
 #include <optional>
 #include <type_traits>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/tosa_only.hpp>
@@ -101,7 +100,7 @@ private:
         const std::int64_t size = e.shape(v)[axis];
         const value largest = reduced_as<tosa::reduce_max>(e, v, axis, e.dtype(v));
         const value hits = e.make<tosa::equal>(u55::widen(e, v), largest);
-        std::pmr::vector<std::int64_t> from_end;
+        pmr_vector<std::int64_t> from_end;
         for (std::int64_t i = 0; i != size; ++i) from_end.push_back(size - i);
         const shape_builder along_axis = build::with_axis(shape_builder::filled(e.rank(v), 1), axis, size);
         const value key = u55::constant(e, along_axis, from_end);

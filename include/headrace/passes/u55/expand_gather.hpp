@@ -7,8 +7,8 @@
 #include <memory_resource>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/legalize/indexing.hpp>
 #include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
@@ -53,7 +53,7 @@ private:
     static constexpr const char* too_many_slices = "these rows would take more than 1024 slices";
 
     // The rows that constant indices name, if they are the same in all batches.
-    static std::optional<std::pmr::vector<std::int64_t>> known_rows(value indices) {
+    static std::optional<pmr_vector<std::int64_t>> known_rows(value indices) {
         auto rows = constant_integers(indices);
         if (!rows) return std::nullopt;
         const auto count = static_cast<std::size_t>(meta_of(indices)->shape[1]);
@@ -64,8 +64,8 @@ private:
         return rows;
     }
     static value refuse(emit<produces>& e, const char* reason) {
-        return e.unsupported("Ethos-U55 has no " + std::pmr::string(e.current().op->name.substr(5)) +
-                             ", and " + reason + "; drop u55 from the target");
+        return e.unsupported({"Ethos-U55 has no ", e.current().op->name.substr(5), ", and ", reason,
+                              "; drop u55 from the target"});
     }
     static bool is_small(emit<produces>& e, value values, value indices) {
         constexpr std::int64_t max_products = std::int64_t{1} << 26;
@@ -76,7 +76,7 @@ private:
 
     // --- known rows --------------------------------------------------------------------------
 
-    static bool all_exist(emit<produces>& e, const std::pmr::vector<std::int64_t>& rows, std::int64_t count) {
+    static bool all_exist(emit<produces>& e, const pmr_vector<std::int64_t>& rows, std::int64_t count) {
         for (const std::int64_t row : rows) {
             if (row >= 0 && row < count) continue;
             e.unsupported("an index is out of range");
@@ -84,21 +84,21 @@ private:
         }
         return true;
     }
-    static value gathered(emit<produces>& e, value values, const std::pmr::vector<std::int64_t>& rows) {
+    static value gathered(emit<produces>& e, value values, const pmr_vector<std::int64_t>& rows) {
         if (!all_exist(e, rows, e.shape(values)[1])) return {};
         if (build::count_runs(rows) > max_slices) return refuse(e, too_many_slices);
         return build::pick(e, values, 1, rows);
     }
     // Each row of the result is an old one or a new one.
     static value scattered(emit<produces>& e, const args<tosa::scatter>& a,
-                           const std::pmr::vector<std::int64_t>& rows) {
+                           const pmr_vector<std::int64_t>& rows) {
         const std::int64_t count = e.shape(a.values_in)[1];
         if (!all_exist(e, rows, count)) return {};
         constexpr std::int64_t kept = -1;
-        std::pmr::vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
+        pmr_vector<std::int64_t> from(static_cast<std::size_t>(count), kept);
         for (std::size_t i = 0; i != rows.size(); ++i)
             from[static_cast<std::size_t>(rows[i])] = static_cast<std::int64_t>(i);
-        std::pmr::vector<value> pieces;
+        pmr_vector<value> pieces;
         for (std::size_t k = 0, end = 0; k != from.size(); k = end) {
             const auto follows = [&](std::size_t i) {
                 return from[k] == kept ? from[i] == kept : from[i] == from[i - 1] + 1;
@@ -137,7 +137,7 @@ private:
     }
     // A convolution costs a hundredth of MATMUL, but its weights must be constant.
     static value selected_by_convolution(emit<produces>& e, value ones, const shape_builder& values,
-                                         const std::pmr::vector<std::int64_t>& table) {
+                                         const pmr_vector<std::int64_t>& table) {
         const shape_builder kernel{values[2], 1, 1, values[1]};
         const value weight = build::constant_at(e, dtype::int8, kernel, [&](const shape_builder& at) {
             return table[build::element_index(values, {0, at[3], at[0]})];

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/support/permuting.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/tosa_only.hpp>
@@ -39,7 +38,7 @@ struct expand_moves : pass, for_u55 {
         if (e.dtype(image) != dtype::int32) return build::reshape(e, build::reverse(e, image, 1), shape);
         constexpr std::int64_t max_slices = 256;
         if (size > max_slices) return std::nullopt;
-        std::pmr::vector<std::int64_t> positions;
+        pmr_vector<std::int64_t> positions;
         for (std::int64_t i = size; i-- != 0;) positions.push_back(i);
         return build::reshape(e, build::pick(e, image, 1, positions), shape);
     }
@@ -64,7 +63,7 @@ private:
         if (u55::transpose_fits(e.dtype(v), shape)) return build::transpose(e, v, perms);
         if (perms.size() > 3) return one_by_one(e, v, perms);
         const std::size_t longest = longest_axis(shape);
-        std::pmr::vector<value> parts;
+        pmr_vector<value> parts;
         for (std::int64_t at = 0; at < shape[longest]; at += u55::max_size) {
             const std::int64_t count = std::min(u55::max_size, shape[longest] - at);
             parts.push_back(transposed(e, build::slice(e, v, longest, at, count), perms));

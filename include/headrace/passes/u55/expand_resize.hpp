@@ -4,10 +4,9 @@
 #define HEADRACE_PASSES_U55_EXPAND_RESIZE_HPP
 
 #include <array>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
 #include <headrace/passes/u55/interpolation.hpp>
@@ -79,7 +78,7 @@ private:
         const build::three_axes parts = build::around(e.shape(v), dim);
         const shape_builder shape = build::with_axis(e.shape(v), dim, parts.size * times);
         const value flat = build::reshape(e, v, shape_builder{parts.before * parts.size, parts.after});
-        const std::pmr::vector<value> copies(static_cast<std::size_t>(times), flat);
+        const pmr_vector<value> copies(static_cast<std::size_t>(times), flat);
         return build::reshape(e, build::concat(e, copies, 1), shape);
     }
 };

@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/for_u55.hpp>
@@ -56,7 +55,7 @@ struct expand_windows : pass, for_u55 {
         if (kernel[1] == 1 || !is_constant(e, a) || !zero) return std::nullopt;
         const shape_builder result(e.result_meta().shape);
         const value deep = build::pad(e, a.input, 1, a.pad[0], a.pad[1], *zero);
-        std::pmr::vector<value> slices;
+        pmr_vector<value> slices;
         for (std::int64_t i = 0; i != kernel[1]; ++i)
             slices.push_back(build::strided_slice(e, deep, 1, i * a.dilation[0], result[1], a.stride[0]));
         const shape_builder image(e.shape(a.input));
@@ -95,7 +94,7 @@ struct expand_windows : pass, for_u55 {
         if (h.after < 0 || w.after < 0) return std::nullopt;  // windows that only read padding
         const weight_view taps = view(a);
         const std::int64_t channels = kernel[0];
-        std::pmr::vector<value> rows;
+        pmr_vector<value> rows;
         value input = a.input;
         for (std::size_t i = 0; i != 2; ++i)
             input = build::slice(e, input, 1 + i, axes[i].first, axes[i].count);
@@ -136,10 +135,10 @@ struct expand_windows : pass, for_u55 {
                 "Ethos-U55 has no such window with padding, and without padding it would take more than 256 "
                 "windows; drop u55 from the target, or pool with less padding");
         }
-        std::pmr::vector<value> strips;
+        pmr_vector<value> strips;
         for (const part& row : rows) {
             const value strip = build::slice(e, a.input, 1, row.first, row.size);
-            std::pmr::vector<value> pooled;
+            pmr_vector<value> pooled;
             for (const part& column : columns) {
                 args<tosa::avg_pool2d> one = a;
                 one.input = build::slice(e, strip, 2, column.first, column.size);
@@ -331,11 +330,11 @@ private:
     struct part {
         std::int64_t first, size, kernel, stride;
     };
-    static std::pmr::vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis,
+    static pmr_vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis,
                                            std::int64_t size, std::int64_t positions) {
         const std::int64_t kernel = a.kernel[axis];
         const std::int64_t stride = a.stride[axis];
-        std::pmr::vector<part> parts;
+        pmr_vector<part> parts;
         std::int64_t whole = 0;  // positions so far that read no padding
         for (std::int64_t o = 0; o != positions; ++o) {
             const std::int64_t from = o * stride - a.pad[2 * axis];

@@ -6,10 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <memory_resource>
 #include <span>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/constants.hpp>
 
@@ -24,8 +23,8 @@ namespace headrace::u55 {
 inline value splat(emit<ops<>> e, std::int64_t number, value beside) {
     return e.splat(number, dtype::int32, e.rank(beside));
 }
-inline value constant(emit<ops<>> e, sizes shape, const std::pmr::vector<std::int64_t>& numbers) {
-    const std::pmr::vector<std::int32_t> elements(numbers.begin(), numbers.end());
+inline value constant(emit<ops<>> e, sizes shape, const pmr_vector<std::int64_t>& numbers) {
+    const pmr_vector<std::int32_t> elements(numbers.begin(), numbers.end());
     return e.constant<std::int32_t>(dtype::int32, shape, elements);
 }
 

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/support/slicing.hpp>
 #include <headrace/passes/u55/resize_axis.hpp>
 #include <headrace/target/u55_rules.hpp>
@@ -113,10 +112,10 @@ private:
     }
     // Weights above 127 have a zero point.
     template <op_tag Op>
-    value convolve(value input, const shape_builder& kernel, const std::pmr::vector<std::int64_t>& weights,
+    value convolve(value input, const shape_builder& kernel, const pmr_vector<std::int64_t>& weights,
                    std::int64_t results, const shape_builder& stride) {
         const std::int64_t zero = h_.n * w_.n / divisor_ > 127 ? -128 : 0;
-        std::pmr::vector<std::int8_t> elements;
+        pmr_vector<std::int8_t> elements;
         for (const std::int64_t w : weights)
             elements.push_back(static_cast<std::int8_t>(w / divisor_ + zero));
         const dtype sums = build::accumulator_of(e_.dtype(image_));
@@ -130,7 +129,7 @@ private:
     static value pad_with_edges(emit<produces> e, value v, std::size_t dim, std::int64_t before,
                                 std::int64_t after) {
         if (!v || (before == 0 && after == 0)) return v;
-        std::pmr::vector<value> parts;
+        pmr_vector<value> parts;
         if (before != 0) parts.assign(static_cast<std::size_t>(before), build::slice(e, v, dim, 0, 1));
         parts.push_back(v);
         if (after != 0) {
@@ -152,7 +151,7 @@ private:
 
     value by_dense() {
         const value padded = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
-        std::pmr::vector<value> parts;
+        pmr_vector<value> parts;
         for (std::int64_t phase = 0; phase != h_.phases; ++phase) {
             const extent rows = rows_of(phase);
             for (const period_run& periods : w_.runs())
@@ -170,9 +169,9 @@ private:
         return convolve<tosa::conv2d>(part, kernel, dense_weights(kernel, phase, periods, first), kernel[0],
                                       shape_builder{h_.stride, periods.count == 1 ? 1 : w_.stride});
     }
-    std::pmr::vector<std::int64_t> dense_weights(const shape_builder& kernel, std::int64_t phase,
+    pmr_vector<std::int64_t> dense_weights(const shape_builder& kernel, std::int64_t phase,
                                                  const period_run& periods, std::int64_t first) const {
-        std::pmr::vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
+        pmr_vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
         const auto add = [&](std::int64_t result, std::int64_t y, std::int64_t x, std::int64_t c,
                              std::int64_t weight) {
             const std::int64_t at = ((result * kernel[1] + y) * kernel[2] + x) * channels_ + c;
@@ -193,9 +192,9 @@ private:
     value by_depthwise() {
         const value tall = pad_with_edges(e_, image_, 1, h_.before(), h_.after());
         const value padded = pad_with_edges(e_, tall, 2, w_.before(), w_.after());
-        std::pmr::vector<value> rows;
+        pmr_vector<value> rows;
         for (std::int64_t a = 0; a != h_.phases; ++a) {
-            std::pmr::vector<value> columns;
+            pmr_vector<value> columns;
             for (std::int64_t b = 0; b != w_.phases; ++b) columns.push_back(depthwise_phase(padded, a, b));
             rows.push_back(build::concat(e_, columns, 3));
         }
@@ -203,7 +202,7 @@ private:
     }
     value depthwise_phase(value padded, std::int64_t row, std::int64_t column) {
         const shape_builder kernel{h_.taps(row), w_.taps(column), channels_, 1};
-        std::pmr::vector<std::int64_t> weights;
+        pmr_vector<std::int64_t> weights;
         for (std::int64_t y = 0; y != kernel[0]; ++y) {
             for (std::int64_t x = 0; x != kernel[1]; ++x) {
                 weights.insert(weights.end(), static_cast<std::size_t>(channels_),
@@ -221,10 +220,10 @@ private:
     }
     // n * x[i] + rest * (x[i + 1] - x[i])
     value summed(value v, std::size_t dim, const resize_axis& a) {
-        std::pmr::vector<std::int64_t> at = a.positions();
+        pmr_vector<std::int64_t> at = a.positions();
         const value whole = build::pick(e_, build::multiply(e_, v, e_.splat(a.n, dtype::int32, 4)), dim, at);
         if (a.size == 1) return whole;
-        std::pmr::vector<std::int32_t> factors;
+        pmr_vector<std::int32_t> factors;
         for (std::int64_t o = 0; o != a.out; ++o) {
             const bool has_next = a.start(o) >= 0 && a.start(o) + 1 < a.size;
             factors.push_back(has_next ? static_cast<std::int32_t>(a.rest[static_cast<std::size_t>(o)]) : 0);

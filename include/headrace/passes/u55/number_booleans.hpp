@@ -10,8 +10,8 @@
 #include <span>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/tosa_only.hpp>
@@ -268,7 +268,7 @@ private:
             const auto on_true = constant_integers(t);
             const auto on_false = constant_integers(f);
             if (!on_true || !on_false || e.shape(t) != e.shape(f)) return e.make<tosa::sub>(t, f);
-            std::pmr::vector<std::int64_t> numbers(on_true->size());
+            pmr_vector<std::int64_t> numbers(on_true->size());
             std::ranges::transform(*on_true, *on_false, numbers.begin(), std::minus<>());
             return u55::constant(e, e.shape(t), numbers);
         }
@@ -301,8 +301,8 @@ private:
         std::pmr::unordered_map<const node*, number> numbers_;
         // Casts of booleans to INT8, and the numbers that replace them when all nodes have been visited: such
         // a number may be what the boolean itself has become, and what reads the cast reads no boolean.
-        std::pmr::vector<std::pair<node*, value>> numbered_casts_;
-        std::pmr::vector<node*> replaced_;
+        pmr_vector<std::pair<node*, value>> numbered_casts_;
+        pmr_vector<node*> replaced_;
         std::size_t count_ = 0;
     };
 };

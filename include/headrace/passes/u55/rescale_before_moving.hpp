@@ -3,10 +3,9 @@
 #ifndef HEADRACE_PASSES_U55_RESCALE_BEFORE_MOVING_HPP
 #define HEADRACE_PASSES_U55_RESCALE_BEFORE_MOVING_HPP
 
-#include <memory_resource>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/tosa_only.hpp>
 #include <headrace/passes/u55/int32.hpp>
 #include <headrace/target/preferences.hpp>
@@ -63,7 +62,7 @@ private:
             return e.make<tosa::rescale>(own);
         }
         const node& n = *v.producer;
-        std::pmr::vector<value> operands;
+        pmr_vector<value> operands;
         for (const edge& operand : n.operand_edges()) {
             const value x = *operand.slot;
             operands.push_back(e.dtype(x) == dtype::shape ? x : rescaled(e, x, for_channels(e, x, a)));

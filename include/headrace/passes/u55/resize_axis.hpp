@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <memory_resource>
 #include <numeric>
 #include <optional>
-#include <vector>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/u55/int32.hpp>
 
 namespace headrace {
@@ -28,7 +27,7 @@ struct resize_axis {
     std::int64_t n;
     std::int64_t phases, stride, periods;
     std::int64_t common;                         ///< divides all weights
-    std::pmr::vector<std::int64_t> first, rest;  ///< of whole periods, a few of which may lie beyond `out`
+    pmr_vector<std::int64_t> first, rest;  ///< of whole periods, a few of which may lie beyond `out`
 
     resize_axis(std::int64_t elements, std::int64_t results, std::int64_t numerator, std::int64_t d,
                 std::int64_t offset, bool is_nearest)
@@ -70,12 +69,12 @@ struct resize_axis {
         return end - window_start();
     }
     /// Periods within the image are one run, each of the others is a run of its own.
-    [[nodiscard]] std::pmr::vector<period_run> runs() const {
+    [[nodiscard]] pmr_vector<period_run> runs() const {
         const auto is_inside = [&](std::int64_t period) {
             const std::int64_t from = window_start() + period * stride;
             return from >= 0 && from + window() <= size;
         };
-        std::pmr::vector<period_run> all;
+        pmr_vector<period_run> all;
         for (std::int64_t at = 0, end = 0; at != periods; at = end) {
             for (end = at + 1; is_inside(at) && end != periods && is_inside(end);) ++end;
             all.push_back({at, end - at});
@@ -88,8 +87,8 @@ struct resize_axis {
         return std::max<std::int64_t>(window_start() + stride * (periods - 1) + window() - size, 0);
     }
     /// The element that each result reads first.
-    [[nodiscard]] std::pmr::vector<std::int64_t> positions() const {
-        std::pmr::vector<std::int64_t> at;
+    [[nodiscard]] pmr_vector<std::int64_t> positions() const {
+        pmr_vector<std::int64_t> at;
         for (std::int64_t o = 0; o != out; ++o) at.push_back(inside(start(o)));
         return at;
     }
