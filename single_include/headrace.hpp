@@ -646,7 +646,14 @@ struct field_info {
     field_kind kind;
     bool optional;  ///< the member is a std::optional
     std::uint16_t offset;
-    const custom_type* custom = nullptr;  ///< of field_kind::custom
+    const custom_type* custom = nullptr;                ///< of field_kind::custom
+    const void* (*held)(const void* member) = nullptr;  ///< of an optional one: where its item is, or null
+
+    /// Where the item of such a member is, that of an optional one or the member itself; or null.
+    [[nodiscard]] const void* item_in(const void* arguments) const {
+        const void* const member = static_cast<const std::byte*>(arguments) + offset;
+        return optional ? held(member) : member;
+    }
 };
 
 [[nodiscard]] constexpr std::size_t count_names(std::string_view names) {
@@ -675,6 +682,12 @@ concept argument_type =
 
 namespace detail {
 
+template <class T>
+const void* held_by(const void* member) {
+    const auto& optional = *static_cast<const std::optional<T>*>(member);
+    return optional ? &*optional : nullptr;
+}
+
 template <class... Ts, std::size_t N>
 constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
                                             const std::array<std::string_view, N>& names, std::size_t size) {
@@ -686,6 +699,7 @@ constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
         offset = (offset + alignof(T) - 1) / alignof(T) * alignof(T);
         fields[i] = {names[i], kind_of<held>, is_optional<T>, static_cast<std::uint16_t>(offset),
                      custom_type_of<held>};
+        if constexpr (is_optional<T>) fields[i].held = held_by<held>;
         offset += sizeof(T);
         ++i;
     };
@@ -4528,7 +4542,9 @@ namespace headrace {
             std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 6).ptr};
 }
 
-/// A piece of a text: characters, which it does not own, or a number in decimal digits.
+/// A piece of a text: characters, which it does not own, or an integer in decimal digits. For
+/// other numbers there is number_text: what formats them would be linked into each program, and wants a heap
+/// on Cortex-M.
 class text_part {
 public:
     text_part(std::string_view text) : text_(text) {}
@@ -4540,19 +4556,14 @@ public:
         : kind_(number < 0 ? kind::negative : kind::number), number_(static_cast<std::uint64_t>(number)) {}
     text_part(std::unsigned_integral auto number) : kind_(kind::number), number_(number) {}
     text_part(bool) = delete;
-    /// With six significant digits.
-    text_part(double number) : kind_(kind::real), real_(number) {}
 
     void append_to(std::pmr::string& out) const;
 
 private:
-    enum class kind : unsigned char { text, character, number, negative, real };
+    enum class kind : unsigned char { text, character, number, negative };
     kind kind_ = kind::text;
     std::string_view text_{};
-    union {
-        std::uint64_t number_ = 0;
-        double real_;
-    };
+    std::uint64_t number_ = 0;
 };
 
 /// The parts one after the other: text_of({"axis ", axis, " of ", shape_text(s)}).
@@ -4582,9 +4593,6 @@ HEADRACE_INLINE void text_part::append_to(std::pmr::string& out) const {
             return;
         case kind::negative:
             out += number_text(static_cast<std::int64_t>(number_));
-            return;
-        case kind::real:
-            out += number_text(real_);
             return;
     }
 }
@@ -11422,15 +11430,10 @@ namespace headrace {
 
 namespace detail {
 
-/// Calls `f(const T&)`, or with std::optional<T>, for the member that a field describes.
+/// Calls `as(std::type_identity<T>)` for the type that a field of that kind has.
 template <class F>
-decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
-    const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
-    const auto as = [&]<class T>(std::type_identity<T>) -> decltype(auto) {
-        return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at))
-                          : call(*reinterpret_cast<const T*>(at));
-    };
-    switch (f.kind) {
+decltype(auto) visit_kind(field_kind kind, F&& as) {
+    switch (kind) {
         case field_kind::tensor:
             return as(std::type_identity<value>{});
         case field_kind::tensors:
@@ -11467,12 +11470,38 @@ decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call)
             return as(std::type_identity<tensor_data>{});
         case field_kind::texts:
             return as(std::type_identity<list<std::string_view>>{});
-        case field_kind::custom: {
-            const custom_member member{f.custom, const_cast<std::byte*>(at)};
-            return call(member);
-        }
+        case field_kind::custom:
+            return as(std::type_identity<custom_member>{});
     }
     __builtin_unreachable();
+}
+
+/// Calls `call(const T&)`, or with std::optional<T>, for the member that a field describes.
+template <class F>
+decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
+    const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
+    return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+        if constexpr (std::is_same_v<T, custom_member>) {
+            const custom_member member{f.custom, const_cast<std::byte*>(at)};
+            return call(member);
+        } else {
+            return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at))
+                              : call(*reinterpret_cast<const T*>(at));
+        }
+    });
+}
+
+/// Calls `call(const T&)` for what a field's item_in gives: half as many types as visit_field knows.
+template <class F>
+decltype(auto) visit_item(const field_info& f, const void* item, F&& call) {
+    return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+        if constexpr (std::is_same_v<T, custom_member>) {
+            const custom_member member{f.custom, const_cast<void*>(item)};
+            return call(member);
+        } else {
+            return call(*static_cast<const T*>(item));
+        }
+    });
 }
 
 class hasher {
@@ -11655,7 +11684,12 @@ private:
 template <class Name>
 void print_field(std::pmr::string& out, const field_info& f, const void* arguments, Name&& name) {
     detail::printer<Name> to(out, name);
-    detail::visit_field(f, arguments, [&](const auto& member) { to.put(member); });
+    const void* const item = f.item_in(arguments);
+    if (item == nullptr) {
+        out += "none";
+    } else {
+        detail::visit_item(f, item, [&](const auto& as) { to.put(as); });
+    }
 }
 
 /// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`; `name` is that of print_field.
@@ -11681,15 +11715,14 @@ template <op_tag Op, class Name>
 
 /// Are one member's values the same? Values are by identity, constants by address, NaN is the same as NaN.
 [[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
-    if (f.kind == field_kind::custom)
-        return f.custom->equal(static_cast<const std::byte*>(a) + f.offset,
-                               static_cast<const std::byte*>(b) + f.offset);
-    return detail::visit_field(f, a, [&]<class T>(const T& member) {
+    const void* const first = f.item_in(a);
+    const void* const second = f.item_in(b);
+    if (first == nullptr || second == nullptr) return first == second;
+    return detail::visit_item(f, first, [&]<class T>(const T& item) {
         if constexpr (std::is_same_v<T, custom_member>) {
-            return false;
+            return f.custom->equal(first, second);
         } else {
-            return detail::same(member,
-                                *reinterpret_cast<const T*>(static_cast<const std::byte*>(b) + f.offset));
+            return detail::same(item, *static_cast<const T*>(second));
         }
     });
 }
@@ -11706,8 +11739,11 @@ template <op_tag Op, class Name>
 [[nodiscard]] inline std::uint64_t hash_arguments(const op_info& op, const void* arguments) {
     detail::hasher h;
     h.add(op.name);
-    for (const field_info& f : op)
-        detail::visit_field(f, arguments, [&](const auto& member) { h.add(member); });
+    for (const field_info& f : op) {
+        const void* const item = f.item_in(arguments);
+        if (f.optional) h.add(item != nullptr);
+        if (item != nullptr) detail::visit_item(f, item, [&](const auto& as) { h.add(as); });
+    }
     return h.state();
 }
 

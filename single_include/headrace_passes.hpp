@@ -13262,8 +13262,8 @@ struct canonicalize_quantization : pass {
         if (!scale || scale->size() != 1 || !zero || !lowest || !highest)
             return e.unsupported("its scale and zero point are computed; TOSA scales by constants");
         if (!is_scale(scale->front()))
-            return e.unsupported(
-                {"its scale is ", scale->front(), ", but must be above 0 and finite in float32"});
+            return e.unsupported({"its scale is ", number_text(scale->front()),
+                                  ", but must be above 0 and finite in float32"});
         if constexpr (has_trait<Op>(trait::dequantizing)) {
             return dequantized(e, {a.input, scale->front(), *zero, *lowest, *highest, a.dtype, a.out_dtype});
         } else {
@@ -13419,8 +13419,8 @@ inline value rescale(emit<ops<tosa::rescale>> e, value v, std::span<const double
     for (const double factor : factors) {
         const auto f = multiplier_and_shift(factor, scale32);
         if (!f) {
-            return e.unsupported(
-                {"a quantization step is ", factor, " times another, beyond what RESCALE can scale by"});
+            return e.unsupported({"a quantization step is ", number_text(factor),
+                                  " times another, beyond what RESCALE can scale by"});
         }
         fixed.push_back(*f);
     }
@@ -13727,7 +13727,7 @@ using dequantize_ops = ops<quantized_decomposed::dequantize_per_tensor>;
 /// Integers with one scale as a value of real numbers again, for the node's readers.
 inline value dequantize(emit<dequantize_ops> e, const dequantized& d) {
     if (!is_scale(d.parameters.scale()))
-        return e.unsupported({"its quantization step would be ", d.parameters.scale(),
+        return e.unsupported({"its quantization step would be ", number_text(d.parameters.scale()),
                               ", beyond float32; the scales of its operands are too far apart"});
     auto a = dequantize_args(d.integers, d.parameters, e.dtype(d.integers));
     a.out_dtype = out_dtype_of(e);

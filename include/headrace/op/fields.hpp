@@ -167,7 +167,14 @@ struct field_info {
     field_kind kind;
     bool optional;  ///< the member is a std::optional
     std::uint16_t offset;
-    const custom_type* custom = nullptr;  ///< of field_kind::custom
+    const custom_type* custom = nullptr;                ///< of field_kind::custom
+    const void* (*held)(const void* member) = nullptr;  ///< of an optional one: where its item is, or null
+
+    /// Where the item of such a member is, that of an optional one or the member itself; or null.
+    [[nodiscard]] const void* item_in(const void* arguments) const {
+        const void* const member = static_cast<const std::byte*>(arguments) + offset;
+        return optional ? held(member) : member;
+    }
 };
 
 [[nodiscard]] constexpr std::size_t count_names(std::string_view names) {
@@ -196,6 +203,12 @@ concept argument_type =
 
 namespace detail {
 
+template <class T>
+const void* held_by(const void* member) {
+    const auto& optional = *static_cast<const std::optional<T>*>(member);
+    return optional ? &*optional : nullptr;
+}
+
 template <class... Ts, std::size_t N>
 constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
                                             const std::array<std::string_view, N>& names, std::size_t size) {
@@ -207,6 +220,7 @@ constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
         offset = (offset + alignof(T) - 1) / alignof(T) * alignof(T);
         fields[i] = {names[i], kind_of<held>, is_optional<T>, static_cast<std::uint16_t>(offset),
                      custom_type_of<held>};
+        if constexpr (is_optional<T>) fields[i].held = held_by<held>;
         offset += sizeof(T);
         ++i;
     };

@@ -26,15 +26,10 @@ namespace headrace {
 
 namespace detail {
 
-/// Calls `f(const T&)`, or with std::optional<T>, for the member that a field describes.
+/// Calls `as(std::type_identity<T>)` for the type that a field of that kind has.
 template <class F>
-decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
-    const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
-    const auto as = [&]<class T>(std::type_identity<T>) -> decltype(auto) {
-        return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at))
-                          : call(*reinterpret_cast<const T*>(at));
-    };
-    switch (f.kind) {
+decltype(auto) visit_kind(field_kind kind, F&& as) {
+    switch (kind) {
         case field_kind::tensor:
             return as(std::type_identity<value>{});
         case field_kind::tensors:
@@ -71,12 +66,38 @@ decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call)
             return as(std::type_identity<tensor_data>{});
         case field_kind::texts:
             return as(std::type_identity<list<std::string_view>>{});
-        case field_kind::custom: {
-            const custom_member member{f.custom, const_cast<std::byte*>(at)};
-            return call(member);
-        }
+        case field_kind::custom:
+            return as(std::type_identity<custom_member>{});
     }
     __builtin_unreachable();
+}
+
+/// Calls `call(const T&)`, or with std::optional<T>, for the member that a field describes.
+template <class F>
+decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
+    const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
+    return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+        if constexpr (std::is_same_v<T, custom_member>) {
+            const custom_member member{f.custom, const_cast<std::byte*>(at)};
+            return call(member);
+        } else {
+            return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at))
+                              : call(*reinterpret_cast<const T*>(at));
+        }
+    });
+}
+
+/// Calls `call(const T&)` for what a field's item_in gives: half as many types as visit_field knows.
+template <class F>
+decltype(auto) visit_item(const field_info& f, const void* item, F&& call) {
+    return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+        if constexpr (std::is_same_v<T, custom_member>) {
+            const custom_member member{f.custom, const_cast<void*>(item)};
+            return call(member);
+        } else {
+            return call(*static_cast<const T*>(item));
+        }
+    });
 }
 
 class hasher {
@@ -259,7 +280,12 @@ private:
 template <class Name>
 void print_field(std::pmr::string& out, const field_info& f, const void* arguments, Name&& name) {
     detail::printer<Name> to(out, name);
-    detail::visit_field(f, arguments, [&](const auto& member) { to.put(member); });
+    const void* const item = f.item_in(arguments);
+    if (item == nullptr) {
+        out += "none";
+    } else {
+        detail::visit_item(f, item, [&](const auto& as) { to.put(as); });
+    }
 }
 
 /// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`; `name` is that of print_field.
@@ -285,15 +311,14 @@ template <op_tag Op, class Name>
 
 /// Are one member's values the same? Values are by identity, constants by address, NaN is the same as NaN.
 [[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
-    if (f.kind == field_kind::custom)
-        return f.custom->equal(static_cast<const std::byte*>(a) + f.offset,
-                               static_cast<const std::byte*>(b) + f.offset);
-    return detail::visit_field(f, a, [&]<class T>(const T& member) {
+    const void* const first = f.item_in(a);
+    const void* const second = f.item_in(b);
+    if (first == nullptr || second == nullptr) return first == second;
+    return detail::visit_item(f, first, [&]<class T>(const T& item) {
         if constexpr (std::is_same_v<T, custom_member>) {
-            return false;
+            return f.custom->equal(first, second);
         } else {
-            return detail::same(member,
-                                *reinterpret_cast<const T*>(static_cast<const std::byte*>(b) + f.offset));
+            return detail::same(item, *static_cast<const T*>(second));
         }
     });
 }
@@ -310,8 +335,11 @@ template <op_tag Op, class Name>
 [[nodiscard]] inline std::uint64_t hash_arguments(const op_info& op, const void* arguments) {
     detail::hasher h;
     h.add(op.name);
-    for (const field_info& f : op)
-        detail::visit_field(f, arguments, [&](const auto& member) { h.add(member); });
+    for (const field_info& f : op) {
+        const void* const item = f.item_in(arguments);
+        if (f.optional) h.add(item != nullptr);
+        if (item != nullptr) detail::visit_item(f, item, [&](const auto& as) { h.add(as); });
+    }
     return h.state();
 }
 
