@@ -3,7 +3,7 @@
 //
 // Left out is what costs as much again to compile and few files need:
 //
-//     headrace/passes/passes.hpp         the passes and the standard pipeline, at eight times the cost
+//     headrace/passes/passes.hpp         the passes and the standard pipeline, at ten times the cost
 //     headrace/ir/algorithms.hpp         Boost.Graph's algorithms over graphs: order, dead code
 //     headrace/infer/verify.hpp          checks a whole graph; target/tosa_verify.hpp checks TOSA's profiles
 //     headrace/infer/dispatch_cache.hpp  remembers inferences that cost more than a look-up
