@@ -26,13 +26,14 @@ static_assert(!std::is_convertible_v<std::size_t, pmr_vector<int>>);
 
 namespace {
 
-// Counts what it has given and not got back.
+// Counts what it has given and not got back. It has less than a gigabyte.
 class counting_resource : public std::pmr::memory_resource {
 public:
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
 private:
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        if (bytes >> 30U != 0) throw std::bad_alloc();
         void* const memory = std::pmr::new_delete_resource()->allocate(bytes, alignment);
         bytes_ += bytes;
         return memory;
@@ -204,8 +205,11 @@ TEST_CASE("pmr_vector: destroys what it holds if an item cannot be made") {
 }
 
 TEST_CASE("pmr_vector: refuses a count that no memory holds") {
-    pmr_vector<std::uint64_t> v;
+    counting_resource memory;
+    pmr_vector<std::uint64_t> v(&memory);
     CHECK_THROWS_AS(v.reserve(static_cast<std::size_t>(-1) / 2), std::bad_alloc);
     CHECK_THROWS_AS(v.resize(static_cast<std::size_t>(-1)), std::bad_alloc);
+    // The product with the size of an item is 8, but for the bits that a number lacks.
+    CHECK_THROWS_AS(v.reserve((static_cast<std::size_t>(1) << 61U) + 1), std::bad_alloc);
     CHECK(v.empty());
 }

@@ -89,7 +89,8 @@ public:
         if (this != &other) assign(other.begin(), other.end());
         return *this;
     }
-    pmr_vector& operator=(pmr_vector&& other) {
+    /// Moves item by item if the memory of `other` is not this one's.
+    pmr_vector& operator=(pmr_vector&& other) {  // NOLINT(performance-noexcept-move-constructor): see above
         if (this == &other) return *this;
         clear();
         if (*storage_.resource == *other.storage_.resource) {
