@@ -282,8 +282,8 @@ using refused_nodes = pmr_vector<diagnostic>;
 [[nodiscard]] inline result<void> write_results(const std::vector<std::string>& files,
                                                 const std::vector<tensor>& outputs) {
     if (files.size() != outputs.size())
-        return error{error_kind::unwritable, "the graph has " + counted_text(outputs.size(), "output") +
-                                                 ", but --out names " + number_text(files.size())};
+        return unwritable(
+            {"the graph has ", counted_text(outputs.size(), "output"), ", but --out names ", files.size()});
     for (std::size_t i = 0; i != files.size(); ++i) {
         const tensor_meta meta{outputs[i].type(), int_list(outputs[i].shape()), {}};
         HEADRACE_TRY(write_npy(files[i], meta, outputs[i].bytes()));

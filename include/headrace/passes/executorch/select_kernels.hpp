@@ -8,7 +8,6 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/ir/edits.hpp>
