@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -714,7 +712,7 @@ constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
 /// The field table of an argument struct, whose members are named in order by `names`.
 template <class Args, std::size_t N>
 [[nodiscard]] constexpr std::array<field_info, N> make_fields(const std::array<std::string_view, N>& names) {
-    static_assert(std::is_standard_layout_v<Args>,
+    static_assert(__is_standard_layout(Args),
                   "op: args must be a standard-layout aggregate; remove bases and access specifiers");
     using list = decltype(detail::members_of<N>(std::declval<const Args&>()));
     return detail::lay_out(static_cast<const list*>(nullptr), names, sizeof(Args));
@@ -966,6 +964,21 @@ struct op_info {
 /// Of ops whose result is a Tensor[]: split, chunk, unbind.
 inline constexpr int variadic_results = -1;
 
+namespace detail {
+
+// What the facts say, once for all ops that state the same.
+template <auto... Facts>
+struct stated_facts {
+    static constexpr int results = results_in(Facts...);
+    static constexpr std::uint64_t trait_bits = trait_bits_in(results, Facts...);
+    /// The name of its out-variant, if that does not follow from its own.
+    static constexpr std::string_view out_name = out_name_in(Facts...);
+    /// The op that it is a variant of; void for none.
+    static constexpr auto variant_base() { return first_related<std::remove_cv_t<decltype(Facts)>...>{}; }
+};
+
+}  // namespace detail
+
 /// Base of every op tag. `Fields` names the members of the tag's nested struct `args`, in order and as the
 /// op's schema spells them; types and defaults are the struct's own:
 ///
@@ -978,19 +991,10 @@ inline constexpr int variadic_results = -1;
 ///     struct max_dim : op<dialect, "aten.max.dim", "self, dim, keepdim", 2, trait::reduction> { … };
 ///     struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> { … };
 template <class Dialect, fixed_string Name, fixed_string Fields, auto... Facts>
-struct op {
+struct op : detail::stated_facts<Facts...> {
     using dialect_type = Dialect;
     static constexpr std::string_view name = Name.view();
-    static constexpr std::uint64_t name_hash = hash_of(Name.view());
     static constexpr std::string_view field_list = Fields.view();
-    static constexpr int results = detail::results_in(Facts...);
-    static constexpr std::uint64_t trait_bits = detail::trait_bits_in(results, Facts...);
-    /// The name of its out-variant, if that does not follow from its own.
-    static constexpr std::string_view out_name = detail::out_name_in(Facts...);
-    /// The op that it is a variant of; void for none.
-    static constexpr auto variant_base() {
-        return detail::first_related<std::remove_cv_t<decltype(Facts)>...>{};
-    }
 };
 
 /// Matches op tags: satisfied by a struct derived from headrace::op that has a nested `args`.
@@ -999,7 +1003,6 @@ concept op_tag = requires {
     typename T::dialect_type;
     typename T::args;
     { T::name } -> std::convertible_to<std::string_view>;
-    T::name_hash;
 };
 
 /// The argument struct of an op.
@@ -1082,7 +1085,7 @@ constexpr bool all_true(const bool (&facts)[N]) {
 template <bool Sound, class... Ops>
 struct op_names {
     static constexpr std::size_t size = sizeof...(Ops);
-    static constexpr std::array<std::uint64_t, sizeof...(Ops)> hashes{Ops::name_hash...};
+    static constexpr std::array<std::uint64_t, sizeof...(Ops)> hashes{hash_of(Ops::name)...};
     static constexpr std::array<std::string_view, sizeof...(Ops)> names{Ops::name...};
 };
 template <class... Ops>
@@ -1171,7 +1174,7 @@ inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size, pure
 
 template <op_tag Op>
 inline constexpr std::size_t found_in_its_dialect =
-    Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(), Op::name_hash);
+    Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(), hash_of(Op::name));
 template <op_tag Op>
 inline constexpr bool listed_in_its_dialect = found_in_its_dialect<Op> < Op::dialect_type::size;
 
@@ -1319,7 +1322,7 @@ template <op_tag To, op_tag From>
 template <op_tag Op>
 inline constexpr op_info info_of = [] {
     static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
-    static_assert(std::is_trivially_copyable_v<args<Op>>,
+    static_assert(__is_trivially_copyable(args<Op>),
                   "op: args must be trivially copyable; use headrace::list");
     static_assert(fields_are_members<field_fault<Op>>,
                   "op: its field names are not the members of args; write the same names in the same order");
@@ -4362,47 +4365,9 @@ private:
 
 }  // namespace headrace
 
-// ---- headrace/base/strings.hpp ----
+// ---- headrace/base/utf8.hpp ----
 
 namespace headrace {
-
-namespace detail {
-
-inline void append_part(std::string& out, std::string_view part) { out += part; }
-inline void append_part(std::string& out, char part) { out += part; }
-template <std::integral Number>
-    requires(!std::same_as<Number, char>)
-void append_part(std::string& out, Number number) {
-    char digits[24];
-    out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-}
-
-}  // namespace detail
-
-/// Strings, characters and integers, one after the other.
-template <class... Parts>
-[[nodiscard]] std::string join_text(const Parts&... parts) {
-    std::string out;
-    (detail::append_part(out, parts), ...);
-    return out;
-}
-
-/// The fewest digits that read back as the same number, which must be finite: 0.1, 12, 1e-07. Without an
-/// exponent from 0.0001 up to fifteen digits.
-[[nodiscard]] inline std::string shortest_text(double number) {
-    char text[32];
-    const char* const end =
-        std::to_chars(text, text + sizeof text, number, std::chars_format::scientific).ptr;
-    const std::string_view all(text, static_cast<std::size_t>(end - text));
-    const std::size_t e = all.find('e');
-    int exponent = 0;
-    const char* const sign = text + e + 1;
-    std::from_chars(*sign == '+' ? sign + 1 : sign, end, exponent);
-    constexpr int lowest_plain = -4;
-    constexpr int highest_plain = 14;
-    if (exponent < lowest_plain || exponent > highest_plain) return std::string(all);
-    return {text, std::to_chars(text, text + sizeof text, number, std::chars_format::fixed).ptr};
-}
 
 /// Is the text sound UTF-8 (RFC 3629): no overlong form, no surrogate, nothing above U+10FFFF?
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) {
@@ -5612,6 +5577,8 @@ private:
 /// Adds a result to what a rule writes, unless no tensor can have that type or shape.
 [[nodiscard]] result<void> add_result(inference& out, dtype type, const shape_builder& shape);
 [[nodiscard]] result<void> add_result(inference& out, const tensor_meta& meta);
+/// The same with the shape of another tensor.
+[[nodiscard]] result<void> add_result(inference& out, dtype type, const tensor_meta& like);
 
 /// Refuses an operand of another rank.
 [[nodiscard]] result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
@@ -5727,7 +5694,12 @@ HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_
 }
 
 HEADRACE_INLINE result<void> add_result(inference& out, const tensor_meta& meta) {
-    return add_result(out, meta.dtype, meta.shape);
+    return add_result(out, meta.dtype, meta);
+}
+// Not inline, as the other is: it would be a copy of a shape in each rule.
+[[gnu::noinline]] HEADRACE_INLINE result<void> add_result(inference& out, dtype type,
+                                                          const tensor_meta& like) {
+    return add_result(out, type, shape_builder(like.shape));
 }
 
 HEADRACE_INLINE result<void> require_rank(std::string_view what, sizes shape, std::size_t least,
@@ -5909,21 +5881,10 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 }
 
 /// Refuses a dtype that an op's traits exclude, be it an operand's or the common one of several.
+[[nodiscard]] result<void> require_type_for(std::uint64_t trait_bits, std::string_view what, dtype given);
 template <op_tag Op>
 [[nodiscard]] result<void> require_type_for(std::string_view what, dtype given) {
-    if constexpr (has_trait<Op>(trait::on_floats)) {
-        HEADRACE_TRY(require_floating(what, given));
-    }
-    if constexpr (has_trait<Op>(trait::on_bits)) {
-        HEADRACE_TRY(require_bits(what, given));
-    }
-    if constexpr (has_trait<Op>(trait::on_numbers)) {
-        if (is_boolean(given)) return detail::other_dtype(what, given, "a type of numbers");
-    }
-    if constexpr (has_trait<Op>(trait::on_reals)) {
-        HEADRACE_TRY(require_real(what, given));
-    }
-    return {};
+    return require_type_for(Op::trait_bits, what, given);
 }
 
 }  // namespace headrace
@@ -6043,6 +6004,21 @@ HEADRACE_INLINE result<void> require_real(std::string_view what, dtype given) {
 HEADRACE_INLINE result<void> require_bits(std::string_view what, dtype given) {
     if (is_boolean(given) || is_integral(given)) return {};
     return detail::other_dtype(what, given, "bool or an integer type");
+}
+
+HEADRACE_INLINE result<void> require_type_for(std::uint64_t trait_bits, std::string_view what, dtype given) {
+    if (has_any(trait_bits, trait::on_floats)) {
+        HEADRACE_TRY(require_floating(what, given));
+    }
+    if (has_any(trait_bits, trait::on_bits)) {
+        HEADRACE_TRY(require_bits(what, given));
+    }
+    if (has_any(trait_bits, trait::on_numbers) && is_boolean(given))
+        return detail::other_dtype(what, given, "a type of numbers");
+    if (has_any(trait_bits, trait::on_reals)) {
+        HEADRACE_TRY(require_real(what, given));
+    }
+    return {};
 }
 
 }  // namespace headrace
@@ -6653,7 +6629,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::scalar_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(default_float), {});
+    return add_result(out, a.dtype.value_or(default_float), shape_builder());
 }
 
 template <one_of<aten::new_ops> Op>
@@ -6663,7 +6639,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::like_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, a.dtype.value_or(self.dtype), self.shape);
+    return add_result(out, a.dtype.value_or(self.dtype), self);
 }
 template <one_of<ops<aten::to_device, aten::to_dtype>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -6684,18 +6660,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (self.checked_elements() != 1) {
         return invalid({"a tensor of shape ", shape_text(self.shape), " is not one number"});
     }
-    return add_result(out, self.dtype, {});
+    return add_result(out, self.dtype, shape_builder());
 }
 template <one_of<ops<aten::sym_numel>> Op>
 result<void> infer_results(Op, const args<Op>&, inference& out) {
-    return add_result(out, dtype::int64, {});
+    return add_result(out, dtype::int64, shape_builder());
 }
 template <one_of<ops<aten::sym_size_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const sizes shape(inference::of(a.self).shape);
     HEADRACE_TRY(require_rank("self", shape, 1, SIZE_MAX));
     HEADRACE_TRY(axis_of(a.dim, shape.size()));
-    return add_result(out, dtype::int64, {});
+    return add_result(out, dtype::int64, shape_builder());
 }
 
 }  // namespace headrace
@@ -7213,17 +7189,6 @@ concept takes_other = requires(const args<Op>& a) {
     a.other;
 } && !requires(const args<Op>& a) { a.rounding_mode; };
 
-/// The dtype of such an op's result.
-template <class Op, class Other>
-[[nodiscard]] dtype result_type_of(const tensor_meta& self, const Other& other) {
-    if constexpr (has_trait<Op>(trait::predicate)) {
-        return dtype::boolean;
-    } else {
-        const dtype type = result_type(self, other);
-        return has_trait<Op>(trait::int_to_float) ? as_floating(type) : type;
-    }
-}
-
 /// These have the type and shape of self, and a rule of their own for their other arguments.
 using like_self_ops_with_rule =
     ops<prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll, tril,
@@ -7244,24 +7209,19 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
     return add_result(out, type, shape);
 }
 
-/// The common type of operands, where the op is defined for it.
+/// The common type of operands, where an op of these traits is defined for it.
+[[nodiscard]] inline result<dtype> promoted_for(std::uint64_t trait_bits, dtype type) {
+    HEADRACE_TRY(require_type_for(trait_bits, "the common type of the operands", type));
+    return type;
+}
 template <class Op, class... Operands>
 result<dtype> promoted_for(const Operands&... operands) {
-    const dtype type = result_type(operands...);
-    HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type));
-    return type;
+    return promoted_for(Op::trait_bits, result_type(operands...));
 }
 template <class Op>
 result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
     HEADRACE_TRY(type, promoted_for<Op>(a, b));
     return infer_broadcast(out, type, a, b);
-}
-
-/// The dtype of arithmetic's result, where the op is defined for it.
-template <class Op, class Other>
-result<dtype> checked_type_of(const tensor_meta& self, const Other& other) {
-    HEADRACE_TRY(promoted_for<Op>(self, other));
-    return aten::result_type_of<Op>(self, other);
 }
 
 /// A factor of integers must be one.
@@ -7270,11 +7230,43 @@ inline result<void> check_alpha(const scalar& alpha, dtype type) {
     return invalid({"alpha must be an integer where the result is ", name_of(type)});
 }
 
-/// The shape and dtype of `self`, where the op is defined for that dtype.
+/// The shape and dtype of `self`, where an op of these traits is defined for that dtype.
+inline result<void> infer_like_self(std::uint64_t trait_bits, const tensor_meta& self, inference& out) {
+    HEADRACE_TRY(require_type_for(trait_bits, "self", self.dtype));
+    return add_result(out, self);
+}
 template <class Op>
 result<void> infer_like_self(const tensor_meta& self, inference& out) {
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    return add_result(out, self);
+    return infer_like_self(Op::trait_bits, self, out);
+}
+
+/// The dtype of arithmetic's result: that of the operands, where an op of these traits is defined for it.
+[[nodiscard]] inline result<dtype> arithmetic_type(std::uint64_t trait_bits, dtype common,
+                                                   const scalar* alpha) {
+    HEADRACE_TRY(promoted_for(trait_bits, common));
+    const dtype type = has_any(trait_bits, trait::predicate)      ? dtype::boolean
+                       : has_any(trait_bits, trait::int_to_float) ? as_floating(common)
+                                                                  : common;
+    if (alpha != nullptr) {
+        HEADRACE_TRY(check_alpha(*alpha, type));
+    }
+    return type;
+}
+// One function for all ops, in which nothing but the traits differs.
+inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self,
+                                     const tensor_meta& other, const scalar* alpha, inference& out) {
+    HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
+    return infer_broadcast(out, type, self, other);
+}
+inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self, const scalar& other,
+                                     const scalar* alpha, inference& out) {
+    HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
+    return add_result(out, type, self);
+}
+inline result<void> infer_function(std::uint64_t trait_bits, const tensor_meta& self, inference& out) {
+    HEADRACE_TRY(require_type_for(trait_bits, "self", self.dtype));
+    return add_result(out, has_any(trait_bits, trait::predicate) ? dtype::boolean : as_floating(self.dtype),
+                      self);
 }
 
 /// The dtype of a quotient. One that is rounded keeps the common type of the operands.
@@ -7344,30 +7336,20 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::predicate> Op>
     requires(!aten::takes_other<Op>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    return add_result(out, has_trait<Op>(trait::predicate) ? dtype::boolean : as_floating(self.dtype),
-                      self.shape);
+    return detail::infer_function(Op::trait_bits, inference::of(a.self), out);
 }
 
 /// A tensor and another one, or a Python number, promoted (torch.result_type).
 template <op_where<aten::dialect, trait::unary | trait::binary> Op>
     requires aten::takes_other<Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
+    const scalar* alpha = nullptr;
+    if constexpr (requires { a.alpha; }) alpha = &a.alpha;
     if constexpr (has_trait<Op>(trait::binary)) {
-        const tensor_meta& other = inference::of(a.other);
-        HEADRACE_TRY(type, detail::checked_type_of<Op>(self, other));
-        if constexpr (requires { a.alpha; }) {
-            HEADRACE_TRY(detail::check_alpha(a.alpha, type));
-        }
-        return detail::infer_broadcast(out, type, self, other);
+        return detail::infer_arithmetic(Op::trait_bits, inference::of(a.self), inference::of(a.other), alpha,
+                                        out);
     } else {
-        HEADRACE_TRY(type, detail::checked_type_of<Op>(self, a.other));
-        if constexpr (requires { a.alpha; }) {
-            HEADRACE_TRY(detail::check_alpha(a.alpha, type));
-        }
-        return add_result(out, type, self.shape);
+        return detail::infer_arithmetic(Op::trait_bits, inference::of(a.self), a.other, alpha, out);
     }
 }
 
@@ -7375,7 +7357,7 @@ template <one_of<ops<aten::remainder_scalar_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& other = inference::of(a.other);
     HEADRACE_TRY(type, detail::promoted_for<Op>(other, a.self));
-    return add_result(out, type, other.shape);
+    return add_result(out, type, other);
 }
 
 template <one_of<ops<aten::div_tensor_mode>> Op>
@@ -7390,20 +7372,20 @@ template <one_of<ops<aten::div_scalar_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(type, detail::quotient_type(self, a.other, a.rounding_mode));
-    return add_result(out, type, self.shape);
+    return add_result(out, type, self);
 }
 
 template <one_of<ops<aten::pow_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& exponent = inference::of(a.exponent);
-    return add_result(out, result_type(exponent, a.self), exponent.shape);
+    return add_result(out, result_type(exponent, a.self), exponent);
 }
 
 template <one_of<ops<aten::pow_tensor_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const dtype type = result_type(self, a.exponent);
-    return add_result(out, is_boolean(type) ? dtype::int64 : type, self.shape);
+    return add_result(out, is_boolean(type) ? dtype::int64 : type, self);
 }
 
 template <one_of<ops<aten::pow_tensor_tensor>> Op>
@@ -7415,7 +7397,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::square>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, result_type(self, scalar(2)), self.shape);
+    return add_result(out, result_type(self, scalar(2)), self);
 }
 
 template <one_of<ops<aten::addcdiv, aten::addcmul>> Op>
@@ -7450,21 +7432,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.min) type.add(*a.min);
     if (a.max) type.add(*a.max);
     HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type.type()));
-    return add_result(out, type.type(), self.shape);
+    return add_result(out, type.type(), self);
 }
 
 template <one_of<ops<aten::clamp_max>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.max));
-    return add_result(out, type, self.shape);
+    return add_result(out, type, self);
 }
 
 template <one_of<ops<aten::clamp_min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.min));
-    return add_result(out, type, self.shape);
+    return add_result(out, type, self);
 }
 
 template <one_of<ops<aten::clamp_max_tensor>> Op>
@@ -8650,7 +8632,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(detail::check_normalized_shape(input.shape, a.normalized_shape));
     HEADRACE_TRY(require_shape("weight", a.weight, a.normalized_shape));
     const bool promotes = !a.weight || result_type(input, inference::of(*a.weight)) != dtype::unknown;
-    return promotes ? add_result(out, input) : add_result(out, dtype::unknown, input.shape);
+    return promotes ? add_result(out, input) : add_result(out, dtype::unknown, input);
 }
 
 /// PyTorch takes a `g` that has the size of `dim`, or one element, however its axes of size 1 are written.
@@ -8791,7 +8773,7 @@ constexpr dtype truth_of(dtype t) { return t == dtype::uint8 ? t : dtype::boolea
 
 template <one_of<ops<aten::sum, aten::prod>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(as_accumulator(inference::of(a.self).dtype)), {});
+    return add_result(out, a.dtype.value_or(as_accumulator(inference::of(a.self).dtype)), shape_builder());
 }
 
 template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> Op>
@@ -8806,13 +8788,13 @@ template <one_of<ops<aten::cumsum, aten::cumprod>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape);
+    return add_result(out, a.dtype.value_or(as_accumulator(self.dtype)), self);
 }
 
 template <one_of<ops<aten::mean>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype, a.dtype));
-    return add_result(out, type, {});
+    return add_result(out, type, shape_builder());
 }
 
 template <one_of<ops<aten::mean_dim, aten::linalg_vector_norm>> Op>
@@ -8848,13 +8830,13 @@ template <one_of<ops<aten::max, aten::min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(detail::check_extrema<Op>(self, sizes()));
-    return add_result(out, self.dtype, {});
+    return add_result(out, self.dtype, shape_builder());
 }
 
 template <one_of<ops<aten::std_, aten::var, aten::norm_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype));
-    return add_result(out, type, {});
+    return add_result(out, type, shape_builder());
 }
 
 template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
@@ -8922,7 +8904,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::all, aten::any>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, detail::truth_of(inference::of(a.self).dtype), {});
+    return add_result(out, detail::truth_of(inference::of(a.self).dtype), shape_builder());
 }
 
 template <one_of<ops<aten::all_dim, aten::any_dim>> Op>
@@ -8949,7 +8931,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_floating("dtype", type));
     HEADRACE_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
     HEADRACE_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, type, self.shape);
+    return add_result(out, type, self);
 }
 
 template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
@@ -8958,7 +8940,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_floating("self", self.dtype));
     HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     HEADRACE_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self.shape);
+    return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self);
 }
 
 }  // namespace headrace
@@ -9101,7 +9083,7 @@ template <one_of<ops<dim_order_ops::_to_dim_order_copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(detail::check_dim_order(a.dim_order, self.rank()));
-    return add_result(out, a.dtype.value_or(self.dtype), self.shape);
+    return add_result(out, a.dtype.value_or(self.dtype), self);
 }
 template <one_of<ops<dim_order_ops::_clone_dim_order>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -10281,7 +10263,7 @@ class region_inputs {
 public:
     explicit region_inputs(const graph* region) {
         if (region == nullptr) {
-            failure_ = invalid("a region is missing");
+            fits_ = invalid("a region is missing");
             return;
         }
         for (node& n : const_cast<graph*>(region)->inputs()) inputs_.push_back(n.result(0));
@@ -10290,7 +10272,7 @@ public:
     region_inputs& take_slices(list<value> values) { return take(values, 1); }
 
     [[nodiscard]] result<void> check() const {
-        if (failure_) return *failure_;
+        if (!fits_) return fits_.error();
         if (given_ == inputs_.size()) return {};
         return invalid({"a region takes ", counted_text(inputs_.size(), "input"), ", but is given ", given_});
     }
@@ -10305,19 +10287,19 @@ private:
     }
     void compare(value input, const tensor_meta& given, std::size_t axes_gone) {
         const tensor_meta* taken = meta_of(input);
-        if (taken == nullptr || failure_) return;
+        if (taken == nullptr || !fits_) return;
         const sizes shape(given.shape);
         const bool fits = shape.size() >= axes_gone && taken->dtype == given.dtype &&
                           same_items(taken->shape, shape.subspan(axes_gone));
         if (!fits) {
-            failure_ = invalid({"input ", given_, " of a region is ", meta_text(*taken), ", but is given ",
-                                meta_text(given)});
+            fits_ = invalid({"input ", given_, " of a region is ", meta_text(*taken), ", but is given ",
+                             meta_text(given)});
         }
     }
 
     pmr_vector<value> inputs_;
     std::size_t given_ = 0;
-    std::optional<error> failure_;
+    result<void> fits_;
 };
 
 /// Refuses two lists of results of which one is used in place of the other.
@@ -10718,8 +10700,11 @@ template <class Args>
 }
 
 /// AVG_POOL2D and MAX_POOL2D.
-template <class Args>
-[[nodiscard]] result<void> infer_pooling(std::string_view op, const Args& a, inference& out) {
+struct pooling {
+    value input;
+    const int_list &kernel, &stride, &pad;
+};
+[[nodiscard]] inline result<void> infer_pooling(std::string_view op, const pooling& a, inference& out) {
     HEADRACE_TRY(require_rank_of(op, "input", a.input, 4));
     HEADRACE_TRY(require_items(op, "kernel", a.kernel, 2, 1));
     HEADRACE_TRY(require_items(op, "stride", a.stride, 2, 1));
@@ -10801,11 +10786,11 @@ inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::trans
 inline result<void> infer_results(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, inference& out) {
     HEADRACE_TRY(tosa_rules::require_single("avg_pool2d", "input_zp", a.input_zp));
     HEADRACE_TRY(tosa_rules::require_single("avg_pool2d", "output_zp", a.output_zp));
-    return tosa_rules::infer_pooling("avg_pool2d", a, out);
+    return tosa_rules::infer_pooling("avg_pool2d", {a.input, a.kernel, a.stride, a.pad}, out);
 }
 /// MAX_POOL2D (2.2.8).
 inline result<void> infer_results(tosa::max_pool2d, const args<tosa::max_pool2d>& a, inference& out) {
-    return tosa_rules::infer_pooling("max_pool2d", a, out);
+    return tosa_rules::infer_pooling("max_pool2d", {a.input, a.kernel, a.stride, a.pad}, out);
 }
 
 /// MATMUL (2.2.7): [N, H, C] by [N, C, W]. Without an output_type, the type is that of the widest row of its
@@ -10970,6 +10955,15 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
     return broadcast_equal_ranks(op, left.shape, right.shape);
 }
 
+inline result<void> infer_binary(std::string_view op, value a, value b, inference& out) {
+    HEADRACE_TRY(shape, broadcast_operands(op, a, b));
+    return add_result(out, inference::of(a).dtype, shape);
+}
+inline result<void> infer_comparison(std::string_view op, value a, value b, inference& out) {
+    HEADRACE_TRY(shape, broadcast_operands(op, a, b));
+    return add_result(out, dtype::boolean, shape);
+}
+
 /// TOSA's axes are never negative.
 [[nodiscard]] inline result<std::size_t> axis_in(std::string_view op, std::int64_t axis, value v) {
     const int_list& shape = inference::of(v).shape;
@@ -11001,14 +10995,12 @@ inline result<void> infer_results(tosa::clamp, const args<tosa::clamp>& a, infer
 /// Elementwise ops of two operands (2.4).
 template <tosa::plain_binary Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
-    return add_result(out, inference::of(a.input1).dtype, shape);
+    return tosa_rules::infer_binary(tosa_rules::short_name<Op>, a.input1, a.input2, out);
 }
 /// Comparisons (2.7).
 template <one_of<tosa::comparison_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
-    return add_result(out, dtype::boolean, shape);
+    return tosa_rules::infer_comparison(tosa_rules::short_name<Op>, a.input1, a.input2, out);
 }
 /// MUL (2.4.14): integers give INT32.
 inline result<void> infer_results(tosa::mul, const args<tosa::mul>& a, inference& out) {
@@ -11032,7 +11024,7 @@ inline result<void> infer_results(tosa::table, const args<tosa::table>& a, infer
         return tosa_rules::refuse("table",
                                   {"the table ", shape_text(entries), " must have shape [", wanted, "]"});
     }
-    return add_result(out, input.dtype == dtype::int16 ? dtype::int32 : input.dtype, input.shape);
+    return add_result(out, input.dtype == dtype::int16 ? dtype::int32 : input.dtype, input);
 }
 /// SELECT (2.6.1).
 inline result<void> infer_results(tosa::select, const args<tosa::select>& a, inference& out) {
@@ -11215,7 +11207,7 @@ inline result<void> infer_results(tosa::rescale, const args<tosa::rescale>& a, i
     if (a.input_unsigned && a.output_unsigned) {
         return tosa_rules::refuse(op, "input and output cannot both be unsigned");
     }
-    return add_result(out, inference::of(a.output_zp).dtype, input.shape);
+    return add_result(out, inference::of(a.output_zp).dtype, input);
 }
 
 /// COND_IF (2.15.1): both branches give the same.
@@ -11265,79 +11257,6 @@ inline result<void> infer_results(tosa::const_shape, const args<tosa::const_shap
 
 }  // namespace headrace
 
-// ---- headrace/base/name_table.hpp ----
-
-namespace headrace {
-
-/// A table from names, which it does not own, to values, which lie side by side in the order in which they
-/// were added. In a large table, a look-up fetches three lines from memory: a slot, an entry and its name's
-/// text; std::unordered_map's fetches six. Boost has such tables, but not in 1.74.
-template <class T>
-class name_table {
-public:
-    explicit name_table(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-        : entries_(memory), slots_(memory) {}
-
-    [[nodiscard]] std::size_t size() const { return entries_.size(); }
-    void reserve(std::size_t count) {
-        entries_.reserve(count);
-        if (2 * count > slots_.size()) make_slots(2 * count);
-    }
-
-    /// The value of that name, or null. It stays in its place until another one is added.
-    [[nodiscard]] T* find(std::string_view name) {
-        if (slots_.empty()) return nullptr;
-        const slot& s = slots_[place_of(name, hash_of(name))];
-        return s.number == none ? nullptr : &entries_[s.number].value;
-    }
-    [[nodiscard]] const T* find(std::string_view name) const {
-        return const_cast<name_table&>(*this).find(name);
-    }
-    /// The value of that name, and whether it was added now.
-    std::pair<T*, bool> try_emplace(std::string_view name, T value = {}) {
-        if (2 * (entries_.size() + 1) > slots_.size()) make_slots(4 * (entries_.size() + 1));
-        const std::uint32_t hash = hash_of(name);
-        slot& s = slots_[place_of(name, hash)];
-        if (s.number != none) return {&entries_[s.number].value, false};
-        s = {hash, static_cast<std::uint32_t>(entries_.size())};
-        return {&entries_.emplace_back(entry{name, std::move(value)}).value, true};
-    }
-
-private:
-    static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
-    struct entry {
-        std::string_view name;
-        T value;
-    };
-    struct slot {
-        std::uint32_t hash = 0;
-        std::uint32_t number = none;
-    };
-
-    static std::uint32_t hash_of(std::string_view name) {
-        return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
-    }
-    // Where the slot of that name is, or would be.
-    [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t hash) const {
-        return find_slot(slots_.size(), hash, [&](std::size_t at) {
-            const slot& s = slots_[at];
-            return s.number == none || (s.hash == hash && entries_[s.number].name == name);
-        });
-    }
-    void make_slots(std::size_t least) {
-        slots_.assign(std::bit_ceil(least), slot());
-        for (std::uint32_t i = 0; i != entries_.size(); ++i) {
-            const std::uint32_t hash = hash_of(entries_[i].name);
-            slots_[place_of(entries_[i].name, hash)] = {hash, i};
-        }
-    }
-
-    pmr_vector<entry> entries_;
-    pmr_vector<slot> slots_;  // a power of two of them, at most half in use
-};
-
-}  // namespace headrace
-
 // ---- headrace/ir/regions.hpp ----
 
 namespace headrace {
@@ -11381,630 +11300,6 @@ template <class F>
 void for_each_graph(graph& g, F&& f) {
     f(g);
     for (graph* region : live_regions(g)) for_each_graph(*region, f);
-}
-
-}  // namespace headrace
-
-// ---- headrace/ir/signature.hpp ----
-
-namespace headrace {
-
-/// Annotation of the output node: the exported name of each of its values, in order. Passes replace what
-/// computes an output, and with it the name of the value; this one stays.
-struct output_names {
-    static constexpr bool inherited = false;
-    list<std::string_view> names;
-};
-
-/// Annotation of a placeholder whose user gives real numbers: they are clamped to [lowest, highest] after
-/// real / scale, rounded half to even, plus zero_point. A scale of 0 means that nothing is quantized.
-struct interface_quantization {
-    static constexpr bool inherited = false;
-    double scale = 0;
-    std::int64_t zero_point = 0;
-    std::int64_t lowest = 0;
-    std::int64_t highest = 0;
-};
-
-/// Annotation of the output node: the same for each of its values, in order.
-struct output_quantizations {
-    static constexpr bool inherited = false;
-    list<interface_quantization> values;
-};
-
-/// Annotation of a placeholder, and of the output node for all its values: tensors of four axes are NHWC to
-/// their user, not NCHW as they were exported.
-struct channels_last_interface {
-    static constexpr bool inherited = false;
-    bool applied = false;  ///< the shapes say so already
-};
-
-}  // namespace headrace
-
-// ---- headrace/op/reflect.hpp ----
-
-namespace headrace {
-
-[[nodiscard]] constexpr bool holds_tensors(field_kind k) {
-    return k == field_kind::tensor || k == field_kind::tensors || k == field_kind::optional_tensors;
-}
-
-namespace detail {
-
-/// Calls `as(std::type_identity<T>)` for the type that a field of that kind has.
-template <class F>
-decltype(auto) visit_kind(field_kind kind, F&& as) {
-    switch (kind) {
-        case field_kind::tensor:
-            return as(std::type_identity<value>{});
-        case field_kind::tensors:
-            return as(std::type_identity<list<value>>{});
-        case field_kind::optional_tensors:
-            return as(std::type_identity<list<std::optional<value>>>{});
-        case field_kind::integer:
-            return as(std::type_identity<std::int64_t>{});
-        case field_kind::integers:
-            return as(std::type_identity<int_list>{});
-        case field_kind::floating:
-            return as(std::type_identity<double>{});
-        case field_kind::floatings:
-            return as(std::type_identity<list<double>>{});
-        case field_kind::boolean:
-            return as(std::type_identity<bool>{});
-        case field_kind::number:
-            return as(std::type_identity<scalar>{});
-        case field_kind::text:
-            return as(std::type_identity<std::string_view>{});
-        case field_kind::element_type:
-            return as(std::type_identity<dtype>{});
-        case field_kind::format:
-            return as(std::type_identity<memory_format>{});
-        case field_kind::resize:
-            return as(std::type_identity<resize_mode>{});
-        case field_kind::nan:
-            return as(std::type_identity<nan_mode>{});
-        case field_kind::rounding:
-            return as(std::type_identity<rounding_mode>{});
-        case field_kind::region:
-            return as(std::type_identity<graph*>{});
-        case field_kind::data:
-            return as(std::type_identity<tensor_data>{});
-        case field_kind::texts:
-            return as(std::type_identity<list<std::string_view>>{});
-        case field_kind::custom:
-            return as(std::type_identity<custom_member>{});
-    }
-    __builtin_unreachable();
-}
-
-/// Calls `call(const T&)`, or with std::optional<T>, for the member that a field describes.
-template <class F>
-decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
-    const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
-    return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
-        if constexpr (std::is_same_v<T, custom_member>) {
-            const custom_member member{f.custom, const_cast<std::byte*>(at)};
-            return call(member);
-        } else {
-            return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at))
-                              : call(*reinterpret_cast<const T*>(at));
-        }
-    });
-}
-
-/// Calls `call(const T&)` for what a field's item_in gives: half as many types as visit_field knows.
-template <class F>
-decltype(auto) visit_item(const field_info& f, const void* item, F&& call) {
-    return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
-        if constexpr (std::is_same_v<T, custom_member>) {
-            const custom_member member{f.custom, const_cast<void*>(item)};
-            return call(member);
-        } else {
-            return call(*static_cast<const T*>(item));
-        }
-    });
-}
-
-class hasher {
-public:
-    void add(std::uint64_t bits) {
-        // The finalizer of MurmurHash3: every bit of the state depends on every bit added.
-        state_ ^= bits + 0x9e3779b97f4a7c15U + (state_ << 6) + (state_ >> 2);
-        state_ = (state_ ^ (state_ >> 33)) * 0xff51afd7ed558ccdU;
-        state_ ^= state_ >> 33;
-    }
-    void add(const value& v) {
-        add_address(v.producer);
-        add(std::uint64_t{v.result});
-    }
-    void add(double d) { add(d != d ? std::uint64_t{1} : std::bit_cast<std::uint64_t>(d)); }
-    void add(bool b) { add(std::uint64_t{b}); }
-    void add(std::int64_t i) { add(static_cast<std::uint64_t>(i)); }
-    void add(const scalar& s) {
-        add(static_cast<std::uint64_t>(s.kind()));
-        if (s.is_floating())
-            add(s.to_double());
-        else
-            add(s.to_int());
-    }
-    void add(std::string_view text) { add(hash_of(text)); }
-    void add(graph* const& g) { add_address(g); }
-    void add(const tensor_data& d) {
-        add_address(d.bytes);
-        add(d.strides);
-    }
-    void add(const custom_member& m) {
-        m.type->print(m.at,
-                      {this, [](void* to, std::string_view text) { static_cast<hasher*>(to)->add(text); }});
-    }
-    template <class T>
-        requires std::is_enum_v<T>
-    void add(T e) {
-        add(static_cast<std::uint64_t>(e));
-    }
-    template <class T>
-    void add(const std::optional<T>& o) {
-        add(o.has_value());
-        if (o) add(*o);
-    }
-    void add(const int_list& items) { add_all(items); }
-    template <class T>
-    void add(const list<T>& items) {
-        add_all(items);
-    }
-    [[nodiscard]] std::uint64_t state() const { return state_; }
-
-private:
-    void add_address(const void* at) { add(std::uint64_t{reinterpret_cast<std::uintptr_t>(at)}); }
-    template <class Items>
-    void add_all(const Items& items) {
-        add(std::uint64_t{items.size()});
-        for (const auto& item : items) add(item);
-    }
-    std::uint64_t state_ = 0;
-};
-
-// NaN is NaN, but -0.0 is not 0.0: they divide differently.
-inline bool same(double a, double b) {
-    return (a != a && b != b) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
-inline bool same(const scalar& a, const scalar& b) {
-    return a.kind() == b.kind() &&
-           (a.is_floating() ? same(a.to_double(), b.to_double()) : a.to_int() == b.to_int());
-}
-template <class T>
-bool same(const T& a, const T& b) {
-    return a == b;
-}
-template <class T>
-bool same(const std::optional<T>& a, const std::optional<T>& b) {
-    return a.has_value() == b.has_value() && (!a || same(*a, *b));
-}
-inline bool same(const list<double>& a, const list<double>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return same(x, y); });
-}
-
-template <class Name>
-class printer {
-public:
-    printer(std::pmr::string& out, Name& name) : out_(out), name_(name) {}
-
-    void put(const value& v) {
-        if (v)
-            out_ += name_(v);
-        else
-            out_ += "none";
-    }
-    void put(std::int64_t i) { out_ += number_text(i); }
-    void put(bool b) { out_ += b ? "true" : "false"; }
-    void put(double d) {
-        char text[32];
-        const auto end = std::to_chars(text, text + sizeof text, d).ptr;
-        const std::string_view shortest(text, static_cast<std::size_t>(end - text));
-        out_ += shortest;
-        if (shortest.find_first_of(".en") == std::string_view::npos) out_ += ".0";  // 2.0 is not 2
-    }
-    void put(const scalar& s) {
-        if (s.is_floating()) {
-            put(s.to_double());
-        } else if (s.kind() == scalar::kind_type::boolean) {
-            put(s.to_int() != 0);
-        } else {
-            put(s.to_int());
-        }
-    }
-    void put(std::string_view text) {
-        // In quotes, on one line whatever it holds, and of a length that people can read.
-        const bool is_cut = text.size() > max_printed_message;
-        text = text.substr(0, max_printed_message);
-        out_ += '"';
-        for (std::size_t at = 0; at <= text.size();) {
-            const std::size_t end = std::min(text.find_first_of("\"\\", at), text.size());
-            headrace::detail::append_printable(out_, text.substr(at, end - at));
-            if (end != text.size()) (out_ += '\\') += text[end];
-            at = end + 1;
-        }
-        out_ += is_cut ? "...\"" : "\"";
-    }
-    void put(graph* const& g) {
-        if (g == nullptr) {
-            out_ += "none";
-        } else if constexpr (requires { name_(static_cast<const graph*>(g)); }) {
-            out_ += name_(static_cast<const graph*>(g));
-        } else {
-            out_ += "{...}";
-        }
-    }
-    void put(const custom_member& m) {
-        m.type->print(m.at, {&out_, [](void* to, std::string_view text) {
-                                 *static_cast<std::pmr::string*>(to) += text;
-                             }});
-    }
-    void put(const tensor_data& data) {
-        out_ += data.strides.empty() ? "row-major" : "strides ";
-        if (!data.strides.empty()) put(data.strides);
-    }
-    template <class T>
-        requires std::is_enum_v<T>
-    void put(T e) {
-        out_ += name_of(e);
-    }
-    template <class T>
-    void put(const std::optional<T>& o) {
-        if (o)
-            put(*o);
-        else
-            out_ += "none";
-    }
-    void put(const int_list& items) { put_all(items); }
-    template <class T>
-    void put(const list<T>& items) {
-        put_all(items);
-    }
-
-private:
-    template <class Items>
-    void put_all(const Items& items) {
-        out_ += '[';
-        bool first = true;
-        for (const auto& item : items) {
-            if (!first) out_ += ", ";
-            put(item);
-            first = false;
-        }
-        out_ += ']';
-    }
-    std::pmr::string& out_;
-    Name& name_;
-};
-
-}  // namespace detail
-
-/// Appends one argument: `[1, 1]`. `name(value)` gives what stands for a value, and `name(const graph*)`,
-/// if it takes one, for a region.
-template <class Name>
-void print_field(std::pmr::string& out, const field_info& f, const void* arguments, Name&& name) {
-    detail::printer<Name> to(out, name);
-    const void* const item = f.item_in(arguments);
-    if (item == nullptr) {
-        out += "none";
-    } else {
-        detail::visit_item(f, item, [&](const auto& as) { to.put(as); });
-    }
-}
-
-/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`; `name` is that of print_field.
-template <class Name>
-void print_arguments(std::pmr::string& out, const op_info& op, const void* arguments, Name&& name) {
-    out += '(';
-    for (const field_info& f : op) {
-        if (&f != op.begin()) out += ", ";
-        out += f.name;
-        out += '=';
-        print_field(out, f, arguments, name);
-    }
-    out += ')';
-}
-
-/// `conv2d(input=%x, …)`; the op's name is its full one.
-template <op_tag Op, class Name>
-[[nodiscard]] std::pmr::string print(Op, const args<Op>& a, Name&& name) {
-    std::pmr::string out(Op::name);
-    print_arguments(out, info_of<Op>, &a, name);
-    return out;
-}
-
-/// Are one member's values the same? Values are by identity, constants by address, NaN is the same as NaN.
-[[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
-    const void* const first = f.item_in(a);
-    const void* const second = f.item_in(b);
-    if (first == nullptr || second == nullptr) return first == second;
-    return detail::visit_item(f, first, [&]<class T>(const T& item) {
-        if constexpr (std::is_same_v<T, custom_member>) {
-            return f.custom->equal(first, second);
-        } else {
-            return detail::same(item, *static_cast<const T*>(second));
-        }
-    });
-}
-
-/// Are all arguments the same? What common subexpressions and the dispatch cache ask.
-[[nodiscard]] inline bool equal_arguments(const op_info& op, const void* a, const void* b) {
-    for (const field_info& f : op) {
-        if (!equal_field(f, a, b)) return false;
-    }
-    return true;
-}
-
-/// A hash that agrees with equal_arguments. It holds for one run of the program: values hash by address.
-[[nodiscard]] inline std::uint64_t hash_arguments(const op_info& op, const void* arguments) {
-    detail::hasher h;
-    h.add(op.name);
-    for (const field_info& f : op) {
-        const void* const item = f.item_in(arguments);
-        if (f.optional) h.add(item != nullptr);
-        if (item != nullptr) detail::visit_item(f, item, [&](const auto& as) { h.add(as); });
-    }
-    return h.state();
-}
-
-}  // namespace headrace
-
-// ---- headrace/ir/listing.hpp ----
-
-namespace headrace {
-
-/// A name for each value of a graph and its regions, no two alike, and printable. Values keep the names that
-/// they have; where two share one, or a value has none, a name made of the op and a number serves.
-class printed_names {
-public:
-    explicit printed_names(const graph& g);
-    [[nodiscard]] std::string_view operator[](value v) const;
-    /// Where a region stands among those of its graph: that with the number 0 was made first.
-    [[nodiscard]] std::size_t number_of(const graph& region) const;
-
-private:
-    struct names_of_graph {
-        const graph* owner;
-        std::size_t number;
-        std::string_view** names;  // of each result, by the node's id; null of one that is no more
-    };
-
-    // As std::qsort and std::bsearch want it: their templates cost much of what a listing costs to compile.
-    static int order_by_address(const void* a, const void* b);
-    [[nodiscard]] const names_of_graph* find(const graph* g) const;
-    // In the order in which they were made; a graph lists the last one first.
-    [[nodiscard]] static pmr_vector<const graph*> regions_of(const graph& g);
-    void claim_own(const graph& g, std::size_t number);
-    void fill_missing(const graph& g);
-    // "aten.conv2d.default" gives "conv2d".
-    static std::pmr::string base_of(const op_info& op);
-    // Makes `text` the name `as`, if no value has it.
-    bool claim(std::string_view text, std::string_view& as);
-    std::string_view unused(std::string_view base);
-
-    arena memory_{std::pmr::get_default_resource()};
-    pmr_vector<names_of_graph> graphs_;  // by their owners' addresses
-    name_table<int> taken_;                    // with the last number that was tried behind each
-};
-
-namespace detail {
-
-// What stands for a value and for a region in a listing.
-class listed_names {
-public:
-    explicit listed_names(const printed_names& names) : names_(&names) {}
-
-    std::pmr::string operator()(value v) const;
-    // By its number, as in "#0".
-    std::pmr::string operator()(const graph* region) const;
-
-private:
-    const printed_names* names_;
-};
-
-// "%x, %w, stride=[2, 2]": what equals the schema's default is left out, lists of tensors never are, and
-// tensors need no name as long as none before them was left out.
-[[nodiscard]] std::pmr::string listed_arguments(const node& n, const listed_names& names);
-
-}  // namespace detail
-
-/// One line for each node, in execution order:
-///
-///     %x: float32[1, 16, 8, 8] = input
-///     %w: float32[4, 16, 3, 3] = constant
-///     %y: float32[1, 4, 3, 3] = aten.conv2d.default(%x, %w, stride=[2, 2])
-///     output %y
-///
-/// Arguments that equal the op's defaults are left out; a region follows the node that holds it.
-[[nodiscard]] std::pmr::string listing(const graph& g);
-
-}  // namespace headrace
-
-// ---- headrace/ir/listing_definition.hpp ----
-
-namespace headrace {
-
-HEADRACE_INLINE printed_names::printed_names(const graph& g) {
-    claim_own(g, 0);
-    std::qsort(graphs_.data(), graphs_.size(), sizeof(names_of_graph), order_by_address);
-    fill_missing(g);
-}
-
-HEADRACE_INLINE int printed_names::order_by_address(const void* a, const void* b) {
-    const auto address = [](const void* names) {
-        return reinterpret_cast<std::uintptr_t>(static_cast<const names_of_graph*>(names)->owner);
-    };
-    return (address(a) > address(b)) - (address(a) < address(b));
-}
-
-HEADRACE_INLINE std::string_view printed_names::operator[](value v) const {
-    const names_of_graph* graph = v ? find(v.producer->owner) : nullptr;
-    if (graph == nullptr || v.producer->id >= graph->owner->id_bound()) return "null";
-    const std::string_view* results = graph->names[v.producer->id];
-    return results != nullptr && v.result < v.producer->result_count ? results[v.result] : "null";
-}
-
-HEADRACE_INLINE std::size_t printed_names::number_of(const graph& region) const {
-    const names_of_graph* names = find(&region);
-    if (names != nullptr) return names->number;
-    // Of a graph that is not listed here.
-    std::size_t number = 0;
-    for (const graph* other : regions_of(*region.parent())) {
-        if (other == &region) break;
-        ++number;
-    }
-    return number;
-}
-
-HEADRACE_INLINE const printed_names::names_of_graph* printed_names::find(const graph* g) const {
-    const names_of_graph key{g, 0, nullptr};
-    return static_cast<const names_of_graph*>(
-        std::bsearch(&key, graphs_.data(), graphs_.size(), sizeof(names_of_graph), order_by_address));
-}
-
-HEADRACE_INLINE pmr_vector<const graph*> printed_names::regions_of(const graph& g) {
-    pmr_vector<const graph*> regions;
-    for (const graph& region : g.regions()) regions.push_back(&region);
-    reverse(regions);
-    return regions;
-}
-
-HEADRACE_INLINE void printed_names::claim_own(const graph& g, std::size_t number) {
-    std::string_view** names = make_array<std::string_view*>(memory_, g.id_bound());
-    graphs_.push_back({&g, number, names});
-    for (const node& n : g.nodes()) {
-        names[n.id] = make_array<std::string_view>(memory_, n.result_count);
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            const std::string_view own = n.results[i].name;
-            if (!own.empty()) claim(printable(own), names[n.id][i]);
-        }
-    }
-    std::size_t next = 0;
-    for (const graph* region : regions_of(g)) claim_own(*region, next++);
-}
-
-HEADRACE_INLINE void printed_names::fill_missing(const graph& g) {
-    std::string_view* const* names = find(&g)->names;
-    for (const node& n : g.nodes()) {
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            std::string_view& name = names[n.id][i];
-            const std::string_view own = n.results[i].name;
-            if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
-        }
-    }
-    for (const graph* region : regions_of(g)) fill_missing(*region);
-}
-
-HEADRACE_INLINE std::pmr::string printed_names::base_of(const op_info& op) {
-    std::string_view text = op.name.substr(op.name.find('.') + 1);
-    std::pmr::string base(text.substr(0, text.find('.')));
-    for (char& c : base) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return base;
-}
-
-HEADRACE_INLINE bool printed_names::claim(std::string_view text, std::string_view& as) {
-    if (taken_.find(text) != nullptr) return false;
-    as = {copy_array(memory_, text.data(), text.size()), text.size()};
-    taken_.try_emplace(as);
-    return true;
-}
-
-HEADRACE_INLINE std::string_view printed_names::unused(std::string_view base) {
-    std::string_view name;
-    if (claim(base, name)) return name;
-    std::pmr::string numbered;
-    do {
-        numbered = base;
-        (numbered += '_') += number_text(++*taken_.find(base));
-    } while (!claim(numbered, name));
-    return name;
-}
-
-namespace detail {
-
-HEADRACE_INLINE std::pmr::string listed_names::operator()(value v) const {
-    std::pmr::string name(1, '%');
-    return name += (*names_)[v];
-}
-
-HEADRACE_INLINE std::pmr::string listed_names::operator()(const graph* region) const {
-    if (region->parent() == nullptr) return "none";
-    return text_of({"#", names_->number_of(*region)});
-}
-
-HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_names& names) {
-    std::pmr::string out;
-    bool positional = true;
-    for (const field_info& f : *n.op) {
-        const bool is_list = f.kind == field_kind::tensors || f.kind == field_kind::optional_tensors;
-        const bool shown = is_list || !equal_field(f, n.arguments, n.op->default_args);
-        positional = positional && shown && holds_tensors(f.kind);
-        if (!shown) continue;
-        if (!out.empty()) out += ", ";
-        if (!positional) (out += f.name) += '=';
-        print_field(out, f, n.arguments, names);
-    }
-    return out;
-}
-
-[[nodiscard]] inline std::pmr::string node_line(const node& n, const printed_names& names) {
-    const listed_names name(names);
-    std::pmr::string out;
-    for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        const value v{const_cast<node*>(&n), i};
-        (((out += i == 0 ? "" : ", ") += name(v)) += ": ") += meta_text(meta_of(v));
-    }
-    if (n.result_count != 0) out += " = ";
-    if (is<builtin::placeholder>(n)) return out += "input";
-    if (is<builtin::constant>(n)) {
-        out += "constant";
-        if (args_of<builtin::constant>(n).data.strides.empty()) return out;
-        out += ", ";
-        print_field(out, n.op->fields[0], n.arguments, name);
-        return out;
-    }
-    if (is<builtin::output>(n)) {
-        const auto* exported = n.find_annotation<output_names>();
-        out += "output";
-        std::size_t i = 0;
-        for (const value v : args_of<builtin::output>(n).values) {
-            out += i == 0 ? " " : ", ";
-            const bool named = exported != nullptr && i < exported->names.size();
-            const std::pmr::string given = named ? printable(exported->names[i]) : std::pmr::string(names[v]);
-            if (given != names[v]) (out += given) += '=';
-            out += name(v);
-            ++i;
-        }
-        return out;
-    }
-    if (const auto* opaque = args_if<builtin::opaque>(n)) {
-        ((out += printable(opaque->target)) += '(') += opaque_arguments(*opaque, name);
-        return out += ')';
-    }
-    ((out += n.op->name) += '(') += listed_arguments(n, name);
-    return out += ')';
-}
-
-inline void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
-                       std::pmr::string& out) {
-    for (const node& n : g.nodes()) {
-        ((out += indent) += node_line(n, names)) += '\n';
-        for_each_region(n, [&](const field_info&, const graph* region) {
-            if (region == nullptr || region->parent() != &g) return;
-            (((out += indent) += "    ") += listed_names(names)(region)) += ":\n";
-            list_graph(*region, names, text_of({indent, "        "}), out);
-        });
-    }
-}
-
-}  // namespace detail
-
-HEADRACE_INLINE std::pmr::string listing(const graph& g) {
-    const printed_names names(g);
-    std::pmr::string out;
-    detail::list_graph(g, names, "", out);
-    return out;
 }
 
 }  // namespace headrace
@@ -12106,6 +11401,39 @@ struct float_format {
     return sign * __builtin_ldexp(fraction + (1U << f.mantissa_bits),
                                   static_cast<int>(exponent) - bias - f.mantissa_bits);
 }
+
+}  // namespace headrace
+
+// ---- headrace/base/function_ref.hpp ----
+
+namespace headrace {
+
+/// A parameter for a function object, in functions that are no templates: C++26 has it as std::function_ref.
+/// What it refers to must outlive the call.
+template <class Signature>
+class function_ref;
+template <class Result, class... Arguments>
+class function_ref<Result(Arguments...)> {
+public:
+    template <class F>
+        requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref> &&
+                 !std::is_function_v<std::remove_reference_t<F>> &&
+                 std::is_invocable_r_v<Result, F&, Arguments...>)
+    function_ref(F&& f)  // it stands for the callable: no explicit
+        : callable_(const_cast<void*>(static_cast<const void*>(&f))),
+          call_([](void* callable, Arguments... arguments) -> Result {
+              return (*static_cast<std::remove_reference_t<F>*>(callable))(
+                  static_cast<Arguments&&>(arguments)...);
+          }) {}
+
+    Result operator()(Arguments... arguments) const {
+        return call_(callable_, static_cast<Arguments&&>(arguments)...);
+    }
+
+private:
+    void* callable_;
+    Result (*call_)(void*, Arguments...);
+};
 
 }  // namespace headrace
 
@@ -12357,12 +11685,7 @@ public:
     }
 
     /// A constant of that type and shape; `fill` writes its elements, row-major.
-    template <class Fill>
-    value constant(const tensor_meta& meta, Fill&& fill) {
-        const value v = create_constant(owner(), meta, at_->before_, std::forward<Fill>(fill));
-        owner().inherit_annotations(*v.producer, current());
-        return v;
-    }
+    value constant(const tensor_meta& meta, function_ref<void(std::span<std::byte>)> fill);
     /// A constant from elements in memory; T is the type that the dtype is stored as.
     template <class T>
     value constant(headrace::dtype type, std::span<const std::int64_t> shape, std::span<const T> elements) {
@@ -12372,15 +11695,8 @@ public:
         });
     }
     /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
-    template <class Number>
-    value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
-        if (!may_store(element_count(shape), type)) return {};
-        return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
-            const std::size_t width = traits_of(type).bits / 8U;
-            for (std::size_t i = 0; i * width != data.size(); ++i)
-                detail::store_element(number(i), type, &data[i * width]);
-        });
-    }
+    value constant_of(headrace::dtype type, std::span<const std::int64_t> shape,
+                      function_ref<scalar(std::size_t)> number);
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
     /// rank.
     value splat(scalar number, headrace::dtype type, std::size_t rank);
@@ -12520,10 +11836,12 @@ public:
                       "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         static_assert(members_fit<fit<Op, First, More...>>,
                       "emit: an op does not have such members; see no_such_members<Op, Types...>, fix them");
-        if constexpr (std::is_same_v<First, args<Op>>) {
-            return first_result(put<Op>(first));
+        if constexpr (!may_make<Op>) {
+            return {};
+        } else if constexpr (std::is_same_v<First, args<Op>>) {
+            return first_result(this->template add<Op>(first));
         } else if constexpr (members_fit<fit<Op, First, More...>>) {
-            return first_result(put<Op>(args<Op>{first, more...}));
+            return first_result(this->template add<Op>(args<Op>{first, more...}));
         } else {
             return {};
         }
@@ -12537,10 +11855,18 @@ public:
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         static_assert(results_are_inferred<inferred<Op>>,
                       "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
-        return put<Op>(a);
+        if constexpr (may_make<Op>) {
+            return this->template add<Op>(a);
+        } else {
+            return nullptr;
+        }
     }
 
 private:
+    // What is not is refused by an assertion.
+    template <class Op>
+    static constexpr bool may_make =
+        detail::listed<Op, Produces> && listed_in_its_dialect<Op> && inferable<Op>;
     template <class Op>
     using emission = std::conditional_t<detail::listed<Op, Produces>, void, not_produced<Op, Produces>>;
     // Of an op that may be emitted: one error is enough.
@@ -12553,14 +11879,6 @@ private:
                                    no_such_members<Op, Types...>>;
 
     static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
-    template <op_tag Op>
-    node* put(const args<Op>& a) {
-        if constexpr (detail::listed<Op, Produces> && listed_in_its_dialect<Op> && inferable<Op>) {
-            return this->template add<Op>(a);
-        } else {
-            return nullptr;  // refused above
-        }
-    }
 };
 
 }  // namespace headrace
@@ -12629,6 +11947,23 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
     }
     annotate_inferred(n);
     return &n;
+}
+
+HEADRACE_INLINE value emitter::constant(const tensor_meta& meta,
+                                        function_ref<void(std::span<std::byte>)> fill) {
+    const value v = create_constant(owner(), meta, at_->before_, fill);
+    owner().inherit_annotations(*v.producer, current());
+    return v;
+}
+
+HEADRACE_INLINE value emitter::constant_of(headrace::dtype type, std::span<const std::int64_t> shape,
+                                           function_ref<scalar(std::size_t)> number) {
+    if (!may_store(element_count(shape), type)) return {};
+    return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
+        const std::size_t width = traits_of(type).bits / 8U;
+        for (std::size_t i = 0; i * width != data.size(); ++i)
+            detail::store_element(number(i), type, &data[i * width]);
+    });
 }
 
 HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype type) {
@@ -12768,6 +12103,13 @@ struct node_counts {
     std::size_t inferred = 0;   ///< nodes whose `val` was inferred again; retracing only
 };
 
+/// Does this program link headrace::compiled?
+#ifdef HEADRACE_COMPILED
+inline constexpr bool links_compiled = true;
+#else
+inline constexpr bool links_compiled = false;
+#endif
+
 /// Which driver runs a pass's handlers. Both are generated from the same handlers.
 enum class driver_kind : std::uint8_t { in_place, retracing };
 
@@ -12795,7 +12137,7 @@ struct pass_code {
     struct pass_code
 #endif
 
-/// The same of a standard pass, which passes/declared_passes.hpp declares for such a program.
+/// The same of a standard pass, which passes/declared_passes.hpp declares.
 #ifdef HEADRACE_COMPILED
 #define HEADRACE_COMPILED_PASS(P) \
     HEADRACE_COMPILED_CODE(P);    \
@@ -13354,8 +12696,8 @@ constexpr auto under(rule_list<Rules...>) {
 ///
 /// From their type follow the ops that the pass targets, removes and produces.
 template <class... Lists>
-constexpr auto rules(Lists... lists) {
-    return decltype((rule_list<>{} + ... + lists)){};
+constexpr auto rules(Lists...) {
+    return boost::mp11::mp_append<rule_list<>, Lists...>{};
 }
 /// Rules whose operands and results go through a policy.
 template <class Policy, class... Lists>
@@ -13382,36 +12724,42 @@ inline constexpr auto operand_offsets = [] {
     return offsets;
 }();
 
-template <std::size_t>
-using symbol_at = operand_symbol;
+template <class Reading, std::size_t>
+using reading_at = Reading;
+template <std::size_t I>
+using symbol_at = reading_at<operand_symbol, I>;
 
 // How a rule's callable is called: with how many operands, and with the arguments after them? All of the
-// operands come first; one that needs fewer of them says so by the type of the next parameter.
+// operands come first; one that needs fewer of them says so by the type of the next parameter. Whether it is
+// asked with symbols or with terms, compilers read all of its body: what runs a rule asks with terms alone.
 struct rule_call {
     std::size_t operands = 0;
     bool arguments = false;
     bool found = false;
 };
-template <class Op, class F, std::size_t... I>
+template <class Op, class F, class Reading, std::size_t... I>
 constexpr rule_call try_call(std::index_sequence<I...>) {
-    if constexpr (requires(const F& f) { f(symbol_at<I>{}...); }) {
+    if constexpr (requires(const F& f) { f(std::declval<reading_at<Reading, I>>()...); }) {
         return {sizeof...(I), false, true};
-    } else if constexpr (requires(const F& f, const args<Op>& a) { f(symbol_at<I>{}..., a); }) {
+    } else if constexpr (requires(const F& f, const args<Op>& a) {
+                             f(std::declval<reading_at<Reading, I>>()..., a);
+                         }) {
         return {sizeof...(I), true, true};
     } else if constexpr (sizeof...(I) > 1) {
-        return try_call<Op, F>(std::make_index_sequence<sizeof...(I) - 1>{});
+        return try_call<Op, F, Reading>(std::make_index_sequence<sizeof...(I) - 1>{});
     } else {
         return {};
     }
 }
-template <class Op, class F>
-inline constexpr rule_call call_of_rule = try_call<Op, F>(std::make_index_sequence<plain_operands<Op>>{});
+template <class Op, class F, class Reading>
+inline constexpr rule_call call_of_rule =
+    try_call<Op, F, Reading>(std::make_index_sequence<plain_operands<Op>>{});
 
-template <class Op, class F, class... Readings>
+template <class Op, class F, class Reading, class... Readings>
 constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
-    if constexpr (!call_of_rule<Op, F>.found) {
+    if constexpr (!call_of_rule<Op, F, Reading>.found) {
         return unchanged;  // the fault is reported where the rule is run
-    } else if constexpr (call_of_rule<Op, F>.arguments) {
+    } else if constexpr (call_of_rule<Op, F, Reading>.arguments) {
         return F{}(operands..., a);
     } else {
         return F{}(operands...);
@@ -13419,23 +12767,29 @@ constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
 }
 template <class Op, class F, std::size_t... I>
 auto read_rule(std::index_sequence<I...>)
-    -> decltype(apply_rule<Op, F>(std::declval<const args<Op>&>(), symbol_at<I>{}...));
+    -> decltype(apply_rule<Op, F, operand_symbol>(std::declval<const args<Op>&>(), symbol_at<I>{}...));
 
 // What a rule returns when it is called with symbols.
 template <class Op, class F>
-using rule_result = decltype(read_rule<Op, F>(std::make_index_sequence<call_of_rule<Op, F>.operands>{}));
+using rule_result =
+    decltype(read_rule<Op, F>(std::make_index_sequence<call_of_rule<Op, F, operand_symbol>.operands>{}));
 
 template <class Rule>
 struct rule_facts;
 template <class Op, class F, class Policy>
 struct rule_facts<rule<Op, F, Policy>> {
     using targets = ops<Op>;
+    // Makes the nodes of the expression; false if the rule declines.
+    static bool run(emitter e, const node& n, value_list& out);
+};
+// What follows from the type of the expression. Nobody asks it of a pass that is declared.
+template <class Rule>
+struct rule_effects;
+template <class Op, class F, class Policy>
+struct rule_effects<rule<Op, F, Policy>> {
     using result = rule_result<Op, F>;
     static constexpr bool may_decline = is_optional<result> || std::is_same_v<result, unchanged_type>;
     static constexpr auto made = Policy::made | made_in<result>::value;
-
-    // Makes the nodes of the expression; false if the rule declines.
-    static bool run(emitter e, const node& n, value_list& out);
 };
 
 template <class Policy>
@@ -13462,7 +12816,8 @@ bool take_result(const Returned& returned, value_list& out) {
 
 template <class Op, class F, class Policy>
 bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& out) {
-    using fault = std::conditional_t<call_of_rule<Op, F>.found, no_fault, not_callable_with<Op>>;
+    static constexpr rule_call call = call_of_rule<Op, F, term>;
+    using fault = std::conditional_t<call.found, no_fault, not_callable_with<Op>>;
     static_assert(
         rule_takes_operands<fault>,
         "rule: its callable does not take the operands; see not_callable_with<Op>, list them in order");
@@ -13472,8 +12827,9 @@ bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& 
             return term(e, *reinterpret_cast<const value*>(bytes + operand_offsets<Op>[i]));
         };
         static_cast<void>(operand);
-        return take_result<Policy>(apply_rule<Op, F>(args_of<Op>(n), Policy::operand(operand(I))...), out);
-    }(std::make_index_sequence<call_of_rule<Op, F>.operands>{});
+        return take_result<Policy>(apply_rule<Op, F, term>(args_of<Op>(n), Policy::operand(operand(I))...),
+                                   out);
+    }(std::make_index_sequence<call.operands>{});
 }
 
 template <class Op, class... Ops>
@@ -13514,7 +12870,12 @@ struct list_facts;
 template <class... Rules>
 struct list_facts<rule_list<Rules...>> {
     using targets = joined<typename rule_facts<Rules>::targets...>;
-    static constexpr auto made = (op_set<>{} | ... | rule_facts<Rules>::made);
+};
+template <class List>
+struct list_effects;
+template <class... Rules>
+struct list_effects<rule_list<Rules...>> {
+    static constexpr auto made = (op_set<>{} | ... | rule_effects<Rules>::made);
     using dialect_list = typename std::remove_const_t<decltype(made)>::dialect_list;
 };
 // What the rules for one op do: the first that does not decline rewrites the node.
@@ -13523,7 +12884,7 @@ struct rules_together;
 template <class... Rules>
 struct rules_together<rule_list<Rules...>> {
     static constexpr bool any = sizeof...(Rules) != 0;
-    static constexpr bool may_decline = (rule_facts<Rules>::may_decline && ...);
+    static constexpr bool may_decline() { return (rule_effects<Rules>::may_decline && ...); }
 
     static bool run(emitter e, const node& n, value_list& out) {
         return ((rule_facts<Rules>::run(e, n, out) || e.failed()) || ...);
@@ -13595,8 +12956,8 @@ struct pass_list {
 };
 
 /// What is known of a pass whose definition is elsewhere, as a pass without handlers: its lists, its flags,
-/// `removes`, the ops that are gone after it, and `is_compiled`, whether headrace::compiled holds its code.
-/// passes/declared_passes.hpp specializes it, derived from one of the bases below.
+/// `removes`, the ops that are gone after it, and `is_compiled`, whether headrace::compiled holds its code
+/// and this program links it. passes/declared_passes.hpp specializes it, derived from one of the bases below.
 template <class P>
 struct declared_pass {};
 
@@ -13621,10 +12982,12 @@ concept pass_type =
 
 /// Bases of declarations: of passes with handlers, and of passes over the whole graph.
 struct declared_rewrites : pass {
-    static constexpr bool is_compiled = true;
+    static constexpr bool is_compiled = links_compiled;
+    static constexpr bool has_options = false;
 };
 struct declared_graph_pass : pass {
-    static constexpr bool is_compiled = true;
+    static constexpr bool is_compiled = links_compiled;
+    static constexpr bool has_options = false;
     result<std::size_t> operator()(graph& g, pass_context& context) const;  // never defined
 };
 
@@ -13727,7 +13090,7 @@ namespace detail {
 template <class P>
 using declared_by = decltype(own_produces<P>());
 template <class P>
-inline constexpr const auto& made_by_rules = list_facts<rules_of<P>>::made;
+inline constexpr const auto& made_by_rules = list_effects<rules_of<P>>::made;
 
 template <class P>
 auto find_produces() {
@@ -13868,7 +13231,7 @@ inline constexpr handler_kind kind_of_result =
 template <class P, class Op>
 constexpr handler_kind kind_of_handler() {
     if constexpr (has_rule<P, Op>) {
-        return rules_for_op<P, Op>::may_decline ? handler_kind::may_decline : handler_kind::rewrites;
+        return rules_for_op<P, Op>::may_decline() ? handler_kind::may_decline : handler_kind::rewrites;
     } else if constexpr (handles<P, Op>) {
         return kind_of_result<handler_result_t<P, Op>>;
     } else {
@@ -15664,7 +15027,7 @@ private:
             detail::with_dialects_of<
                 detail::with_dialects_of<typename source_set_type::dialect_list, targets_of<Passes>...>,
                 detail::declared_by<detail::pass_facts<Passes>>...>,
-            typename detail::list_facts<detail::rules_of<detail::pass_facts<Passes>>>::dialect_list...>,
+            typename detail::list_effects<detail::rules_of<detail::pass_facts<Passes>>>::dialect_list...>,
         typename legal_set_type::dialect_list>;
     using set_type = typename detail::set_over<universe>::type;
 
@@ -15782,16 +15145,16 @@ public:
     /// run could not go on. Whoever runs it asks `for_each_illegal` afterwards.
     [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
                                                     const run_options& options = {}) {
-        static_assert(
-            is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
-            "pass: its code is not here; see only_declared<Pass>, include the header that defines it");
+        static_assert(is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+                      "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
+                      "or its header");
         return pipeline_steps{steps_, infos_}.run(g, context, options);
     }
     /// The same as data, for other ways to run them.
     [[nodiscard]] static constexpr pipeline_steps steps() {
-        static_assert(
-            is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
-            "pass: its code is not here; see only_declared<Pass>, include the header that defines it");
+        static_assert(is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+                      "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
+                      "or its header");
         return {steps_, infos_};
     }
 
@@ -15958,7 +15321,7 @@ namespace headrace {
 /// Matches numbers beside expressions. A template parameter, not `double`: as candidates for `int == int`,
 /// clang 16 takes operators without a class among their parameters for errors.
 template <class T>
-concept plain_number = !reading<T> && std::convertible_to<T, double>;
+concept plain_number = !__is_class(T) && std::convertible_to<T, double>;
 
 /// A number beside an expression is a constant of its dtype that broadcasts with it.
 [[nodiscard]] inline term constant_beside(const term& x, double number) { return x.constant(number); }
@@ -16055,14 +15418,14 @@ template <reading X>
 }
 
 /// Base of policies by which a result is rounded once to its own type, as PyTorch rounds those that it
-/// computes of float16 and bfloat16.
+/// computes of float16 and bfloat16. Of templates, so that only what is used is compiled.
 struct rounded_once {
     static constexpr auto made = ops_in<aten::_to_copy>;
-    static term result(const term& y, std::uint32_t i) { return in_result_type(y, i); }
+    static term result(const reading auto& y, std::uint32_t i) { return in_result_type(y, i); }
 };
 /// The policy of functions of real numbers: they are computed in float32.
 struct in_float32 : rounded_once {
-    static term operand(const term& x) { return as(x, dtype::float32); }
+    static term operand(const reading auto& x) { return as(x, dtype::float32); }
 };
 /// Rules over real numbers.
 template <class... Lists>
@@ -16078,7 +15441,7 @@ template <reading X>
 }
 /// The policy of arithmetic on real numbers and integers alike.
 struct widely : rounded_once {
-    static term operand(const term& x) { return in_wide_type(x); }
+    static term operand(const reading auto& x) { return in_wide_type(x); }
 };
 /// Rules over real numbers and integers.
 template <class... Lists>

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -22,7 +22,6 @@
 #include <numeric>
 #include <optional>
 #include <queue>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,10 +31,2220 @@
 #include <utility>
 #include <vector>
 
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/boykov_kolmogorov_max_flow.hpp>
-
 #include "headrace.hpp"
+
+// ---- headrace/passes/declared_passes.hpp ----
+
+namespace headrace {
+
+struct add_at_unit_scale;
+struct blend_conditions;
+struct canonical_arithmetic;
+struct canonical_casts;
+struct canonical_convolutions;
+struct canonical_fills;
+struct canonical_pooling;
+struct canonical_quantization;
+struct canonical_variants;
+struct canonicalize_arithmetic;
+struct canonicalize_casts;
+struct canonicalize_convolutions;
+struct canonicalize_fills;
+struct canonicalize_pooling;
+struct canonicalize_quantization;
+struct canonicalize_variants;
+struct choose_layouts;
+struct constant_evaluator;
+struct constants_folded;
+struct constants_in_regions;
+struct convolve_sums;
+struct copy_before_planes;
+struct crop_after_transpose;
+struct decompose_adaptive_pooling;
+struct decompose_add_sub_alpha;
+struct decompose_as_strided;
+struct decompose_attention;
+struct decompose_batch_norm;
+struct decompose_bicubic;
+struct decompose_blocks;
+struct decompose_comparisons;
+struct decompose_cumprod;
+struct decompose_dilated_pooling;
+struct decompose_division;
+struct decompose_einsum;
+struct decompose_elu;
+struct decompose_erfinv;
+struct decompose_exponentials;
+struct decompose_fused_arithmetic;
+struct decompose_gelu;
+struct decompose_grouped_convolution;
+struct decompose_hyperbolic;
+struct decompose_limits;
+struct decompose_masks;
+struct decompose_matmul;
+struct decompose_mean;
+struct decompose_normalization;
+struct decompose_norms;
+struct decompose_partial_writes;
+struct decompose_pow;
+struct decompose_predicates;
+struct decompose_quantization;
+struct decompose_rearrangements;
+struct decompose_rectifiers;
+struct decompose_recurrent;
+struct decompose_repeats;
+struct decompose_roll;
+struct decompose_rounding;
+struct decompose_sampling;
+struct decompose_shuffles;
+struct decompose_sigmoids;
+struct decompose_softmax;
+struct decompose_sort;
+struct decompose_stack;
+struct decompose_topk;
+struct decompose_transposed_volumes;
+struct decompose_trigonometric;
+struct decompose_var;
+struct decompose_volumes;
+struct decompose_windows;
+struct decomposition;
+struct distinct_outputs;
+struct duplicates_merged;
+struct ensure_distinct_outputs;
+struct expand_bits;
+struct expand_extrema;
+struct expand_gather;
+struct expand_moves;
+struct expand_resize;
+struct expand_windows;
+struct expansion;
+struct function_decomposition;
+struct functional;
+struct functionalize;
+struct functions_tabulated;
+struct fuse_clamps;
+struct fuse_rescales;
+struct fuse_reshapes;
+struct fuse_transposes;
+struct halve_windows;
+struct hoist_casts;
+struct inline_regions;
+struct interface_quantized;
+struct join_groups;
+struct join_patches;
+struct lay_out_interface;
+struct layouts_chosen;
+struct legalization;
+struct legalize_any_all;
+struct legalize_argmax;
+struct legalize_binary;
+struct legalize_bitwise;
+struct legalize_cast;
+struct legalize_clamp;
+struct legalize_comparison;
+struct legalize_concat;
+struct legalize_control_flow;
+struct legalize_convolution;
+struct legalize_creation;
+struct legalize_cumsum;
+struct legalize_expand;
+struct legalize_flip;
+struct legalize_gather;
+struct legalize_index;
+struct legalize_index_put;
+struct legalize_limits;
+struct legalize_logical;
+struct legalize_matmul;
+struct legalize_one_hot;
+struct legalize_pad;
+struct legalize_permutes;
+struct legalize_pooling;
+struct legalize_products;
+struct legalize_resize;
+struct legalize_scatter;
+struct legalize_slices;
+struct legalize_splits;
+struct legalize_sums;
+struct legalize_unary;
+struct legalize_views;
+struct legalize_where;
+struct lower_quantized;
+struct merge_duplicates;
+struct merge_equal_constants;
+struct merge_selections;
+struct merge_transposed_axes;
+struct move_constants_into_regions;
+struct narrow_int64;
+struct narrow_types;
+struct no_dead_code;
+struct nodes_sorted;
+struct noops_removed;
+struct number_booleans;
+struct pack_int4_weights;
+struct pair_columns;
+struct pool_maxima;
+struct quantization_lowered;
+struct quantize_interface;
+struct quantized_constants_folded;
+struct quantized_ops_lowered;
+struct quantizers_merged;
+struct read_blocks;
+struct read_last_column;
+struct regions_inlined;
+struct remove_dead_code;
+struct remove_noop;
+struct remove_noop_layout;
+struct remove_whole_clamps;
+struct rescale_before_moving;
+struct scalars_to_tensors;
+struct select_by_convolution;
+struct sort_topologically;
+struct split_convolutions;
+struct stage_image;
+struct tabulate_functions;
+struct tensor_operands;
+struct tosa_only;
+struct transpose_before_matmul;
+struct transpose_by_convolution;
+struct tuning;
+struct unit_alpha;
+template <class Evaluator>
+struct fold_constants;
+template <class Evaluator>
+struct fold_quantized_constants;
+
+template <>
+struct declared_pass<inline_regions> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "inlines the graphs of wrap_with_set_grad_enabled and wrap_with_autocast";
+    using ensures = pass_list<regions_inlined>;
+    using targets =
+        ops<higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast,
+            higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast>;
+    using removes = targets;
+    using produces = ops<>;
+};
+HEADRACE_COMPILED_PASS(inline_regions);
+
+template <>
+struct declared_pass<move_constants_into_regions> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "moves constants that are operands of cond and while_loop into their regions";
+    using runs_after = pass_list<regions_inlined>;
+    using ensures = pass_list<constants_in_regions>;
+    using targets = ops<higher_order::cond, higher_order::while_loop>;
+    using removes = ops<>;
+    using produces = ops<higher_order::cond, higher_order::while_loop>;
+};
+HEADRACE_COMPILED_PASS(move_constants_into_regions);
+
+template <>
+struct declared_pass<functionalize> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "makes in-place ops functional: later readers get what was written, through views as well";
+    using runs_after = pass_list<regions_inlined>;
+    using ensures = pass_list<functional>;
+    using targets =
+        ops<aten::celu_inplace, aten::elu_inplace, aten::gelu_inplace, aten::hardsigmoid_inplace,
+            aten::hardswish_inplace, aten::hardtanh_inplace, aten::leaky_relu_inplace, aten::mish_inplace,
+            aten::relu6_inplace, aten::relu_inplace, aten::selu_inplace, aten::sigmoid_inplace,
+            aten::silu_inplace, aten::tanh_inplace, aten::threshold_inplace, aten::abs_inplace,
+            aten::ceil_inplace, aten::exp_inplace, aten::floor_inplace, aten::log_inplace, aten::neg_inplace,
+            aten::reciprocal_inplace, aten::round_inplace, aten::rsqrt_inplace, aten::sqrt_inplace,
+            aten::square_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor,
+            aten::div_inplace_scalar, aten::div_inplace_tensor, aten::mul_inplace_scalar,
+            aten::mul_inplace_tensor, aten::pow_inplace_scalar, aten::pow_inplace_tensor,
+            aten::sub_inplace_scalar, aten::sub_inplace_tensor, aten::clamp_inplace, aten::clamp_max_inplace,
+            aten::clamp_min_inplace, aten::ne_inplace_scalar, aten::ne_inplace_tensor, aten::detach_inplace,
+            aten::squeeze_inplace_dim, aten::index_copy_inplace, aten::index_put_inplace,
+            aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor, aten::copy_inplace,
+            aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor, aten::zero_inplace>;
+    using removes = ops<>;
+    using produces = ops<aten::permute, aten::view, aten::select_scatter, aten::slice_scatter>;
+};
+HEADRACE_COMPILED_PASS(functionalize);
+
+template <>
+struct declared_pass<canonicalize_variants> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "renames in-place ops, `_copy` variants and synonyms to one form each";
+    using runs_after = pass_list<functional>;
+    using ensures = pass_list<canonical_variants>;
+    using targets =
+        ops<aten::celu_inplace, aten::elu_inplace, aten::gelu_inplace, aten::hardsigmoid_inplace,
+            aten::hardswish_inplace, aten::hardtanh_inplace, aten::leaky_relu_inplace, aten::mish_inplace,
+            aten::relu6_inplace, aten::relu_inplace, aten::selu_inplace, aten::sigmoid_inplace,
+            aten::silu_inplace, aten::tanh_inplace, aten::threshold_inplace, aten::abs_inplace,
+            aten::ceil_inplace, aten::exp_inplace, aten::floor_inplace, aten::log_inplace, aten::neg_inplace,
+            aten::reciprocal_inplace, aten::round_inplace, aten::rsqrt_inplace, aten::sqrt_inplace,
+            aten::square_inplace, aten::add_inplace_scalar, aten::add_inplace_tensor,
+            aten::div_inplace_scalar, aten::div_inplace_tensor, aten::divide_tensor, aten::max_other,
+            aten::min_other, aten::mul_inplace_scalar, aten::mul_inplace_tensor, aten::multiply_tensor,
+            aten::pow_inplace_scalar, aten::pow_inplace_tensor, aten::sub_inplace_scalar,
+            aten::sub_inplace_tensor, aten::subtract_tensor, aten::true_divide_tensor, aten::clamp_inplace,
+            aten::clamp_max_inplace, aten::clamp_min_inplace, aten::clip, aten::ne_inplace_scalar,
+            aten::ne_inplace_tensor, aten::and_scalar, aten::and_tensor, aten::lshift_scalar,
+            aten::lshift_tensor, aten::or_scalar, aten::or_tensor, aten::rshift_scalar, aten::rshift_tensor,
+            aten::xor_scalar, aten::xor_tensor, aten::alias_copy, aten::as_strided_copy, aten::detach_copy,
+            aten::detach_inplace, aten::diagonal_copy, aten::expand_copy, aten::narrow_copy,
+            aten::permute_copy, aten::select_copy_int, aten::slice_copy_tensor, aten::squeeze_copy,
+            aten::squeeze_copy_dim, aten::squeeze_copy_dims, aten::squeeze_inplace_dim, aten::t_copy,
+            aten::transpose_copy_int, aten::unfold_copy, aten::unsqueeze_copy, aten::view_copy,
+            aten::split_copy_tensor, aten::split_sizes, aten::split_with_sizes_copy, aten::unbind_copy_int,
+            aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::concat, aten::index_copy_inplace,
+            aten::index_put_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
+            aten::copy_inplace, aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
+            aten::lift_fresh_copy, aten::expand_as, aten::reshape_as, aten::view_as>;
+    using removes = targets;
+    using produces =
+        ops<aten::celu, aten::elu, aten::gelu, aten::hardsigmoid, aten::hardswish, aten::hardtanh,
+            aten::leaky_relu, aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid, aten::silu,
+            aten::tanh, aten::threshold, aten::abs, aten::ceil, aten::exp, aten::floor, aten::log, aten::neg,
+            aten::reciprocal, aten::round, aten::rsqrt, aten::sqrt, aten::square, aten::add_scalar,
+            aten::add_tensor, aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum,
+            aten::mul_scalar, aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor,
+            aten::sub_scalar, aten::sub_tensor, aten::clamp, aten::clamp_max, aten::clamp_min,
+            aten::ne_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::bitwise_and_tensor,
+            aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar,
+            aten::bitwise_or_tensor, aten::bitwise_right_shift_tensor,
+            aten::bitwise_right_shift_tensor_scalar, aten::bitwise_xor_scalar, aten::bitwise_xor_tensor,
+            aten::alias, aten::as_strided, aten::detach, aten::diagonal, aten::expand, aten::narrow,
+            aten::permute, aten::reshape, aten::select_int, aten::slice_tensor, aten::squeeze,
+            aten::squeeze_dim, aten::squeeze_dims, aten::t, aten::transpose_int, aten::unfold,
+            aten::unsqueeze, aten::view, aten::split_tensor, aten::split_with_sizes, aten::unbind_int,
+            aten::cat, aten::index_copy, aten::index_put, aten::masked_fill_scalar, aten::masked_fill_tensor,
+            aten::copy, aten::dropout, aten::fill_scalar, aten::fill_tensor, aten::lift_fresh,
+            aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(canonicalize_variants);
+
+template <>
+struct declared_pass<canonicalize_arithmetic> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "rsub, square and remainder of a number as other ops";
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_arithmetic>;
+    using targets = ops<aten::rsub_tensor, aten::rsub_scalar, aten::square, aten::remainder_scalar_tensor>;
+    using removes = targets;
+    using produces = ops<aten::pow_tensor_scalar, aten::remainder_tensor, aten::sub_tensor>;
+};
+HEADRACE_COMPILED_PASS(canonicalize_arithmetic);
+
+template <>
+struct declared_pass<canonicalize_casts> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "writes every cast as _to_copy with a dtype alone";
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_casts>;
+    using targets =
+        ops<aten::sum, aten::sum_dim_intlist, aten::prod, aten::prod_dim_int, aten::cumsum, aten::to_device,
+            aten::to_dtype, aten::to_dtype_layout, aten::to_other, aten::type_as,
+            dim_order_ops::_to_dim_order_copy, aten::copy>;
+    using removes =
+        ops<aten::copy, aten::to_device, aten::to_dtype, aten::to_dtype_layout, aten::to_other, aten::type_as,
+            dim_order_ops::_to_dim_order_copy>;
+    using produces =
+        ops<aten::cumsum, aten::prod, aten::prod_dim_int, aten::sum, aten::sum_dim_intlist, aten::expand,
+            aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(canonicalize_casts);
+
+template <>
+struct declared_pass<canonicalize_fills> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "writes every tensor of equal elements as full or expand";
+    using runs_after = pass_list<functional, canonical_variants>;
+    using ensures = pass_list<canonical_fills>;
+    using targets =
+        ops<aten::empty_like, aten::empty_memory_format, aten::new_empty, aten::new_zeros, aten::zeros,
+            aten::zeros_like, aten::zero_inplace, dim_order_ops::_empty_dim_order, aten::new_ones, aten::ones,
+            aten::ones_like, aten::full_like, aten::new_full, aten::scalar_tensor, aten::fill_scalar,
+            aten::fill_tensor>;
+    using removes = targets;
+    using produces = ops<aten::expand, aten::full, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(canonicalize_fills);
+
+template <>
+struct declared_pass<remove_noop> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "removes copies, inference-time dropout and other ops that return their operand";
+    using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
+    using ensures = pass_list<noops_removed>;
+    using targets =
+        ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
+            aten::sym_constrain_range, aten::sym_constrain_range_for_size, aten::alias, aten::detach,
+            aten::clone, aten::contiguous, aten::lift_fresh, dim_order_ops::_clone_dim_order, aten::expand,
+            aten::expand_as, aten::broadcast_to, aten::_to_copy, aten::dropout>;
+    using removes =
+        ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::dropout, aten::lift_fresh,
+            aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
+            aten::sym_constrain_range, aten::sym_constrain_range_for_size, dim_order_ops::_clone_dim_order>;
+    using produces = ops<>;
+};
+HEADRACE_COMPILED_PASS(remove_noop);
+
+template <>
+struct declared_pass<hoist_casts> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "moves casts from integers to floats ahead of ops that only move elements";
+    using runs_after = pass_list<canonical_casts, canonical_fills>;
+    using runs_before = pass_list<functions_tabulated, narrow_types>;
+    using targets = ops<aten::_to_copy>;
+    using removes = ops<>;
+    using produces = ops<aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(hoist_casts);
+
+template <>
+struct declared_pass<scalars_to_tensors> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "numbers beside tensors as constants: Scalar overloads as Tensor overloads";
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<tensor_operands>;
+    using targets =
+        ops<aten::add_scalar, aten::sub_scalar, aten::mul_scalar, aten::div_scalar, aten::div_scalar_mode,
+            aten::floor_divide_scalar, aten::remainder_scalar, aten::fmod_scalar, aten::eq_scalar,
+            aten::ne_scalar, aten::gt_scalar, aten::ge_scalar, aten::lt_scalar, aten::le_scalar,
+            aten::bitwise_and_scalar, aten::bitwise_or_scalar, aten::bitwise_xor_scalar,
+            aten::bitwise_right_shift_tensor_scalar, aten::bitwise_left_shift_tensor_scalar,
+            aten::where_scalar, aten::where_scalarother, aten::where_scalarself>;
+    using removes = targets;
+    using produces =
+        ops<aten::add_tensor, aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::fmod_tensor,
+            aten::mul_tensor, aten::remainder_tensor, aten::sub_tensor, aten::eq_tensor, aten::ge_tensor,
+            aten::gt_tensor, aten::le_tensor, aten::lt_tensor, aten::ne_tensor, aten::bitwise_and_tensor,
+            aten::bitwise_left_shift_tensor, aten::bitwise_or_tensor, aten::bitwise_right_shift_tensor,
+            aten::bitwise_xor_tensor, aten::where_self>;
+};
+HEADRACE_COMPILED_PASS(scalars_to_tensors);
+
+template <>
+struct declared_pass<decompose_add_sub_alpha> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "add(x, y, α) as x + α·y and sub(x, y, α) as x - α·y, unless α is 1";
+    using runs_after = pass_list<canonical_arithmetic, tensor_operands>;
+    using ensures = pass_list<unit_alpha>;
+    using targets = ops<aten::add_tensor, aten::sub_tensor>;
+    using removes = ops<>;
+    using produces = ops<aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_add_sub_alpha);
+
+template <>
+struct declared_pass<canonicalize_convolutions> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "every convolution as aten.convolution over a batch";
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_convolutions>;
+    using targets =
+        ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
+            aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
+            aten::conv_transpose3d_input, aten::convolution>;
+    using removes =
+        ops<aten::conv1d, aten::conv1d_padding, aten::conv2d, aten::conv2d_padding, aten::conv3d,
+            aten::conv3d_padding, aten::conv_transpose1d, aten::conv_transpose2d_input,
+            aten::conv_transpose3d_input>;
+    using produces = ops<aten::convolution, aten::squeeze_dim, aten::unsqueeze, aten::constant_pad_nd>;
+};
+HEADRACE_COMPILED_PASS(canonicalize_convolutions);
+
+template <>
+struct declared_pass<canonicalize_pooling> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "poolings over one axis or without a batch as poolings over [N, C, H, W]";
+    using runs_after = pass_list<canonical_variants>;
+    using ensures = pass_list<canonical_pooling>;
+    using targets =
+        ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d, aten::avg_pool2d, aten::max_pool2d,
+            aten::adaptive_avg_pool2d, aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices,
+            aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>;
+    using removes =
+        ops<aten::adaptive_avg_pool1d, aten::_adaptive_avg_pool2d, aten::adaptive_max_pool1d,
+            aten::avg_pool1d, aten::max_pool1d, aten::max_pool2d_with_indices>;
+    using produces =
+        ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::avg_pool2d, aten::max_pool2d,
+            aten::squeeze_dim, aten::unsqueeze>;
+};
+HEADRACE_COMPILED_PASS(canonicalize_pooling);
+
+template <>
+struct declared_pass<canonicalize_quantization> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "quantization parameters as numbers, uint8 as int8";
+    using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
+    using ensures = pass_list<canonical_quantization>;
+    using targets =
+        ops<quantized_decomposed::quantize_per_tensor_tensor,
+            quantized_decomposed::quantize_per_tensor_tensor2,
+            quantized_decomposed::dequantize_per_tensor_tensor,
+            quantized_decomposed::dequantize_per_tensor_tensor2, quantized_decomposed::quantize_per_tensor,
+            quantized_decomposed::dequantize_per_tensor>;
+    using removes =
+        ops<quantized_decomposed::quantize_per_tensor_tensor,
+            quantized_decomposed::quantize_per_tensor_tensor2,
+            quantized_decomposed::dequantize_per_tensor_tensor,
+            quantized_decomposed::dequantize_per_tensor_tensor2>;
+    using produces =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
+};
+HEADRACE_COMPILED_PASS(canonicalize_quantization);
+
+template <>
+struct declared_pass<tabulate_functions> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "q(f(dq(x))) = table[x], for any elementwise function f";
+    using runs_after = pass_list<canonical_quantization, noops_removed, tensor_operands, unit_alpha>;
+    using runs_before = pass_list<quantized_constants_folded>;
+    using ensures = pass_list<functions_tabulated>;
+    using invalidates = pass_list<quantized_constants_folded>;
+    using targets = ops<quantized_decomposed::quantize_per_tensor>;
+    using removes = ops<>;
+    using produces = ops<tosa::table, tosa::reshape, tosa::rescale, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(tabulate_functions);
+
+template <class Evaluator>
+struct declared_pass<fold_quantized_constants<Evaluator>> : declared_graph_pass {
+    static constexpr bool is_compiled =
+        links_compiled && std::is_same_v<Evaluator, constant_evaluator>;
+    static constexpr std::string_view name = "fold_quantized_constants";
+    static constexpr std::string_view summary =
+        "computes constant nodes of graphs with quantized parts";
+    static constexpr bool repeatable = true;
+    using runs_after = pass_list<functional, canonical_quantization>;
+    using ensures = pass_list<quantized_constants_folded>;
+    using targets =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
+            quantized_decomposed::dequantize_per_channel>;
+    using removes = ops<>;
+    using produces = ops<builtin::constant>;
+};
+
+template <>
+struct declared_pass<merge_duplicates> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "merges nodes that compute the same from the same operands";
+    static constexpr bool repeatable = true;
+    using runs_after = pass_list<functional, canonical_quantization>;
+    using ensures = pass_list<quantizers_merged, duplicates_merged>;
+    using invalidates = pass_list<distinct_outputs>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<>;
+};
+HEADRACE_COMPILED_PASS(merge_duplicates);
+
+template <>
+struct declared_pass<decompose_rearrangements> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "mT, rot90, diagonal, hstack, diff and other NumPy forms as permute, flip, cat, sub";
+    using phase = decomposition;
+    using targets =
+        ops<aten::hstack, aten::vstack, aten::dstack, aten::column_stack, aten::broadcast_tensors, aten::diff,
+            aten::ravel, aten::fliplr, aten::flipud, aten::numpy_t, aten::diagonal, aten::m_t, aten::rot90>;
+    using removes = targets;
+    using produces =
+        ops<aten::sub_tensor, aten::ne_tensor, aten::expand, aten::movedim_intlist, aten::narrow,
+            aten::permute, aten::reshape, aten::slice_tensor, aten::cat, aten::flip>;
+};
+HEADRACE_COMPILED_PASS(decompose_rearrangements);
+
+template <>
+struct declared_pass<decompose_normalization> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "layer, group, instance, rms norm as (x - mean(x)) · rsqrt(var(x) + ε) · w + b";
+    using phase = decomposition;
+    using targets =
+        ops<aten::layer_norm, aten::native_layer_norm, aten::group_norm, aten::native_group_norm,
+            aten::instance_norm, aten::rms_norm, aten::_weight_norm>;
+    using removes = targets;
+    using produces =
+        ops<aten::batch_norm, aten::rsqrt, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
+            aten::mean_dim, aten::sum_dim_intlist, aten::view, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_normalization);
+
+template <>
+struct declared_pass<decompose_recurrent> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lstm, gru, rnn as linear layers and gates, unrolled over time";
+    using phase = decomposition;
+    using targets =
+        ops<aten::gru_input, aten::lstm_input, aten::rnn_relu_input, aten::rnn_tanh_input, aten::lstm_cell,
+            aten::gru_cell, aten::rnn_tanh_cell, aten::rnn_relu_cell>;
+    using removes = targets;
+    using produces =
+        ops<aten::linear, aten::relu, aten::sigmoid, aten::tanh, aten::add_tensor, aten::mul_tensor,
+            aten::sub_tensor, aten::select_int, aten::slice_tensor, aten::cat, aten::stack>;
+};
+HEADRACE_COMPILED_PASS(decompose_recurrent);
+
+template <>
+struct declared_pass<decompose_attention> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "attention as softmax(q·√s @ (k·√s)ᵀ + mask) @ v";
+    using phase = decomposition;
+    using targets = ops<aten::scaled_dot_product_attention>;
+    using removes = targets;
+    using produces =
+        ops<aten::matmul, aten::_safe_softmax, aten::softmax_int, aten::add_tensor, aten::mul_tensor,
+            aten::expand, aten::transpose_int, aten::unsqueeze, aten::view, aten::where_self>;
+};
+HEADRACE_COMPILED_PASS(decompose_attention);
+
+template <>
+struct declared_pass<decompose_einsum> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "einsum as products of matrices, two operands at a time from the left";
+    using phase = decomposition;
+    using targets = ops<aten::einsum>;
+    using removes = targets;
+    using produces = ops<aten::matmul, aten::sum_dim_intlist, aten::permute, aten::view>;
+};
+HEADRACE_COMPILED_PASS(decompose_einsum);
+
+template <>
+struct declared_pass<decompose_bicubic> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "bicubic resampling as R · x · Sᵀ, with constant weights R and S";
+    using phase = decomposition;
+    using targets = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
+    using removes = targets;
+    using produces = ops<aten::matmul, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_bicubic);
+
+template <>
+struct declared_pass<decompose_sampling> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "grid_sampler as weighted rows of a table of pixels";
+    using phase = decomposition;
+    using runs_before = pass_list<decompose_rounding>;
+    using targets = ops<aten::grid_sampler, aten::grid_sampler_2d>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::floor, aten::round, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
+            aten::clamp, aten::ge_tensor, aten::logical_and, aten::permute, aten::reshape, aten::select_int,
+            aten::unsqueeze, aten::embedding, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_sampling);
+
+template <>
+struct declared_pass<decompose_matmul> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "mm, mv, dot, matmul as bmm; addmm as beta·self + alpha·product";
+    using phase = decomposition;
+    using targets =
+        ops<aten::mm, aten::mv, aten::dot, aten::matmul, aten::outer, aten::addmm, aten::baddbmm,
+            aten::linear>;
+    using removes = ops<aten::addmm, aten::baddbmm, aten::dot, aten::matmul, aten::mm, aten::mv, aten::outer>;
+    using produces =
+        ops<aten::bmm, aten::add_tensor, aten::mul_tensor, aten::expand, aten::permute, aten::view>;
+};
+HEADRACE_COMPILED_PASS(decompose_matmul);
+
+template <>
+struct declared_pass<decompose_batch_norm> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "batch_norm(x) as x·s + (bias - mean·s); folded into a convolution before it";
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_grouped_convolution, decompose_transposed_volumes>;
+    using targets =
+        ops<aten::batch_norm, aten::native_batch_norm, aten::_native_batch_norm_legit_no_stats,
+            aten::_native_batch_norm_legit, aten::_native_batch_norm_legit_no_training>;
+    using removes = targets;
+    using produces =
+        ops<aten::convolution, aten::rsqrt, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
+            aten::mean_dim, aten::view, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_batch_norm);
+
+template <>
+struct declared_pass<join_groups> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "a quantized convolution of groups as one of all channels, with weights of zero";
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_grouped_convolution>;
+    using targets = ops<aten::convolution>;
+    using removes = ops<>;
+    using produces =
+        ops<aten::convolution, quantized_decomposed::dequantize_per_channel,
+            quantized_decomposed::dequantize_per_tensor>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(join_groups);
+
+template <>
+struct declared_pass<decompose_grouped_convolution> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "a grouped convolution as one convolution for each group, concatenated";
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using runs_before = pass_list<decompose_transposed_volumes>;
+    using targets = ops<aten::convolution>;
+    using removes = ops<>;
+    using produces = ops<aten::convolution, aten::slice_tensor, aten::cat>;
+};
+HEADRACE_COMPILED_PASS(decompose_grouped_convolution);
+
+template <>
+struct declared_pass<decompose_transposed_volumes> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "transposed conv3d as a conv3d of the spread input by the flipped weight";
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_convolutions>;
+    using targets = ops<aten::convolution>;
+    using removes = ops<>;
+    using produces =
+        ops<aten::convolution, aten::narrow, aten::reshape, aten::transpose_int, aten::flip,
+            aten::constant_pad_nd>;
+};
+HEADRACE_COMPILED_PASS(decompose_transposed_volumes);
+
+template <>
+struct declared_pass<decompose_volumes> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "3-d pooling and upsampling as 2-d of every slice, then of every column";
+    using phase = decomposition;
+    using runs_before = pass_list<decompose_dilated_pooling>;
+    using targets =
+        ops<aten::max_pool3d, aten::max_pool3d_with_indices, aten::adaptive_avg_pool3d,
+            aten::_adaptive_avg_pool3d, aten::upsample_nearest3d, aten::upsample_nearest3d_vec,
+            aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec, aten::avg_pool3d,
+            aten::adaptive_max_pool3d>;
+    using removes = targets;
+    using produces =
+        ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::avg_pool2d, aten::max_pool2d,
+            aten::reshape, aten::upsample_bilinear2d, aten::upsample_nearest2d>;
+};
+HEADRACE_COMPILED_PASS(decompose_volumes);
+
+template <>
+struct declared_pass<decompose_adaptive_pooling> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "adaptive pooling as one pooling of equal bins, or bin by bin and concatenated";
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_pooling>;
+    using targets = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
+    using removes = targets;
+    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
+};
+HEADRACE_COMPILED_PASS(decompose_adaptive_pooling);
+
+template <>
+struct declared_pass<decompose_dilated_pooling> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "max over a dilated window, or of int32, as max of its taps, slices of the input";
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_pooling>;
+    using targets = ops<aten::max_pool2d>;
+    using removes = ops<>;
+    using produces = ops<aten::maximum, aten::slice_tensor, aten::constant_pad_nd>;
+};
+HEADRACE_COMPILED_PASS(decompose_dilated_pooling);
+
+template <>
+struct declared_pass<decompose_stack> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "stack(x, y) as cat(x[None], y[None]) along the new axis";
+    using phase = decomposition;
+    using targets = ops<aten::stack>;
+    using removes = targets;
+    using produces = ops<aten::unsqueeze, aten::cat>;
+};
+HEADRACE_COMPILED_PASS(decompose_stack);
+
+template <>
+struct declared_pass<decompose_roll> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "roll(x, s) as cat(x[-s:], x[:-s]), axis by axis, or of the flat tensor";
+    using phase = decomposition;
+    using targets = ops<aten::roll>;
+    using removes = targets;
+    using produces = ops<aten::narrow, aten::reshape, aten::cat>;
+};
+HEADRACE_COMPILED_PASS(decompose_roll);
+
+template <>
+struct declared_pass<decompose_repeats> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "repeat_interleave as x[…, None] expanded and viewed; meshgrid as expands";
+    using phase = decomposition;
+    using targets = ops<aten::meshgrid_indexing, aten::repeat_interleave_self_int>;
+    using removes = targets;
+    using produces = ops<aten::expand, aten::reshape>;
+};
+HEADRACE_COMPILED_PASS(decompose_repeats);
+
+template <>
+struct declared_pass<decompose_shuffles> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "pixel_shuffle, pixel_unshuffle, channel_shuffle as view, permute, view";
+    using phase = decomposition;
+    using targets = ops<aten::pixel_shuffle, aten::pixel_unshuffle, aten::channel_shuffle>;
+    using removes = targets;
+    using produces = ops<aten::permute, aten::reshape>;
+};
+HEADRACE_COMPILED_PASS(decompose_shuffles);
+
+template <>
+struct declared_pass<decompose_blocks> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "im2col as windows, col2im as a transposed convolution";
+    using phase = decomposition;
+    using runs_before = pass_list<decompose_windows>;
+    using targets = ops<aten::col2im, aten::im2col>;
+    using removes = targets;
+    using produces =
+        ops<aten::convolution, aten::permute, aten::reshape, aten::slice_tensor, aten::unfold,
+            aten::constant_pad_nd>;
+};
+HEADRACE_COMPILED_PASS(decompose_blocks);
+
+template <>
+struct declared_pass<decompose_partial_writes> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "select_scatter, slice_scatter as cat of slices; index_fill as index_put";
+    using phase = decomposition;
+    using targets = ops<aten::select_scatter, aten::slice_scatter, aten::index_fill_int_scalar>;
+    using removes = targets;
+    using produces =
+        ops<aten::narrow, aten::reshape, aten::cat, aten::constant_pad_nd, aten::index_put, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_partial_writes);
+
+template <>
+struct declared_pass<decompose_windows> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "unfold(x, d, size, step)[…, u, …, c] as x[…, u·step + c, …]";
+    using phase = decomposition;
+    using targets = ops<aten::unfold>;
+    using removes = targets;
+    using produces = ops<aten::movedim_int, aten::narrow, aten::reshape, aten::index_select>;
+};
+HEADRACE_COMPILED_PASS(decompose_windows);
+
+template <>
+struct declared_pass<decompose_as_strided> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "as_strided(x, …)[i] as storage[offset + Σ i·stride] (torch.as_strided)";
+    using phase = decomposition;
+    using targets = ops<aten::as_strided>;
+    using removes = targets;
+    using produces = ops<aten::narrow, aten::reshape, aten::index_select>;
+};
+HEADRACE_COMPILED_PASS(decompose_as_strided);
+
+template <>
+struct declared_pass<decompose_topk> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "topk as argmax and amax, k times";
+    using phase = decomposition;
+    using targets = ops<aten::topk>;
+    using removes = targets;
+    using produces =
+        ops<aten::eq_tensor, aten::amax, aten::amin, aten::argmax, aten::argmin, aten::reshape, aten::cat,
+            aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_topk);
+
+template <>
+struct declared_pass<decompose_sort> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "sort, argsort, msort by how many elements come before each";
+    using phase = decomposition;
+    using targets = ops<aten::argsort, aten::argsort_stable, aten::msort, aten::sort, aten::sort_stable>;
+    using removes = targets;
+    using produces =
+        ops<aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not,
+            aten::sum_dim_intlist, aten::reshape, aten::unsqueeze, aten::gather, aten::where_self,
+            aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_sort);
+
+template <>
+struct declared_pass<decompose_cumprod> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "cumprod as a logarithmic number of shifted products";
+    using phase = decomposition;
+    using targets = ops<aten::cumprod>;
+    using removes = targets;
+    using produces =
+        ops<aten::mul_tensor, aten::narrow, aten::reshape, aten::constant_pad_nd, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_cumprod);
+
+template <>
+struct declared_pass<decompose_var> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "var(x) as Σ(x - mean(x))² · (1 / max(0, N - c)); std(x) as √var(x)";
+    using phase = decomposition;
+    using targets =
+        ops<aten::var, aten::var_dim, aten::var_correction, aten::std_, aten::std_dim, aten::std_correction,
+            aten::var_mean_dim, aten::var_mean_correction, aten::std_mean_dim, aten::std_mean_correction>;
+    using removes = targets;
+    using produces =
+        ops<aten::sqrt, aten::mul_tensor, aten::sub_tensor, aten::sum_dim_intlist, aten::reshape,
+            aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_var);
+
+template <>
+struct declared_pass<decompose_mean> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "mean(x) as Σx · (1/N), of halves in float32; nansum as Σ with 0 for NaN";
+    using phase = decomposition;
+    using targets = ops<aten::mean, aten::mean_dim, aten::nansum>;
+    using removes = targets;
+    using produces =
+        ops<aten::mul_tensor, aten::eq_tensor, aten::sum_dim_intlist, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_mean);
+
+template <>
+struct declared_pass<decompose_gelu> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "gelu(x) as x/2 · (1 + erf(x/√2)), or its tanh approximation";
+    using phase = function_decomposition;
+    using targets = ops<aten::gelu>;
+    using removes = targets;
+    using produces = ops<aten::tanh, aten::erf, aten::add_tensor, aten::mul_tensor, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_gelu);
+
+template <>
+struct declared_pass<decompose_sigmoids> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "silu, softplus, glu and their like by sigmoid, exp, log";
+    using phase = function_decomposition;
+    using targets =
+        ops<aten::silu, aten::mish, aten::softplus, aten::log_sigmoid, aten::log_sigmoid_forward, aten::logit,
+            aten::glu>;
+    using removes = targets;
+    using produces =
+        ops<aten::sigmoid, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::add_tensor,
+            aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::gt_tensor,
+            aten::slice_tensor, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_sigmoids);
+
+template <>
+struct declared_pass<decompose_rectifiers> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "relu, hardtanh, hardswish, prelu and other piecewise linear functions";
+    using phase = function_decomposition;
+    using targets =
+        ops<aten::relu, aten::relu6, aten::hardtanh, aten::hardsigmoid, aten::hardswish, aten::leaky_relu,
+            aten::_prelu_kernel, aten::prelu, aten::threshold, aten::softshrink, aten::hardshrink>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::ge_tensor,
+            aten::gt_tensor, aten::view, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_rectifiers);
+
+template <>
+struct declared_pass<decompose_elu> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "elu(x) as s·x for x > 0, else s·α · (exp(input_scale · x) - 1); selu, celu";
+    using phase = function_decomposition;
+    using targets = ops<aten::elu, aten::selu, aten::celu>;
+    using removes = targets;
+    using produces =
+        ops<aten::exp, aten::mul_tensor, aten::sub_tensor, aten::gt_tensor, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_elu);
+
+template <>
+struct declared_pass<decompose_softmax> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "softmax(x) as exp(x - m) / Σ exp(x - m), m = max(x); log_softmax, logsumexp";
+    using phase = decomposition;
+    using targets =
+        ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax, aten::log_softmax_int, aten::_log_softmax,
+            aten::logsumexp>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::exp, aten::log, aten::reciprocal, aten::add_tensor, aten::mul_tensor,
+            aten::sub_tensor, aten::eq_tensor, aten::amax, aten::sum_dim_intlist, aten::view,
+            aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_softmax);
+
+template <>
+struct declared_pass<decompose_fused_arithmetic> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "addcmul as x + v·a·b, addcdiv as x + v·a/b, lerp as x + w·(end - x)";
+    using phase = function_decomposition;
+    using targets = ops<aten::addcmul, aten::addcdiv, aten::lerp_scalar, aten::lerp_tensor>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::reciprocal, aten::add_tensor, aten::mul_tensor, aten::sub_tensor,
+            aten::gt_tensor, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_fused_arithmetic);
+
+template <>
+struct declared_pass<decompose_division> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "a / b as a · (1/b); fmod(a, b) as a - trunc(a/b)·b, remainder with floor";
+    using phase = function_decomposition;
+    using targets =
+        ops<aten::div_tensor, aten::div_tensor_mode, aten::floor_divide, aten::fmod_tensor,
+            aten::remainder_tensor>;
+    using removes = ops<aten::div_tensor, aten::floor_divide, aten::fmod_tensor, aten::remainder_tensor>;
+    using produces =
+        ops<aten::abs, aten::ceil, aten::floor, aten::neg, aten::reciprocal, aten::add_tensor,
+            aten::div_tensor_mode, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::ge_tensor,
+            aten::gt_tensor, aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_division);
+
+template <>
+struct declared_pass<decompose_pow> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "x^n for small integers n as products, x^½ as sqrt(x), other powers by POW";
+    using phase = function_decomposition;
+    using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::exp, aten::floor, aten::log, aten::neg, aten::reciprocal, aten::rsqrt,
+            aten::mul_tensor, aten::pow_tensor_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor,
+            aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_pow);
+
+template <>
+struct declared_pass<decompose_norms> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "‖x‖_p as (Σ|x|^p)^(1/p); cosine_similarity(a, b) as Σab / (‖a‖·‖b‖)";
+    using phase = decomposition;
+    using targets =
+        ops<aten::linalg_vector_norm, aten::norm_scalar, aten::norm_scalaropt_dim, aten::cosine_similarity>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::reciprocal, aten::rsqrt, aten::maximum, aten::mul_tensor,
+            aten::pow_tensor_tensor, aten::eq_tensor, aten::gt_tensor, aten::amax, aten::amin,
+            aten::sum_dim_intlist, aten::expand, aten::view, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_norms);
+
+template <>
+struct declared_pass<decompose_exponentials> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "roots, exponentials, logarithms by exp, log, tanh, rsqrt";
+    using phase = function_decomposition;
+    using targets =
+        ops<aten::sqrt, aten::log1p, aten::log2, aten::log10, aten::erfc, aten::expm1, aten::logaddexp,
+            aten::xlogy_tensor, aten::hypot>;
+    using removes = targets;
+    using produces =
+        ops<aten::tanh, aten::abs, aten::erf, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::rsqrt,
+            aten::add_tensor, aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor,
+            aten::eq_tensor, aten::gt_tensor, aten::logical_and, aten::logical_or, aten::where_self,
+            aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_exponentials);
+
+template <>
+struct declared_pass<decompose_hyperbolic> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "sinh, cosh by exp and tanh; asinh, acosh, atanh by log1p";
+    using phase = function_decomposition;
+    using targets = ops<aten::cosh, aten::sinh, aten::asinh, aten::acosh, aten::atanh>;
+    using removes = targets;
+    using produces =
+        ops<aten::tanh, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::rsqrt,
+            aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor,
+            aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_hyperbolic);
+
+template <>
+struct declared_pass<decompose_trigonometric> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "tan(x) as sin(x) / cos(x); asin, acos, atan, atan2 by polynomials";
+    using phase = function_decomposition;
+    using targets =
+        ops<aten::tan, aten::deg2rad, aten::rad2deg, aten::asin, aten::acos, aten::atan, aten::atan2>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::cos, aten::neg, aten::reciprocal, aten::rsqrt, aten::sin, aten::add_tensor,
+            aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
+            aten::gt_tensor, aten::logical_or, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_trigonometric);
+
+template <>
+struct declared_pass<decompose_erfinv> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "erfinv(x) as x · P(w) with w = -log((1 - x)(1 + x)), P piecewise polynomial";
+    using phase = function_decomposition;
+    using targets = ops<aten::erfinv>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::log, aten::neg, aten::reciprocal, aten::rsqrt, aten::add_tensor,
+            aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor, aten::where_self,
+            aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_erfinv);
+
+template <>
+struct declared_pass<decompose_rounding> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "round, trunc, frac, sign, signbit, copysign by floor, ceil, comparisons";
+    using phase = function_decomposition;
+    using targets =
+        ops<aten::round, aten::round_decimals, aten::trunc, aten::frac, aten::sign, aten::sgn, aten::signbit,
+            aten::copysign_tensor>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::ceil, aten::floor, aten::neg, aten::reciprocal, aten::add_tensor,
+            aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::gt_tensor, aten::logical_or,
+            aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_rounding);
+
+template <>
+struct declared_pass<decompose_predicates> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "isnan(x) as x ≠ x; isinf, isfinite by |x| = ∞, |x| < ∞; nan_to_num by where";
+    using phase = function_decomposition;
+    using targets = ops<aten::isnan, aten::isinf, aten::isfinite, aten::nan_to_num>;
+    using removes = targets;
+    using produces = ops<aten::abs, aten::eq_tensor, aten::gt_tensor, aten::logical_not, aten::where_self>;
+};
+HEADRACE_COMPILED_PASS(decompose_predicates);
+
+template <>
+struct declared_pass<decompose_masks> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "masked_fill(x, mask, v) as where(mask, v, x); tril, triu by where";
+    using phase = decomposition;
+    using targets = ops<aten::masked_fill_scalar, aten::masked_fill_tensor, aten::tril, aten::triu>;
+    using removes = targets;
+    using produces = ops<aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_masks);
+
+template <>
+struct declared_pass<decompose_limits> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "clamp by tensors as min(max(x, low), high); fmax, fmin by max, min, where";
+    using phase = function_decomposition;
+    using targets =
+        ops<aten::clamp_tensor, aten::clamp_min_tensor, aten::clamp_max_tensor, aten::clamp_min,
+            aten::clamp_max, aten::fmax, aten::fmin>;
+    using removes = targets;
+    using produces =
+        ops<aten::maximum, aten::minimum, aten::clamp, aten::eq_tensor, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_limits);
+
+template <>
+struct declared_pass<decompose_comparisons> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "a < b as b > a, a <= b as b >= a, a != b as !(a == b); truth of real numbers";
+    using phase = function_decomposition;
+    using targets =
+        ops<aten::lt_tensor, aten::le_tensor, aten::ne_tensor, aten::logical_not, aten::_to_copy,
+            aten::logical_and, aten::logical_or, aten::logical_xor, aten::any, aten::any_dim, aten::any_dims,
+            aten::all, aten::all_dim, aten::all_dims>;
+    using removes = ops<aten::le_tensor, aten::lt_tensor, aten::ne_tensor>;
+    using produces =
+        ops<aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not,
+            aten::logical_or, aten::logical_xor, aten::all, aten::all_dim, aten::all_dims, aten::any,
+            aten::any_dim, aten::any_dims>;
+};
+HEADRACE_COMPILED_PASS(decompose_comparisons);
+
+template <>
+struct declared_pass<lower_quantized> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "op(dq(x)) = dq(op(x)), down to q(dq(x)) = rescale(x)";
+    using runs_after =
+        pass_list<constants_in_regions, canonical_quantization, quantized_constants_folded, quantizers_merged,
+                  unit_alpha, tensor_operands, canonical_convolutions, canonical_pooling>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<quantized_ops_lowered>;
+    using invalidates = pass_list<constants_folded, no_dead_code, nodes_sorted>;
+    using targets =
+        ops<aten::mul_tensor, aten::abs, aten::neg, aten::add_tensor, aten::sub_tensor, aten::maximum,
+            aten::minimum, aten::eq_tensor, aten::gt_tensor, aten::ge_tensor, aten::sum,
+            aten::sum_dim_intlist, aten::argmax, aten::argmin, aten::cumsum, aten::convolution, aten::linear,
+            aten::bmm, aten::avg_pool2d, aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d,
+            aten::upsample_linear1d_vec, aten::upsample_linear1d, higher_order::cond,
+            higher_order::while_loop, quantized_decomposed::quantize_per_tensor, aten::add_tensor,
+            aten::sub_tensor, aten::maximum, aten::minimum, aten::eq_tensor, aten::gt_tensor,
+            aten::ge_tensor>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::avg_pool2d, tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::matmul,
+            tosa::transpose_conv2d, tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::abs,
+            tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::pad,
+            tosa::reshape, tosa::slice, tosa::transpose, tosa::resize, tosa::rescale, tosa::const_shape,
+            aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd, aten::full,
+            quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_channel,
+            quantized_decomposed::dequantize_per_tensor, higher_order::cond, higher_order::while_loop>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(lower_quantized);
+
+template <>
+struct declared_pass<fuse_rescales> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "rescale(rescale(x)) = rescale(x) where that is exact";
+    using runs_after = pass_list<quantized_ops_lowered>;
+    using targets = ops<tosa::rescale>;
+    using removes = ops<>;
+    using produces = ops<tosa::rescale>;
+};
+HEADRACE_COMPILED_PASS(fuse_rescales);
+
+template <>
+struct declared_pass<quantize_interface> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "inputs and outputs as integers: the caller quantizes";
+    using runs_after = pass_list<quantized_ops_lowered>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<interface_quantized>;
+    using targets =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
+    using removes = ops<>;
+    using produces = ops<tosa::maximum, tosa::minimum, tosa::rescale, aten::clamp, aten::constant_pad_nd>;
+};
+HEADRACE_COMPILED_PASS(quantize_interface);
+
+template <>
+struct declared_pass<decompose_quantization> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "q(x) = clamp(x / scale) + zero, dq(x) = (x - zero) * scale";
+    using runs_after = pass_list<quantized_ops_lowered, interface_quantized>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<quantization_lowered>;
+    using invalidates = pass_list<constants_folded, no_dead_code, nodes_sorted>;
+    using targets =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
+            quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_channel>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::reciprocal, tosa::reshape,
+            tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(decompose_quantization);
+
+template <>
+struct declared_pass<narrow_int64> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "int64 as int32, and float64 constants as float32";
+    using runs_after = pass_list<quantization_lowered>;
+    using ensures = pass_list<narrow_types>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<>;
+};
+HEADRACE_COMPILED_PASS(narrow_int64);
+
+template <>
+struct declared_pass<legalize_control_flow> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "cond and while_loop to COND_IF and WHILE_LOOP";
+    using phase = legalization;
+    using runs_after = pass_list<constants_in_regions>;
+    using targets = ops<higher_order::cond, higher_order::while_loop>;
+    using removes = targets;
+    using produces = ops<tosa::cond_if, tosa::while_loop>;
+};
+HEADRACE_COMPILED_PASS(legalize_control_flow);
+
+template <>
+struct declared_pass<legalize_creation> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "full, arange, eye and linspace to constants";
+    using phase = legalization;
+    using runs_after = pass_list<canonical_fills>;
+    using targets =
+        ops<aten::full, aten::arange, aten::arange_start, aten::arange_start_step, aten::eye, aten::eye_m,
+            aten::linspace>;
+    using removes = targets;
+    using produces = ops<>;
+};
+HEADRACE_COMPILED_PASS(legalize_creation);
+
+template <>
+struct declared_pass<legalize_cast> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "casts to CAST, with PyTorch's rounding toward zero";
+    using phase = legalization;
+    using runs_after = pass_list<canonical_casts>;
+    using targets = ops<aten::_to_copy>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::logical_left_shift, tosa::logical_right_shift, tosa::mul, tosa::sub, tosa::ceil,
+            tosa::floor, tosa::logical_not, tosa::select, tosa::equal, tosa::greater_equal, tosa::cast>;
+};
+HEADRACE_COMPILED_PASS(legalize_cast);
+
+template <>
+struct declared_pass<legalize_unary> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "functions of one tensor to TOSA's of the same name";
+    using phase = legalization;
+    using targets =
+        ops<aten::cos, aten::erf, aten::exp, aten::log, aten::reciprocal, aten::rsqrt, aten::sigmoid,
+            aten::sin, aten::tanh, aten::ceil, aten::floor, aten::neg, aten::abs>;
+    using removes = targets;
+    using produces =
+        ops<tosa::erf, tosa::sigmoid, tosa::tanh, tosa::add, tosa::logical_left_shift,
+            tosa::logical_right_shift, tosa::mul, tosa::sub, tosa::abs, tosa::ceil, tosa::cos, tosa::exp,
+            tosa::floor, tosa::log, tosa::negate, tosa::reciprocal, tosa::rsqrt, tosa::sin, tosa::select,
+            tosa::cast, aten::maximum>;
+};
+HEADRACE_COMPILED_PASS(legalize_unary);
+
+template <>
+struct declared_pass<legalize_clamp> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "clamp to CLAMP, or to maximum and minimum of INT32";
+    using phase = legalization;
+    using targets = ops<aten::clamp>;
+    using removes = targets;
+    using produces = ops<tosa::clamp, tosa::cast, aten::maximum, aten::minimum>;
+};
+HEADRACE_COMPILED_PASS(legalize_clamp);
+
+template <>
+struct declared_pass<legalize_binary> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "sums, products, powers, maxima and minima of two tensors";
+    using phase = legalization;
+    using runs_after = pass_list<unit_alpha, decompose_division>;
+    using targets =
+        ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::div_tensor_mode,
+            aten::pow_tensor_tensor, aten::maximum, aten::minimum>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::intdiv, tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift,
+            tosa::logical_or, tosa::maximum, tosa::minimum, tosa::mul, tosa::pow, tosa::sub, tosa::select,
+            tosa::greater, tosa::greater_equal, tosa::reshape, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_binary);
+
+template <>
+struct declared_pass<legalize_comparison> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "eq, gt and ge to EQUAL, GREATER and GREATER_EQUAL";
+    using phase = legalization;
+    using targets = ops<aten::eq_tensor, aten::gt_tensor, aten::ge_tensor>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift,
+            tosa::logical_or, tosa::logical_xor, tosa::mul, tosa::sub, tosa::logical_not, tosa::select,
+            tosa::equal, tosa::greater, tosa::greater_equal, tosa::reshape, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_comparison);
+
+template <>
+struct declared_pass<legalize_logical> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "logical_and, logical_or, logical_xor and logical_not to TOSA's";
+    using phase = legalization;
+    using targets = ops<aten::logical_and, aten::logical_or, aten::logical_xor, aten::logical_not>;
+    using removes = targets;
+    using produces =
+        ops<tosa::logical_and, tosa::logical_or, tosa::logical_xor, tosa::logical_not, tosa::equal,
+            tosa::reshape, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_logical);
+
+template <>
+struct declared_pass<legalize_bitwise> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "bitwise logic and shifts to TOSA's";
+    using phase = legalization;
+    using targets =
+        ops<aten::bitwise_and_tensor, aten::bitwise_or_tensor, aten::bitwise_xor_tensor,
+            aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor, aten::bitwise_not>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::arithmetic_right_shift, tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor,
+            tosa::logical_and, tosa::logical_left_shift, tosa::logical_right_shift, tosa::logical_or,
+            tosa::logical_xor, tosa::mul, tosa::sub, tosa::bitwise_not, tosa::logical_not, tosa::select,
+            tosa::reshape, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_bitwise);
+
+template <>
+struct declared_pass<legalize_where> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "where to SELECT";
+    using phase = legalization;
+    using targets = ops<aten::where_self>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::logical_left_shift, tosa::logical_right_shift, tosa::mul, tosa::sub,
+            tosa::select, tosa::reshape, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_where);
+
+template <>
+struct declared_pass<legalize_views> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "view, flatten, squeeze and other changes of shape to RESHAPE";
+    using phase = legalization;
+    using targets =
+        ops<aten::view, aten::_unsafe_view, aten::reshape, aten::view_as, aten::reshape_as,
+            aten::flatten_using_ints, aten::unflatten_int, aten::squeeze, aten::squeeze_dim,
+            aten::squeeze_dims, aten::unsqueeze>;
+    using removes = targets;
+    using produces = ops<tosa::reshape, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_views);
+
+template <>
+struct declared_pass<legalize_convolution> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "convolution to TOSA's four, with channels last";
+    using phase = legalization;
+    using runs_after =
+        pass_list<canonical_convolutions, decompose_grouped_convolution, decompose_transposed_volumes>;
+    using targets = ops<aten::convolution>;
+    using removes = targets;
+    using produces =
+        ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad,
+            tosa::reshape, tosa::slice, tosa::transpose, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_convolution);
+
+template <>
+struct declared_pass<legalize_pooling> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "avg_pool2d and max_pool2d to AVG_POOL2D and MAX_POOL2D";
+    using phase = legalization;
+    using runs_after = pass_list<canonical_pooling, decompose_dilated_pooling>;
+    using targets = ops<aten::avg_pool2d, aten::max_pool2d>;
+    using removes = targets;
+    using produces =
+        ops<tosa::avg_pool2d, tosa::max_pool2d, tosa::mul, tosa::pad, tosa::slice, tosa::transpose,
+            tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_pooling);
+
+template <>
+struct declared_pass<legalize_matmul> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "bmm to MATMUL, linear to CONV2D";
+    using phase = legalization;
+    using runs_after = pass_list<decompose_matmul>;
+    using targets = ops<aten::bmm, aten::linear>;
+    using removes = targets;
+    using produces =
+        ops<tosa::conv2d, tosa::matmul, tosa::mul, tosa::reduce_sum, tosa::reshape, tosa::cast,
+            tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_matmul);
+
+template <>
+struct declared_pass<legalize_resize> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "upsampling by nearest or linear interpolation to RESIZE";
+    using phase = legalization;
+    using targets =
+        ops<aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d, aten::upsample_linear1d_vec,
+            aten::upsample_linear1d, aten::upsample_nearest2d_vec, aten::upsample_nearest2d,
+            aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::_upsample_nearest_exact2d_vec,
+            aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact1d_vec,
+            aten::_upsample_nearest_exact1d>;
+    using removes = targets;
+    using produces = ops<tosa::reshape, tosa::transpose, tosa::resize, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_resize);
+
+template <>
+struct declared_pass<legalize_concat> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "cat to CONCAT";
+    using phase = legalization;
+    using targets = ops<aten::cat, aten::concat>;
+    using removes = targets;
+    using produces = ops<tosa::select, tosa::concat, tosa::cast>;
+};
+HEADRACE_COMPILED_PASS(legalize_concat);
+
+template <>
+struct declared_pass<legalize_permutes> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "permute, transpose, t and movedim to TRANSPOSE";
+    using phase = legalization;
+    using targets =
+        ops<aten::permute, aten::transpose_int, aten::t, aten::movedim_int, aten::movedim_intlist>;
+    using removes = targets;
+    using produces = ops<tosa::reshape, tosa::transpose, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_permutes);
+
+template <>
+struct declared_pass<legalize_expand> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "expand, repeat and tile to TILE";
+    using phase = legalization;
+    using targets = ops<aten::expand, aten::broadcast_to, aten::expand_as, aten::repeat, aten::tile>;
+    using removes = targets;
+    using produces = ops<tosa::reshape, tosa::tile, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_expand);
+
+template <>
+struct declared_pass<legalize_slices> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "slice, narrow and select to SLICE";
+    using phase = legalization;
+    using targets = ops<aten::slice_tensor, aten::narrow, aten::select_int>;
+    using removes = targets;
+    using produces = ops<tosa::pad, tosa::reshape, tosa::slice, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_slices);
+
+template <>
+struct declared_pass<legalize_splits> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "split, chunk and unbind to SLICE";
+    using phase = legalization;
+    using targets =
+        ops<aten::split_tensor, aten::split_sizes, aten::split_with_sizes, aten::unsafe_split_tensor,
+            aten::unsafe_split_with_sizes, aten::chunk, aten::tensor_split_sections,
+            aten::tensor_split_indices, aten::unbind_int>;
+    using removes = targets;
+    using produces = ops<tosa::reshape, tosa::slice, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_splits);
+
+template <>
+struct declared_pass<legalize_pad> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "padding to PAD, or to joins of slices, borders and mirror images";
+    using phase = legalization;
+    using targets =
+        ops<aten::constant_pad_nd, aten::pad, aten::reflection_pad1d, aten::reflection_pad2d,
+            aten::reflection_pad3d, aten::replication_pad1d, aten::replication_pad2d,
+            aten::replication_pad3d>;
+    using removes = targets;
+    using produces = ops<tosa::concat, tosa::pad, tosa::reverse, tosa::slice, tosa::tile, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_pad);
+
+template <>
+struct declared_pass<legalize_flip> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "flip to REVERSE";
+    using phase = legalization;
+    using targets = ops<aten::flip>;
+    using removes = targets;
+    using produces = ops<tosa::reverse>;
+};
+HEADRACE_COMPILED_PASS(legalize_flip);
+
+template <>
+struct declared_pass<legalize_sums> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "sum to REDUCE_SUM";
+    using phase = legalization;
+    using targets = ops<aten::sum, aten::sum_dim_intlist>;
+    using removes = targets;
+    using produces = ops<tosa::select, tosa::reduce_sum, tosa::reshape, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_sums);
+
+template <>
+struct declared_pass<legalize_products> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "prod to REDUCE_PRODUCT, or to products of halves";
+    using phase = legalization;
+    using targets = ops<aten::prod, aten::prod_dim_int>;
+    using removes = targets;
+    using produces =
+        ops<tosa::mul, tosa::select, tosa::reduce_product, tosa::concat, tosa::reshape, tosa::slice,
+            tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_products);
+
+template <>
+struct declared_pass<legalize_limits> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";
+    using phase = legalization;
+    using targets = ops<aten::amax, aten::amin, aten::max, aten::min, aten::aminmax>;
+    using removes = targets;
+    using produces =
+        ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min, tosa::reshape,
+            tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_limits);
+
+template <>
+struct declared_pass<legalize_any_all> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "any and all to REDUCE_ANY and REDUCE_ALL";
+    using phase = legalization;
+    using targets = ops<aten::any, aten::any_dim, aten::any_dims, aten::all, aten::all_dim, aten::all_dims>;
+    using removes = targets;
+    using produces =
+        ops<tosa::logical_not, tosa::equal, tosa::reduce_all, tosa::reduce_any, tosa::reshape, tosa::cast,
+            tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_any_all);
+
+template <>
+struct declared_pass<legalize_argmax> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "argmax, argmin, and max and min of an axis to ARGMAX and REDUCE_MAX";
+    using phase = legalization;
+    using targets = ops<aten::argmax, aten::argmin, aten::max_dim, aten::min_dim>;
+    using removes = targets;
+    using produces =
+        ops<tosa::argmax, tosa::negate, tosa::select, tosa::equal, tosa::reduce_max, tosa::reduce_min,
+            tosa::reshape, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_argmax);
+
+template <>
+struct declared_pass<legalize_cumsum> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "cumsum to a logarithmic number of shifted additions";
+    using phase = legalization;
+    using targets = ops<aten::cumsum>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::select, tosa::pad, tosa::reshape, tosa::slice, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_cumsum);
+
+template <>
+struct declared_pass<legalize_gather> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "index_select, embedding and gather to GATHER";
+    using phase = legalization;
+    using targets = ops<aten::index_select, aten::embedding, aten::gather>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::mul, tosa::logical_not, tosa::select, tosa::equal, tosa::reshape, tosa::tile,
+            tosa::gather, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_gather);
+
+template <>
+struct declared_pass<legalize_scatter> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "scatter, index_copy and index_add to SCATTER, or sums by comparison";
+    using phase = legalization;
+    using targets =
+        ops<aten::scatter_src, aten::scatter_value, aten::scatter_add, aten::index_copy, aten::index_add>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::mul, tosa::logical_not, tosa::select, tosa::equal, tosa::reduce_sum,
+            tosa::reshape, tosa::slice, tosa::tile, tosa::scatter, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_scatter);
+
+template <>
+struct declared_pass<legalize_index> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "x[indices] to GATHER";
+    using phase = legalization;
+    using targets = ops<aten::index_tensor, aten::_unsafe_index_tensor>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::logical_right_shift, tosa::mul, tosa::logical_not, tosa::select, tosa::equal,
+            tosa::greater, tosa::reshape, tosa::tile, tosa::transpose, tosa::gather, tosa::cast,
+            tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_index);
+
+template <>
+struct declared_pass<legalize_index_put> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "x[indices] = values to SCATTER, x[mask] = value to SELECT";
+    using phase = legalization;
+    using targets = ops<aten::index_put, aten::_unsafe_index_put>;
+    using removes = targets;
+    using produces =
+        ops<tosa::add, tosa::logical_right_shift, tosa::mul, tosa::logical_not, tosa::select, tosa::equal,
+            tosa::greater, tosa::reduce_sum, tosa::reshape, tosa::tile, tosa::transpose, tosa::gather,
+            tosa::scatter, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_index_put);
+
+template <>
+struct declared_pass<legalize_one_hot> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "one_hot to a comparison with the numbers of the classes";
+    using phase = legalization;
+    using targets = ops<aten::one_hot>;
+    using removes = targets;
+    using produces = ops<tosa::select, tosa::equal, tosa::reshape, tosa::cast, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(legalize_one_hot);
+
+template <>
+struct declared_pass<sort_topologically> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "puts nodes in an order that depends only on the graph, and needs little memory";
+    static constexpr bool repeatable = true;
+    using ensures = pass_list<nodes_sorted>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<>;
+};
+HEADRACE_COMPILED_PASS(sort_topologically);
+
+template <>
+struct declared_pass<lay_out_interface> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "makes 4-D inputs and outputs NHWC where channels_last_interface asks for it";
+    using runs_after = pass_list<tosa_only, nodes_sorted>;
+    using runs_before = pass_list<fuse_transposes, layouts_chosen>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<tosa::transpose>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(lay_out_interface);
+
+template <>
+struct declared_pass<remove_noop_layout> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "removes SLICE, TILE, PAD, CONCAT, REVERSE and CAST that change nothing";
+    using runs_after = pass_list<tosa_only>;
+    using runs_before = pass_list<layouts_chosen>;
+    using invalidates = pass_list<distinct_outputs>;
+    using targets = ops<tosa::concat, tosa::slice, tosa::tile, tosa::cast, tosa::pad, tosa::reverse>;
+    using removes = ops<>;
+    using produces = ops<>;
+};
+HEADRACE_COMPILED_PASS(remove_noop_layout);
+
+template <>
+struct declared_pass<fuse_clamps> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "fuses a CLAMP of a CLAMP into one where their ranges overlap";
+    using runs_after = pass_list<tosa_only>;
+    using targets = ops<tosa::clamp>;
+    using removes = ops<>;
+    using produces = ops<tosa::clamp>;
+};
+HEADRACE_COMPILED_PASS(fuse_clamps);
+
+template <>
+struct declared_pass<fuse_reshapes> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "fuses a RESHAPE of a RESHAPE into one; removes those that change nothing";
+    static constexpr bool repeatable = true;
+    using runs_after = pass_list<tosa_only>;
+    using targets = ops<tosa::reshape, tosa::reshape>;
+    using removes = ops<>;
+    using produces = ops<tosa::reshape, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(fuse_reshapes);
+
+template <>
+struct declared_pass<fuse_transposes> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "fuses a TRANSPOSE of a TRANSPOSE into one, or removes both";
+    static constexpr bool repeatable = true;
+    using runs_after = pass_list<tosa_only>;
+    using runs_before = pass_list<layouts_chosen>;
+    using targets = ops<tosa::transpose, tosa::transpose>;
+    using removes = ops<>;
+    using produces = ops<tosa::reshape, tosa::transpose, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(fuse_transposes);
+
+template <>
+struct declared_pass<read_blocks> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "a CONV2D of one pixel of what pixel_unshuffle makes reads the blocks themselves";
+    using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
+    using runs_before = pass_list<layouts_chosen>;
+    using targets = ops<tosa::conv2d>;
+    using removes = ops<>;
+    using produces = ops<tosa::conv2d, tosa::reshape, tosa::transpose, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(read_blocks);
+
+template <>
+struct declared_pass<select_by_convolution> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers a SLICE of shuffled channels to a convolution that selects them";
+    using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
+    using runs_before = pass_list<layouts_chosen>;
+    using targets = ops<tosa::slice>;
+    using removes = ops<>;
+    using produces = ops<tosa::conv2d, tosa::transpose, tosa::rescale>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(select_by_convolution);
+
+template <>
+struct declared_pass<split_convolutions> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "splits a CONV2D whose channels are only sliced into one for each slice";
+    using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
+    using runs_before = pass_list<layouts_chosen>;
+    using targets = ops<tosa::slice>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::conv2d, tosa::clamp, tosa::table, tosa::reshape, tosa::slice, tosa::transpose,
+            tosa::rescale, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(split_convolutions);
+
+template <>
+struct declared_pass<remove_dead_code> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "removes nodes that no output and no effect depends on";
+    static constexpr bool repeatable = true;
+    using runs_after = pass_list<functional>;
+    using ensures = pass_list<no_dead_code>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<>;
+};
+HEADRACE_COMPILED_PASS(remove_dead_code);
+
+template <class Evaluator>
+struct declared_pass<fold_constants<Evaluator>> : declared_graph_pass {
+    static constexpr bool is_compiled =
+        links_compiled && std::is_same_v<Evaluator, constant_evaluator>;
+    static constexpr std::string_view name = "fold_constants";
+    static constexpr std::string_view summary =
+        "computes nodes whose operands are constants";
+    static constexpr bool repeatable = true;
+    using runs_after = pass_list<functional, no_dead_code>;
+    using ensures = pass_list<constants_folded>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<builtin::constant>;
+};
+
+template <>
+struct declared_pass<choose_layouts> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "chooses the order of each op's axes so that the fewest bytes are transposed";
+    using runs_after = pass_list<tosa_only, constants_folded, nodes_sorted>;
+    using runs_before = pass_list<no_dead_code, constants_folded>;
+    using ensures = pass_list<layouts_chosen>;
+    using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged>;
+    using targets = ops<tosa::transpose>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::argmax, tosa::matmul, tosa::reduce_all, tosa::reduce_any, tosa::reduce_max,
+            tosa::reduce_min, tosa::reduce_product, tosa::reduce_sum, tosa::concat, tosa::pad, tosa::reshape,
+            tosa::reverse, tosa::slice, tosa::tile, tosa::transpose, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(choose_layouts);
+
+template <>
+struct declared_pass<crop_after_transpose> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "transposes before a SLICE of most of a tensor what windows read then";
+    using runs_after = pass_list<layouts_chosen>;
+    using runs_before = pass_list<merge_transposed_axes>;
+    using targets = ops<tosa::transpose>;
+    using removes = ops<>;
+    using produces = ops<tosa::slice, tosa::transpose, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(crop_after_transpose);
+
+template <>
+struct declared_pass<transpose_by_convolution> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers a TRANSPOSE of a few planes to the innermost axis to a convolution";
+    using runs_after = pass_list<layouts_chosen>;
+    using runs_before = pass_list<fuse_reshapes>;
+    using targets = ops<tosa::transpose>;
+    using removes = ops<>;
+    using produces = ops<tosa::conv2d, tosa::reshape, tosa::slice, tosa::rescale, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(transpose_by_convolution);
+
+template <>
+struct declared_pass<merge_transposed_axes> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "splits a TRANSPOSE of more than four axes into RESHAPEs and one of fewer";
+    using runs_after = pass_list<layouts_chosen>;
+    using runs_before = pass_list<fuse_reshapes>;
+    using targets = ops<tosa::transpose>;
+    using removes = ops<>;
+    using produces = ops<tosa::reshape, tosa::transpose, tosa::const_shape>;
+};
+HEADRACE_COMPILED_PASS(merge_transposed_axes);
+
+template <>
+struct declared_pass<merge_selections> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "merges a convolution that selects channels into the weight of the one that reads them";
+    using phase = tuning;
+    using targets = ops<tosa::conv2d>;
+    using removes = ops<>;
+    using produces = ops<tosa::conv2d>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(merge_selections);
+
+template <>
+struct declared_pass<join_patches> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers a CONV2D of windows that do not overlap to one with a window of one element";
+    using phase = tuning;
+    using targets = ops<tosa::conv2d>;
+    using removes = ops<>;
+    using produces = ops<tosa::conv2d, tosa::reshape, tosa::transpose, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(join_patches);
+
+template <>
+struct declared_pass<halve_windows> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "halves MAX_POOL2D and DEPTHWISE_CONV2D where the image before them then stays on chip";
+    using phase = tuning;
+    using runs_before = pass_list<pair_columns>;
+    using targets = ops<tosa::max_pool2d, tosa::clamp, tosa::table>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::max_pool2d, tosa::clamp, tosa::table, tosa::concat,
+            tosa::reshape, tosa::slice, tosa::rescale, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(halve_windows);
+
+template <>
+struct declared_pass<stage_image> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "copies an image with few channels to the chip where a CONV2D then reads it faster";
+    using phase = tuning;
+    using runs_after = pass_list<tosa_only, layouts_chosen, halve_windows>;
+    using runs_before = pass_list<pair_columns>;
+    using targets = ops<tosa::conv2d>;
+    using removes = ops<>;
+    using produces = ops<tosa::conv2d, tosa::max_pool2d, tosa::reshape, tosa::slice, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(stage_image);
+
+template <>
+struct declared_pass<pair_columns> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lets a CONV2D of stride 2 with few channels read pairs of columns as one";
+    using phase = tuning;
+    using targets = ops<tosa::conv2d>;
+    using removes = ops<>;
+    using produces = ops<tosa::conv2d, tosa::reshape, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(pair_columns);
+
+template <>
+struct declared_pass<read_last_column> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lets a CONV2D of an image without its last column read that column with weights of zero";
+    using phase = tuning;
+    using targets = ops<tosa::conv2d>;
+    using removes = ops<>;
+    using produces = ops<tosa::conv2d, tosa::slice, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(read_last_column);
+
+template <>
+struct declared_pass<convolve_sums> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers the sum of an image's pixels to a DEPTHWISE_CONV2D with weights of 1";
+    using phase = tuning;
+    using targets = ops<tosa::reduce_sum>;
+    using removes = ops<>;
+    using produces = ops<tosa::depthwise_conv2d>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(convolve_sums);
+
+template <>
+struct declared_pass<pool_maxima> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers a REDUCE_MAX of the last axis to a MAX_POOL2D";
+    using phase = tuning;
+    using targets = ops<tosa::reduce_max>;
+    using removes = ops<>;
+    using produces = ops<tosa::max_pool2d, tosa::reshape, tosa::transpose, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(pool_maxima);
+
+template <>
+struct declared_pass<add_at_unit_scale> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "2^k a + 2^k b, rescaled, is a + b, rescaled by 2^k more";
+    using phase = tuning;
+    using targets = ops<tosa::rescale>;
+    using removes = ops<>;
+    using produces = ops<tosa::add, tosa::maximum, tosa::minimum, tosa::sub, tosa::rescale>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(add_at_unit_scale);
+
+template <>
+struct declared_pass<transpose_before_matmul> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "transposes the second matrices of a MATMUL by themselves, after their other axes";
+    using phase = tuning;
+    using runs_before = pass_list<copy_before_planes>;
+    using targets = ops<tosa::matmul>;
+    using removes = ops<>;
+    using produces = ops<tosa::matmul, tosa::reshape, tosa::transpose, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(transpose_before_matmul);
+
+template <>
+struct declared_pass<copy_before_planes> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "copies what a CONV2D gives by a MAX_POOL2D before a TRANSPOSE takes it apart by channels";
+    using phase = tuning;
+    using targets = ops<tosa::transpose>;
+    using removes = ops<>;
+    using produces = ops<tosa::max_pool2d, tosa::reshape, tosa::transpose, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(copy_before_planes);
+
+template <>
+struct declared_pass<remove_whole_clamps> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "removes CLAMPs to the whole range of an integer type";
+    using phase = tuning;
+    using runs_after = pass_list<tosa_only, layouts_chosen, halve_windows>;
+    using targets = ops<tosa::clamp>;
+    using removes = ops<>;
+    using produces = ops<>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(remove_whole_clamps);
+
+template <>
+struct declared_pass<blend_conditions> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "runs both branches of a COND_IF and selects each result from one of them";
+    using phase = expansion;
+    using runs_before = pass_list<number_booleans>;
+    using targets = ops<tosa::cond_if>;
+    using removes = ops<>;
+    using produces = ops<tosa::select, tosa::reshape, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(blend_conditions);
+
+template <>
+struct declared_pass<expand_gather> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers GATHER and SCATTER to slices, or to products with 0 and 1";
+    using phase = expansion;
+    using runs_before = pass_list<number_booleans, expand_bits, expand_windows>;
+    using targets = ops<tosa::gather, tosa::scatter>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::conv2d, tosa::matmul, tosa::mul, tosa::select, tosa::equal, tosa::reduce_any,
+            tosa::reduce_sum, tosa::concat, tosa::reshape, tosa::slice, tosa::cast, tosa::rescale,
+            tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(expand_gather);
+
+template <>
+struct declared_pass<expand_extrema> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers REDUCE_MAX and REDUCE_MIN of INT32, and ARGMAX except of up to 127 INT8 channels";
+    using phase = expansion;
+    using runs_before = pass_list<number_booleans, expand_bits, expand_moves>;
+    using targets = ops<tosa::reduce_max, tosa::reduce_min, tosa::argmax>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::argmax, tosa::maximum, tosa::minimum, tosa::sub, tosa::select, tosa::equal,
+            tosa::reduce_max, tosa::reduce_min, tosa::concat, tosa::reshape, tosa::slice, tosa::transpose,
+            tosa::cast, tosa::rescale, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(expand_extrema);
+
+template <>
+struct declared_pass<number_booleans> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "represents booleans as 0 and 1, and lowers comparisons and choices to arithmetic";
+    using phase = expansion;
+    using runs_before = pass_list<expand_bits>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::add, tosa::arithmetic_right_shift, tosa::logical_left_shift, tosa::maximum, tosa::minimum,
+            tosa::mul, tosa::sub, tosa::table, tosa::abs, tosa::clz, tosa::reduce_max, tosa::reduce_min,
+            tosa::cast, tosa::rescale>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(number_booleans);
+
+template <>
+struct declared_pass<expand_bits> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers bitwise logic, shifts and narrowing casts to arithmetic and tables";
+    using phase = expansion;
+    using runs_before = pass_list<expand_resize, rescale_before_moving>;
+    using targets =
+        ops<tosa::bitwise_and, tosa::bitwise_or, tosa::bitwise_xor, tosa::bitwise_not,
+            tosa::arithmetic_right_shift, tosa::logical_right_shift, tosa::logical_left_shift, tosa::cast>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::add, tosa::arithmetic_right_shift, tosa::logical_left_shift, tosa::maximum, tosa::minimum,
+            tosa::sub, tosa::table, tosa::cast, tosa::rescale>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(expand_bits);
+
+template <>
+struct declared_pass<expand_resize> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers RESIZE to convolutions, or to slices where it only repeats elements";
+    using phase = expansion;
+    using runs_before = pass_list<expand_windows>;
+    using targets = ops<tosa::sub, tosa::resize>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::add, tosa::mul, tosa::sub, tosa::concat,
+            tosa::reshape, tosa::slice, tosa::resize, tosa::cast, tosa::rescale, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(expand_resize);
+
+template <>
+struct declared_pass<expand_windows> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers convolutions and poolings with windows that Ethos-U55 does not have";
+    using phase = expansion;
+    using runs_before = pass_list<rescale_before_moving>;
+    using targets =
+        ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::conv3d, tosa::transpose_conv2d, tosa::avg_pool2d,
+            tosa::max_pool2d>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::avg_pool2d, tosa::conv2d, tosa::depthwise_conv2d, tosa::max_pool2d, tosa::add, tosa::concat,
+            tosa::pad, tosa::reshape, tosa::slice, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(expand_windows);
+
+template <>
+struct declared_pass<rescale_before_moving> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "moves a RESCALE of accumulators ahead of the ops that only move its operand";
+    using phase = expansion;
+    using runs_before = pass_list<expand_moves>;
+    using targets = ops<tosa::rescale>;
+    using removes = ops<>;
+    using produces = ops<tosa::rescale>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(rescale_before_moving);
+
+template <>
+struct declared_pass<expand_moves> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "lowers REVERSE and TRANSPOSE of shapes and types that Ethos-U55 does not have";
+    using phase = expansion;
+    using targets = ops<tosa::reverse, tosa::transpose>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::concat, tosa::reshape, tosa::reverse, tosa::slice, tosa::transpose, tosa::const_shape>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(expand_moves);
+
+template <>
+struct declared_pass<merge_equal_constants> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "merges constants with the same type, shape and elements";
+    using runs_after = pass_list<constants_folded>;
+    using runs_before = pass_list<merge_duplicates>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<>;
+};
+HEADRACE_COMPILED_PASS(merge_equal_constants);
+
+template <>
+struct declared_pass<pack_int4_weights> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "INT8 weights between -7 and 7 as INT4, two to a byte";
+    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
+    using runs_before = pass_list<nodes_sorted>;
+    using invalidates = pass_list<nodes_sorted>;
+    using targets = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
+    using removes = ops<>;
+    using produces = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
+};
+HEADRACE_COMPILED_PASS(pack_int4_weights);
+
+template <>
+struct declared_pass<ensure_distinct_outputs> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "copies outputs that are inputs, constants or listed twice, with IDENTITY";
+    using runs_after = pass_list<tosa_only>;
+    using ensures = pass_list<distinct_outputs>;
+    using invalidates = pass_list<nodes_sorted>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<tosa::identity>;
+};
+HEADRACE_COMPILED_PASS(ensure_distinct_outputs);
+
+}  // namespace headrace
+
+// ---- headrace/passes/tosa_only.hpp ----
+
+namespace headrace {
+
+/// Every op is TOSA's. Nobody ensures it: it is proven from the effects of the passes before.
+struct tosa_only : property {
+    static constexpr auto only = every_op<tosa::dialect>;
+};
+
+/// From TOSA's integer profile to what Ethos-U55 has of it. What is known decides what has to be computed,
+/// and in which layout, so constants are folded and layouts chosen before.
+struct expansion {
+    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
+    using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/tuning.hpp ----
+
+namespace headrace {
+
+struct fuse_reshapes;
+/// From TOSA to the same in words that the target runs faster. Layouts are chosen before, as they decide
+/// which axis is a channel; the weights that are rearranged here are folded afterwards.
+struct tuning {
+    using runs_after = pass_list<tosa_only, layouts_chosen>;
+    using runs_before = pass_list<fuse_reshapes, constants_folded>;
+    using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged, nodes_sorted>;
+};
+
+}  // namespace headrace
 
 // ---- headrace/passes/properties.hpp ----
 
@@ -312,7 +2521,8 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     return static_cast<std::size_t>(index);
 }
 /// A constant whose element at each position is the number that `number_at(position)` gives.
-inline value constant_at(emit<ops<>> e, dtype type, const shape_builder& shape, const auto& number_at) {
+inline value constant_at(emit<ops<>> e, dtype type, const shape_builder& shape,
+                         function_ref<scalar(sizes)> number_at) {
     return e.constant_of(type, shape, [&](std::size_t i) {
         auto rest = static_cast<std::int64_t>(i);
         shape_builder position = shape;
@@ -367,11 +2577,14 @@ inline value zero_point(emit<ops<>> e, dtype type, std::int64_t zero = 0) { retu
 template <op_tag Op>
 using binary_ops = joined<reshape_ops, ops<Op>>;
 
-template <op_tag Op>
-value binary(emit<binary_ops<Op>> e, value a, value b) {
+inline void give_same_rank(emit<reshape_ops> e, value& a, value& b) {
     const std::size_t rank = std::max(e.rank(a), e.rank(b));
     a = with_rank(e, a, rank);
     b = with_rank(e, b, rank);
+}
+template <op_tag Op>
+value binary(emit<binary_ops<Op>> e, value a, value b) {
+    give_same_rank(e, a, b);
     if constexpr (std::is_same_v<Op, tosa::mul>) {
         return e.template make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
     } else {
@@ -642,7 +2855,7 @@ private:
         return true;
     }
     static pmr_vector<std::int32_t> places(const args<aten::as_strided>& a, std::int64_t count,
-                                                 std::int64_t offset) {
+                                           std::int64_t offset) {
         pmr_vector<std::int32_t> at;
         for (std::int64_t i = 0; i != count; ++i) {
             std::int64_t place = offset;
@@ -668,7 +2881,9 @@ private:
             seen[n.id] = true;
             if (strided_views.contains(*n.op)) return false;
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                if (n.results[i].meta && !std::ranges::is_sorted(n.results[i].meta->dim_order)) return false;
+                if (!n.results[i].meta) continue;
+                const int_list& order = n.results[i].meta->dim_order;
+                if (!std::is_sorted(order.begin(), order.end())) return false;
             }
             for (const edge& e : n.operand_edges()) pending.push_back(e.source);
         }
@@ -1670,8 +3885,9 @@ private:
         if (e.failed()) return a;
         std::pmr::string batch, inner, rows, columns;
         for (const char c : a.labels) (!has(b.labels, c) ? rows : has(needed, c) ? batch : inner) += c;
-        std::ranges::copy_if(b.labels, std::back_inserter(columns),
-                             [&](char c) { return !has(a.labels, c); });
+        for (const char c : b.labels) {
+            if (!has(a.labels, c)) columns += c;
+        }
         shape_builder shape = shape_of(e, a, batch);
         shape.append(shape_of(e, a, rows));
         shape.append(shape_of(e, b, columns));
@@ -2493,14 +4709,18 @@ namespace build {
 
 /// Calls `step(v, axis)`, which reduces an axis to size 1, for each axis that the arguments name, the last
 /// first, unless its size is 1 already. The result has the shape of the node's.
-template <class Args, class Step>
-value reduce(emit<reshape_ops> e, value v, const Args& a, Step&& step, no_axes empty = no_axes::all) {
-    const auto axes = reduced_axes(a, e.rank(v), empty);
+inline value reduce(emit<reshape_ops> e, value v, const result<axis_set>& axes,
+                    function_ref<value(value, std::size_t)> step) {
     if (!axes) return e.fail(axes.error());
     for (std::size_t i = e.rank(v); i-- != 0;) {
         if (axes.value().contains(i) && v && e.shape(v)[i] != 1) v = step(v, i);
     }
     return reshape(e, v, e.result_meta().shape);
+}
+template <class Args>
+value reduce(emit<reshape_ops> e, value v, const Args& a, function_ref<value(value, std::size_t)> step,
+             no_axes empty = no_axes::all) {
+    return reduce(e, v, reduced_axes(a, e.rank(v), empty), step);
 }
 
 }  // namespace build
@@ -4098,12 +6318,14 @@ struct decompose_var : pass {
 private:
     // The variance, and the mean with the axes that were reduced.
     static auto moments(const auto& x, const auto& a) {
-        const std::optional<int_list> axes = axes_of(a);
+        return moments(x, axes_of(a), keepdim_of(a), correction_of(a));
+    }
+    static auto moments(const auto& x, const std::optional<int_list>& axes, bool keepdim, double correction) {
         const dtype wide = build::summing_type(x.dtype());
         const auto mean = average(x, axes, true, wide);
         const auto off = as(x, wide) - mean;
-        const auto total = call<aten::sum_dim_intlist>(off * off, axes, keepdim_of(a), wide);
-        const double freedom = std::max(0.0, reduced_count(x, mean) - correction_of(a));
+        const auto total = call<aten::sum_dim_intlist>(off * off, axes, keepdim, wide);
+        const double freedom = std::max(0.0, reduced_count(x, mean) - correction);
         return std::tuple(total * (1 / freedom), mean);
     }
     static auto without_axes(const auto& mean) {
@@ -4258,8 +6480,7 @@ private:
 
     /// `step` makes images of a size from [N, C · D, H, W], and then the result's depth from [N, C, D, H ·
     /// W].
-    template <class Step>
-    static value separately(emit<produces>& e, value v, Step&& step) {
+    static value separately(emit<produces>& e, value v, function_ref<value(value, const part&)> step) {
         const int_list in = e.shape(v);
         const int_list out = e.result_meta().shape;
         const std::size_t lead = in.size() - 3;
@@ -4635,25 +6856,6 @@ HEADRACE_COMPILED_PASS(join_groups);
 
 }  // namespace headrace
 
-// ---- headrace/passes/decompose/decompose.hpp ----
-
-namespace headrace {
-
-using decompose_passes =
-    pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent, decompose_attention,
-              decompose_einsum, decompose_bicubic, decompose_sampling, decompose_matmul, decompose_batch_norm,
-              join_groups, decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
-              decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
-              decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes,
-              decompose_windows, decompose_as_strided, decompose_topk, decompose_sort, decompose_cumprod,
-              decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers,
-              decompose_elu, decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow,
-              decompose_norms, decompose_exponentials, decompose_hyperbolic, decompose_trigonometric,
-              decompose_erfinv, decompose_rounding, decompose_predicates, decompose_masks, decompose_limits,
-              decompose_comparisons>;
-
-}  // namespace headrace
-
 // ---- headrace/infer/multiply_accumulates.hpp ----
 
 #ifndef HEADRACE_INFER_MULTIPLY_ACCUMULATES_HPP
@@ -4912,7 +7114,8 @@ private:
         // node is not needed if all its users are stored.
         pmr_vector<node*> choose_stored() {
             pmr_vector<node*> stored;
-            for (computed& c : known_ | std::views::reverse) {
+            for (std::size_t i = known_.size(); i-- != 0;) {
+                computed& c = known_[i];
                 const bool needed = c.folded && is_needed(*c.of);
                 c.kept = needed && (c.dequantized || bytes_of(*c.of) > std::max(small, c.from_bytes));
                 if (needed && !c.kept) {
@@ -5004,7 +7207,7 @@ private:
             if (!is_read(n) && !may_work(n)) return false;
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return false;
-            std::ranges::move(evaluated.value(), std::back_inserter(known(n).results));
+            for (auto& t : evaluated.value()) known(n).results.push_back(std::move(t));
             return true;
         }
         // May the node be computed, by what the nodes before it have left of the memory that results may take
@@ -5064,6 +7267,346 @@ struct fold_quantized_constants : fold_constants<Evaluator> {
 };
 
 }  // namespace headrace
+
+// ---- headrace/op/reflect.hpp ----
+
+#ifndef HEADRACE_OP_REFLECT_HPP
+#define HEADRACE_OP_REFLECT_HPP
+
+namespace headrace {
+
+[[nodiscard]] constexpr bool holds_tensors(field_kind k) {
+    return k == field_kind::tensor || k == field_kind::tensors || k == field_kind::optional_tensors;
+}
+
+namespace detail {
+
+/// Calls `as(std::type_identity<T>)` for the type that a field of that kind has.
+template <class F>
+decltype(auto) visit_kind(field_kind kind, F&& as) {
+    switch (kind) {
+        case field_kind::tensor:
+            return as(std::type_identity<value>{});
+        case field_kind::tensors:
+            return as(std::type_identity<list<value>>{});
+        case field_kind::optional_tensors:
+            return as(std::type_identity<list<std::optional<value>>>{});
+        case field_kind::integer:
+            return as(std::type_identity<std::int64_t>{});
+        case field_kind::integers:
+            return as(std::type_identity<int_list>{});
+        case field_kind::floating:
+            return as(std::type_identity<double>{});
+        case field_kind::floatings:
+            return as(std::type_identity<list<double>>{});
+        case field_kind::boolean:
+            return as(std::type_identity<bool>{});
+        case field_kind::number:
+            return as(std::type_identity<scalar>{});
+        case field_kind::text:
+            return as(std::type_identity<std::string_view>{});
+        case field_kind::element_type:
+            return as(std::type_identity<dtype>{});
+        case field_kind::format:
+            return as(std::type_identity<memory_format>{});
+        case field_kind::resize:
+            return as(std::type_identity<resize_mode>{});
+        case field_kind::nan:
+            return as(std::type_identity<nan_mode>{});
+        case field_kind::rounding:
+            return as(std::type_identity<rounding_mode>{});
+        case field_kind::region:
+            return as(std::type_identity<graph*>{});
+        case field_kind::data:
+            return as(std::type_identity<tensor_data>{});
+        case field_kind::texts:
+            return as(std::type_identity<list<std::string_view>>{});
+        case field_kind::custom:
+            return as(std::type_identity<custom_member>{});
+    }
+    __builtin_unreachable();
+}
+
+/// Calls `call(const T&)`, or with std::optional<T>, for the member that a field describes.
+template <class F>
+decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
+    const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
+    return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+        if constexpr (std::is_same_v<T, custom_member>) {
+            const custom_member member{f.custom, const_cast<std::byte*>(at)};
+            return call(member);
+        } else {
+            return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at))
+                              : call(*reinterpret_cast<const T*>(at));
+        }
+    });
+}
+
+/// Calls `call(const T&)` for what a field's item_in gives: half as many types as visit_field knows.
+template <class F>
+decltype(auto) visit_item(const field_info& f, const void* item, F&& call) {
+    return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+        if constexpr (std::is_same_v<T, custom_member>) {
+            const custom_member member{f.custom, const_cast<void*>(item)};
+            return call(member);
+        } else {
+            return call(*static_cast<const T*>(item));
+        }
+    });
+}
+
+class hasher {
+public:
+    void add(std::uint64_t bits) {
+        // The finalizer of MurmurHash3: every bit of the state depends on every bit added.
+        state_ ^= bits + 0x9e3779b97f4a7c15U + (state_ << 6) + (state_ >> 2);
+        state_ = (state_ ^ (state_ >> 33)) * 0xff51afd7ed558ccdU;
+        state_ ^= state_ >> 33;
+    }
+    void add(const value& v) {
+        add_address(v.producer);
+        add(std::uint64_t{v.result});
+    }
+    void add(double d) { add(d != d ? std::uint64_t{1} : std::bit_cast<std::uint64_t>(d)); }
+    void add(bool b) { add(std::uint64_t{b}); }
+    void add(std::int64_t i) { add(static_cast<std::uint64_t>(i)); }
+    void add(const scalar& s) {
+        add(static_cast<std::uint64_t>(s.kind()));
+        if (s.is_floating())
+            add(s.to_double());
+        else
+            add(s.to_int());
+    }
+    void add(std::string_view text) { add(hash_of(text)); }
+    void add(graph* const& g) { add_address(g); }
+    void add(const tensor_data& d) {
+        add_address(d.bytes);
+        add(d.strides);
+    }
+    void add(const custom_member& m) {
+        m.type->print(m.at,
+                      {this, [](void* to, std::string_view text) { static_cast<hasher*>(to)->add(text); }});
+    }
+    template <class T>
+        requires std::is_enum_v<T>
+    void add(T e) {
+        add(static_cast<std::uint64_t>(e));
+    }
+    template <class T>
+    void add(const std::optional<T>& o) {
+        add(o.has_value());
+        if (o) add(*o);
+    }
+    void add(const int_list& items) { add_all(items); }
+    template <class T>
+    void add(const list<T>& items) {
+        add_all(items);
+    }
+    [[nodiscard]] std::uint64_t state() const { return state_; }
+
+private:
+    void add_address(const void* at) { add(std::uint64_t{reinterpret_cast<std::uintptr_t>(at)}); }
+    template <class Items>
+    void add_all(const Items& items) {
+        add(std::uint64_t{items.size()});
+        for (const auto& item : items) add(item);
+    }
+    std::uint64_t state_ = 0;
+};
+
+// NaN is NaN, but -0.0 is not 0.0: they divide differently. A template per kind of T, as an overload for
+// double would have the compiler ask of each T whether it converts.
+template <class T>
+bool same(const T& a, const T& b) {
+    if constexpr (std::is_same_v<T, double>) {
+        return (a != a && b != b) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+    } else if constexpr (std::is_same_v<T, scalar>) {
+        return a.kind() == b.kind() &&
+               (a.is_floating() ? same(a.to_double(), b.to_double()) : a.to_int() == b.to_int());
+    } else {
+        return a == b;
+    }
+}
+template <class T>
+bool same(const std::optional<T>& a, const std::optional<T>& b) {
+    return a.has_value() == b.has_value() && (!a || same(*a, *b));
+}
+template <class T>
+bool same(const list<T>& a, const list<T>& b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i != a.size(); ++i) {
+        if (!same(a[i], b[i])) return false;
+    }
+    return true;
+}
+
+template <class Name>
+class printer {
+public:
+    printer(std::pmr::string& out, Name& name) : out_(out), name_(name) {}
+
+    void put(const value& v) {
+        if (v)
+            out_ += name_(v);
+        else
+            out_ += "none";
+    }
+    void put(std::int64_t i) { out_ += number_text(i); }
+    void put(bool b) { out_ += b ? "true" : "false"; }
+    void put(double d) {
+        char text[32];
+        const auto end = std::to_chars(text, text + sizeof text, d).ptr;
+        const std::string_view shortest(text, static_cast<std::size_t>(end - text));
+        out_ += shortest;
+        if (shortest.find_first_of(".en") == std::string_view::npos) out_ += ".0";  // 2.0 is not 2
+    }
+    void put(const scalar& s) {
+        if (s.is_floating()) {
+            put(s.to_double());
+        } else if (s.kind() == scalar::kind_type::boolean) {
+            put(s.to_int() != 0);
+        } else {
+            put(s.to_int());
+        }
+    }
+    void put(std::string_view text) {
+        // In quotes, on one line whatever it holds, and of a length that people can read.
+        const bool is_cut = text.size() > max_printed_message;
+        text = text.substr(0, max_printed_message);
+        out_ += '"';
+        for (std::size_t at = 0; at <= text.size();) {
+            const std::size_t end = std::min(text.find_first_of("\"\\", at), text.size());
+            headrace::detail::append_printable(out_, text.substr(at, end - at));
+            if (end != text.size()) (out_ += '\\') += text[end];
+            at = end + 1;
+        }
+        out_ += is_cut ? "...\"" : "\"";
+    }
+    void put(graph* const& g) {
+        if (g == nullptr) {
+            out_ += "none";
+        } else if constexpr (requires { name_(static_cast<const graph*>(g)); }) {
+            out_ += name_(static_cast<const graph*>(g));
+        } else {
+            out_ += "{...}";
+        }
+    }
+    void put(const custom_member& m) {
+        m.type->print(m.at, {&out_, [](void* to, std::string_view text) {
+                                 *static_cast<std::pmr::string*>(to) += text;
+                             }});
+    }
+    void put(const tensor_data& data) {
+        out_ += data.strides.empty() ? "row-major" : "strides ";
+        if (!data.strides.empty()) put(data.strides);
+    }
+    template <class T>
+        requires std::is_enum_v<T>
+    void put(T e) {
+        out_ += name_of(e);
+    }
+    template <class T>
+    void put(const std::optional<T>& o) {
+        if (o)
+            put(*o);
+        else
+            out_ += "none";
+    }
+    void put(const int_list& items) { put_all(items); }
+    template <class T>
+    void put(const list<T>& items) {
+        put_all(items);
+    }
+
+private:
+    template <class Items>
+    void put_all(const Items& items) {
+        out_ += '[';
+        bool first = true;
+        for (const auto& item : items) {
+            if (!first) out_ += ", ";
+            put(item);
+            first = false;
+        }
+        out_ += ']';
+    }
+    std::pmr::string& out_;
+    Name& name_;
+};
+
+}  // namespace detail
+
+/// Appends one argument: `[1, 1]`. `name(value)` gives what stands for a value, and `name(const graph*)`,
+/// if it takes one, for a region.
+template <class Name>
+void print_field(std::pmr::string& out, const field_info& f, const void* arguments, Name&& name) {
+    detail::printer<Name> to(out, name);
+    const void* const item = f.item_in(arguments);
+    if (item == nullptr) {
+        out += "none";
+    } else {
+        detail::visit_item(f, item, [&](const auto& as) { to.put(as); });
+    }
+}
+
+/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`; `name` is that of print_field.
+template <class Name>
+void print_arguments(std::pmr::string& out, const op_info& op, const void* arguments, Name&& name) {
+    out += '(';
+    for (const field_info& f : op) {
+        if (&f != op.begin()) out += ", ";
+        out += f.name;
+        out += '=';
+        print_field(out, f, arguments, name);
+    }
+    out += ')';
+}
+
+/// `conv2d(input=%x, …)`; the op's name is its full one.
+template <op_tag Op, class Name>
+[[nodiscard]] std::pmr::string print(Op, const args<Op>& a, Name&& name) {
+    std::pmr::string out(Op::name);
+    print_arguments(out, info_of<Op>, &a, name);
+    return out;
+}
+
+/// Are one member's values the same? Values are by identity, constants by address, NaN is the same as NaN.
+[[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
+    const void* const first = f.item_in(a);
+    const void* const second = f.item_in(b);
+    if (first == nullptr || second == nullptr) return first == second;
+    return detail::visit_item(f, first, [&]<class T>(const T& item) {
+        if constexpr (std::is_same_v<T, custom_member>) {
+            return f.custom->equal(first, second);
+        } else {
+            return detail::same(item, *static_cast<const T*>(second));
+        }
+    });
+}
+
+/// Are all arguments the same? What common subexpressions and the dispatch cache ask.
+[[nodiscard]] inline bool equal_arguments(const op_info& op, const void* a, const void* b) {
+    for (const field_info& f : op) {
+        if (!equal_field(f, a, b)) return false;
+    }
+    return true;
+}
+
+/// A hash that agrees with equal_arguments. It holds for one run of the program: values hash by address.
+[[nodiscard]] inline std::uint64_t hash_arguments(const op_info& op, const void* arguments) {
+    detail::hasher h;
+    h.add(op.name);
+    for (const field_info& f : op) {
+        const void* const item = f.item_in(arguments);
+        if (f.optional) h.add(item != nullptr);
+        if (item != nullptr) detail::visit_item(f, item, [&](const auto& as) { h.add(as); });
+    }
+    return h.state();
+}
+
+}  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/fold/merge_duplicates.hpp ----
 
@@ -5191,7 +7734,7 @@ private:
     /// metadata differ in their first elements; only where these are equal are all of them hashed.
     static std::size_t merge_alike(graph& g, std::span<entry> entries, std::size_t hashed_bytes) {
         std::size_t merged = 0;
-        std::ranges::sort(entries, std::less<>());
+        std::sort(entries.begin(), entries.end());
         for (auto from = entries.begin(), to = from; from != entries.end(); from = to) {
             to = std::find_if_not(from, entries.end(), [&](const entry& e) { return e.hash == from->hash; });
             const std::span alike(from, to);
@@ -5211,8 +7754,9 @@ private:
         std::size_t merged = 0;
         pmr_vector<entry> kept;
         for (const entry& e : alike) {
-            const auto same = std::ranges::find_if(
-                kept, [&](const entry& k) { return same_constant(*k.constant, *e.constant); });
+            const auto same = std::find_if(kept.begin(), kept.end(), [&](const entry& k) {
+                return same_constant(*k.constant, *e.constant);
+            });
             if (same == kept.end()) {
                 kept.push_back(e);
                 continue;
@@ -5284,7 +7828,7 @@ private:
     static bool same_constant(const node& a, const node& b) {
         if (*a.results[0].meta != *b.results[0].meta) return false;
         pmr_vector<std::byte> copy_a, copy_b;
-        return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
+        return same_items(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
 };
 HEADRACE_COMPILED_PASS(merge_equal_constants);
@@ -5379,35 +7923,6 @@ struct remove_dead_code : pass {
     result<std::size_t> operator()(graph& g, pass_context&) const { return eliminate_dead_code(g); }
 };
 HEADRACE_COMPILED_PASS(remove_dead_code);
-
-}  // namespace headrace
-
-// ---- headrace/passes/fold/fold.hpp ----
-
-namespace headrace {
-
-/// `Evaluator` executes nodes, as eval/fold.hpp's does; see headrace::fold_constants.
-template <class Evaluator>
-using fold_passes =
-    pass_list<remove_dead_code, fold_constants<Evaluator>, merge_equal_constants, merge_duplicates>;
-
-}  // namespace headrace
-
-// ---- headrace/passes/tosa_only.hpp ----
-
-namespace headrace {
-
-/// Every op is TOSA's. Nobody ensures it: it is proven from the effects of the passes before.
-struct tosa_only : property {
-    static constexpr auto only = every_op<tosa::dialect>;
-};
-
-/// From TOSA's integer profile to what Ethos-U55 has of it. What is known decides what has to be computed,
-/// and in which layout, so constants are folded and layouts chosen before.
-struct expansion {
-    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
-    using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
-};
 
 }  // namespace headrace
 
@@ -5634,7 +8149,7 @@ struct memory_order::searched_part {
 };
 
 struct memory_order::improvement {
-    std::pmr::deque<searched_part> searched{};
+    pmr_vector<searched_part> searched{};
     numbers places;  // of each buffer in the part that is read, none between
 };
 
@@ -5767,9 +8282,8 @@ HEADRACE_INLINE void memory_order::add_results(const node& n, std::uint32_t make
 
 HEADRACE_INLINE void memory_order::read_node(const node& n) {
     const bool may_move = is_pure(n) || (holds_regions(*n.op) && !has_effects(n));
-    const bool is_local = n.owner->regions().empty() || std::ranges::all_of(n.uses(), [&](const edge& e) {
-                              return e.target->owner == n.owner;
-                          });
+    const bool is_local = n.owner->regions().empty() ||
+                          !any_of(n.uses(), [&](const edge& e) { return e.target->owner != n.owner; });
     is_free_ = may_move && is_local && !n.op->has(trait::writes_out);
     if (!is_free_) return;
     const auto at = static_cast<std::uint32_t>(nodes_.size());
@@ -5943,7 +8457,7 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
         const auto beyond = [&](std::uint32_t s) { return needs[s] - items[s].made; };
         const std::span<std::uint32_t> own =
             std::span(ordered.all).subspan(ordered.ends[i] - sources[i].size(), sources[i].size());
-        std::ranges::sort(own, [&](std::uint32_t a, std::uint32_t b) {
+        std::sort(own.begin(), own.end(), [&](std::uint32_t a, std::uint32_t b) {
             return beyond(a) != beyond(b) ? beyond(a) > beyond(b) : a < b;
         });
         std::uint64_t held = 0;
@@ -6033,10 +8547,10 @@ HEADRACE_INLINE bool memory_order::improve(segment& s, improvement& so_far) {
     constexpr std::size_t max_kept = 8;
     auto& searched = so_far.searched;
     part p = part_of(s, so_far.places);
-    auto known = std::ranges::find_if(searched,
-                                      [&](const searched_part& k) { return k.below == s.peak && k.of == p; });
+    auto known = std::find_if(searched.begin(), searched.end(),
+                              [&](const searched_part& k) { return k.below == s.peak && k.of == p; });
     if (known == searched.end()) {
-        if (searched.size() == max_kept) searched.pop_front();
+        if (searched.size() == max_kept) searched.erase(searched.begin());
         searched.push_back(search(std::move(p), s.peak));
         known = std::prev(searched.end());
     }
@@ -6139,8 +8653,9 @@ private:
             numbers arranged;
             arranged.reserve(nodes_.size());
             const auto add_if = [&](const numbers& from, const auto& is_wanted) {
-                std::ranges::copy_if(from, std::back_inserter(arranged),
-                                     [&](std::uint32_t i) { return i != last && is_wanted(i); });
+                for (const std::uint32_t i : from) {
+                    if (i != last && is_wanted(i)) arranged.push_back(i);
+                }
             };
             add_if(arranged_, [&](std::uint32_t i) { return !visited_[i]; });
             add_if(order_, [](std::uint32_t) { return true; });
@@ -6655,11 +9170,12 @@ using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_co
 template <class P, class F, class Policy>
 struct rule_facts<match_rule<P, F, Policy>> {
     using targets = typename pattern_of<P>::op_list;
-    using result = match_result<P, F>;
-    static constexpr bool may_decline = true;  // other nodes of the op do not match
-    static constexpr auto made = Policy::made | made_in<result>::value;
-
     static bool run(emitter e, const node& n, value_list& out);
+};
+template <class P, class F, class Policy>
+struct rule_effects<match_rule<P, F, Policy>> {
+    static constexpr bool may_decline = true;  // other nodes of the op do not match
+    static constexpr auto made = Policy::made | made_in<match_result<P, F>>::value;
 };
 template <class P, class F, class NewPolicy, class Policy>
 struct rule_under<match_rule<P, F, Policy>, NewPolicy> {
@@ -7461,7 +9977,7 @@ namespace headrace {
 
 /// Choices between two alternatives, 0 and 1, with costs of single choices and of pairs. The cheapest
 /// combination is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized via Graph
-/// Cuts?", 2004), which Boost.Graph finds. Its time grows with the square of a chain's length, so a choice
+/// Cuts?", 2004). Its time grows with the square of a chain's length, so a choice
 /// that is paired with no more than two others is first replaced by what its better alternative costs, for
 /// each of theirs: chains, trees and residual networks take linear time, and what is left is small.
 class binary_choice {
@@ -7516,49 +10032,116 @@ private:
 
     pmr_vector<std::int64_t> of_one_;
     pmr_vector<pmr_vector<link>> links_;  // each arc is in the lists of both its ends
-    pmr_vector<std::size_t> arcs_;              // how many there are, without those to what is replaced
+    pmr_vector<std::size_t> arcs_;        // how many there are, without those to what is replaced
     pmr_vector<bool> is_replaced_;
+};
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/minimum_cut.hpp ----
+
+namespace headrace {
+
+/// A network of arcs with capacities. Paths are filled shortest first (Dinic, "Algorithm for Solution of a
+/// Problem of Maximum Flow in Networks with Power Estimation", 1970), which takes O(V²E) steps at worst.
+/// Boost.Graph's algorithm would cost whoever compiles the passes 0.8 s and 190 MB; the test compares the
+/// two.
+class flow_network {
+public:
+    explicit flow_network(std::size_t vertices) : first_(vertices, none) {}
+
+    /// Several arcs between two vertices count together. Capacities are positive.
+    void add_arc(std::size_t from, std::size_t to, std::int64_t capacity) {
+        arcs_.push_back({to, first_[from], capacity});
+        first_[from] = arcs_.size() - 1;
+        arcs_.push_back({from, first_[to], 0});
+        first_[to] = arcs_.size() - 1;
+    }
+
+    /// The sink's side of the minimum cut, true for each vertex in it; of several such cuts, the smallest
+    /// side.
+    [[nodiscard]] pmr_vector<bool> sink_side(std::size_t source, std::size_t sink) && {
+        while (measure(sink), distance_[source] != none) fill_paths(source, sink);
+        pmr_vector<bool> side(first_.size());
+        for (std::size_t v = 0; v != side.size(); ++v) side[v] = distance_[v] != none;
+        return side;
+    }
+
+private:
+    static constexpr std::size_t none = SIZE_MAX;
+
+    // The arcs there and back are neighbours: i and i ^ 1.
+    struct arc {
+        std::size_t to;
+        std::size_t next;  // of the same vertex
+        std::int64_t rest;
+    };
+
+    // How many arcs lead from each vertex to the sink at least, through what is left of their capacities.
+    void measure(std::size_t sink) {
+        distance_.assign(first_.size(), none);
+        distance_[sink] = 0;
+        pmr_vector<std::size_t> reached{sink};
+        for (std::size_t k = 0; k != reached.size(); ++k) {
+            for (std::size_t a = first_[reached[k]]; a != none; a = arcs_[a].next) {
+                const std::size_t from = arcs_[a].to;
+                if (arcs_[a ^ 1].rest == 0 || distance_[from] != none) continue;
+                distance_[from] = distance_[reached[k]] + 1;
+                reached.push_back(from);
+            }
+        }
+    }
+
+    // Until each path of that length has a full arc.
+    void fill_paths(std::size_t source, std::size_t sink) {
+        pmr_vector<std::size_t> next = first_;  // those before are of no use any more
+        pmr_vector<std::size_t> path;
+        std::size_t at = source;
+        for (;;) {
+            if (at == sink) at = fill(path);
+            std::size_t& a = next[at];
+            while (a != none && !leads_on(at, arcs_[a])) a = arcs_[a].next;
+            if (a != none) {
+                path.push_back(a);
+                at = arcs_[a].to;
+            } else if (path.empty()) {
+                return;
+            } else {
+                distance_[at] = none;
+                at = arcs_[path.back() ^ 1].to;
+                path.pop_back();
+            }
+        }
+    }
+    [[nodiscard]] bool leads_on(std::size_t from, const arc& a) const {
+        return a.rest != 0 && distance_[a.to] != none && distance_[a.to] + 1 == distance_[from];
+    }
+
+    // Shortens the path to what comes before its first full arc, and returns where that begins.
+    std::size_t fill(pmr_vector<std::size_t>& path) {
+        std::int64_t flow = INT64_MAX;
+        for (const std::size_t a : path) flow = std::min(flow, arcs_[a].rest);
+        for (const std::size_t a : path) {
+            arcs_[a].rest -= flow;
+            arcs_[a ^ 1].rest += flow;
+        }
+        std::size_t k = 0;
+        while (arcs_[path[k]].rest != 0) ++k;
+        const std::size_t begin = arcs_[path[k] ^ 1].to;
+        path.resize(k);
+        return begin;
+    }
+
+    pmr_vector<arc> arcs_;
+    pmr_vector<std::size_t> first_;     // arc of each vertex
+    pmr_vector<std::size_t> distance_;  // to the sink
 };
 
 }  // namespace headrace
 
 // ---- headrace/passes/layout/binary_choice_definition.hpp ----
 
-// g++ warns of iterators that boost::tie does initialize.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-
 namespace headrace {
-
-namespace detail {
-
-using flow_traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-using flow_network = boost::adjacency_list<
-    boost::vecS, boost::vecS, boost::directedS,
-    boost::property<boost::vertex_index_t, std::size_t,
-                    boost::property<boost::vertex_color_t, boost::default_color_type,
-                                    boost::property<boost::vertex_distance_t, long,
-                                                    boost::property<boost::vertex_predecessor_t,
-                                                                    flow_traits::edge_descriptor>>>>,
-    boost::property<boost::edge_capacity_t, std::int64_t,
-                    boost::property<boost::edge_residual_capacity_t, std::int64_t,
-                                    boost::property<boost::edge_reverse_t, flow_traits::edge_descriptor>>>>;
-
-inline void add_arc(flow_network& network, std::size_t from, std::size_t to, std::int64_t capacity) {
-    const auto there = boost::add_edge(from, to, network).first;
-    const auto back = boost::add_edge(to, from, network).first;
-    boost::put(boost::edge_capacity, network, there, capacity);
-    boost::put(boost::edge_capacity, network, back, 0);
-    boost::put(boost::edge_reverse, network, there, back);
-    boost::put(boost::edge_reverse, network, back, there);
-}
-
-}  // namespace detail
 
 HEADRACE_INLINE pmr_vector<bool> binary_choice::cheapest() && {
     const pmr_vector<std::size_t> replaced = replace_all();
@@ -7635,20 +10218,19 @@ HEADRACE_INLINE pmr_vector<bool> binary_choice::minimum_cut() const {
         left.push_back(i);
     }
     if (left.empty()) return chosen;
-    detail::flow_network network(left.size() + 2);
+    flow_network network(left.size() + 2);
     const std::size_t zero = left.size();  // the source's side
     const std::size_t one = zero + 1;
     for (const std::size_t i : left) {
-        if (of_one_[i] > 0) detail::add_arc(network, zero, vertex_of[i], of_one_[i]);
-        if (of_one_[i] < 0) detail::add_arc(network, vertex_of[i], one, -of_one_[i]);
+        if (of_one_[i] > 0) network.add_arc(zero, vertex_of[i], of_one_[i]);
+        if (of_one_[i] < 0) network.add_arc(vertex_of[i], one, -of_one_[i]);
         for (const link& l : links_[i]) {
             if (l.to_other > 0 && !is_replaced_[l.other])
-                detail::add_arc(network, vertex_of[i], vertex_of[l.other], l.to_other);
+                network.add_arc(vertex_of[i], vertex_of[l.other], l.to_other);
         }
     }
-    boost::boykov_kolmogorov_max_flow(network, zero, one);
-    const auto side = boost::get(boost::vertex_color, network);
-    for (const std::size_t i : left) chosen[i] = boost::get(side, vertex_of[i]) == boost::get(side, one);
+    const pmr_vector<bool> side = std::move(network).sink_side(zero, one);
+    for (const std::size_t i : left) chosen[i] = side[vertex_of[i]];
     return chosen;
 }
 
@@ -8308,8 +10890,8 @@ private:
     }
     template <class... Ops>
     static value make_along_axis(emitting& e, const node& n, const pmr_vector<value>& operands,
-                                 const pmr_vector<computed_axis>& axes,
-                                 const layout_rules::axes_of_op& op, ops<Ops...>) {
+                                 const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op,
+                                 ops<Ops...>) {
         value made{};
         static_cast<void>(
             ((is<Ops>(n) && (made = along<Ops>(e, args_of<Ops>(n), operands, axes, op), true)) || ...));
@@ -8322,7 +10904,7 @@ private:
             const auto is_worked = [&](const computed_axis& x) {
                 return x.axis == static_cast<std::size_t>(a.axis);
             };
-            a.axis = std::ranges::find_if(axes, is_worked) - axes.begin();
+            a.axis = std::find_if(axes.begin(), axes.end(), is_worked) - axes.begin();
         }
         if constexpr (std::is_same_v<Op, tosa::concat>) {
             a.input1 = list<value>(operands);
@@ -8509,6 +11091,47 @@ private:
 HEADRACE_COMPILED_PASS(fuse_transposes);
 
 }  // namespace headrace
+
+// ---- headrace/ir/signature.hpp ----
+
+#ifndef HEADRACE_IR_SIGNATURE_HPP
+#define HEADRACE_IR_SIGNATURE_HPP
+
+namespace headrace {
+
+/// Annotation of the output node: the exported name of each of its values, in order. Passes replace what
+/// computes an output, and with it the name of the value; this one stays.
+struct output_names {
+    static constexpr bool inherited = false;
+    list<std::string_view> names;
+};
+
+/// Annotation of a placeholder whose user gives real numbers: they are clamped to [lowest, highest] after
+/// real / scale, rounded half to even, plus zero_point. A scale of 0 means that nothing is quantized.
+struct interface_quantization {
+    static constexpr bool inherited = false;
+    double scale = 0;
+    std::int64_t zero_point = 0;
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+};
+
+/// Annotation of the output node: the same for each of its values, in order.
+struct output_quantizations {
+    static constexpr bool inherited = false;
+    list<interface_quantization> values;
+};
+
+/// Annotation of a placeholder, and of the output node for all its values: tensors of four axes are NHWC to
+/// their user, not NCHW as they were exported.
+struct channels_last_interface {
+    static constexpr bool inherited = false;
+    bool applied = false;  ///< the shapes say so already
+};
+
+}  // namespace headrace
+
+#endif
 
 // ---- headrace/passes/layout/lay_out_interface.hpp ----
 
@@ -9006,21 +11629,78 @@ HEADRACE_COMPILED_PASS(split_convolutions);
 
 }  // namespace headrace
 
-// ---- headrace/passes/layout/layout.hpp ----
+// ---- headrace/passes/layout/remaining_transposes.hpp ----
 
 namespace headrace {
 
-/// Constants are folded before layouts are chosen, because weights take any layout.
-template <class Evaluator>
-using layout_passes =
-    pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps, fuse_reshapes,
-              fuse_transposes, read_blocks, select_by_convolution, split_convolutions, remove_dead_code,
-              fold_constants<Evaluator>, choose_layouts, crop_after_transpose, transpose_by_convolution,
-              merge_transposed_axes>;
+/// A TRANSPOSE that the layout passes could not remove.
+struct remaining_transpose {
+    std::pmr::string node;  ///< the exported node that it descends from
+    pmr_vector<std::int64_t> shape;
+    pmr_vector<std::int64_t> perms;
+    std::int64_t bytes = 0;
+    std::pmr::string reason;  ///< which ops before and after it want different layouts
+};
 
-/// Weights are constants again, when they have been transposed or rearranged.
-template <class Evaluator>
-using settling_passes = pass_list<fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
+namespace detail {
+
+/// Why an op's layout is fixed, in words; empty if a transpose could move past it.
+[[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
+    const std::pmr::string name(origin_name(n));
+    if (is<builtin::placeholder>(n)) {
+        const auto* asked = n.find_annotation<channels_last_interface>();
+        return text_of(
+            {"input ", name, asked != nullptr ? " comes channels-last" : " comes as it was exported"});
+    }
+    if (is<builtin::output>(n)) return "the output is wanted as it was exported";
+    const std::pmr::string op = text_of({n.op->name, " ", name});
+    switch (layout_rules::kind_of(n)) {
+        case layout_rules::kind::window:
+        case layout_rules::kind::pointwise:
+        case layout_rules::kind::channels:
+            return text_of({op, " has its channels last"});
+        case layout_rules::kind::matmul:
+            return text_of({op, " multiplies rows by columns"});
+        case layout_rules::kind::fixed:
+            return text_of({op, " takes tensors as they are"});
+        case layout_rules::kind::axes:
+            return layout_rules::data_operands(n) > 1 ? text_of({op, " has operands in another layout"}) : "";
+        case layout_rules::kind::move:
+            return "";
+    }
+    return "";
+}
+
+/// The first such reason along a chain of nodes; `next` gives the next node, or null at the end.
+template <class Next>
+[[nodiscard]] std::pmr::string first_settled(const node& transpose, Next&& next) {
+    std::pmr::string words;
+    for (const node* n = next(transpose); words.empty() && n != nullptr; n = next(*n))
+        words = settled_layout(*n);
+    return words;
+}
+
+}  // namespace detail
+
+/// The transposes of a graph of TOSA ops, in execution order, without those of nested graphs.
+[[nodiscard]] inline pmr_vector<remaining_transpose> remaining_transposes(const graph& g) {
+    pmr_vector<remaining_transpose> found;
+    const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };
+    const auto after = [](const node& n) { return n.first_use == nullptr ? nullptr : n.first_use->target; };
+    for (const node& n : g.nodes()) {
+        const auto* t = args_if<tosa::transpose>(n);
+        if (t == nullptr || !n.results[0].meta) continue;
+        const tensor_meta& meta = *n.results[0].meta;
+        const int_list& shape = meta_of(t->input1)->shape;
+        found.push_back(
+            {std::pmr::string(origin_name(n)),
+             {shape.begin(), shape.end()},
+             {t->perms.begin(), t->perms.end()},
+             static_cast<std::int64_t>(packed_bytes(meta)),
+             text_of({detail::first_settled(n, before), ", and ", detail::first_settled(n, after)})});
+    }
+    return found;
+}
 
 }  // namespace headrace
 
@@ -10055,7 +12735,7 @@ private:
         shape_builder multiples = shape_builder::filled(rank - repeats.size(), 1);
         multiples.append(repeats);
         v = build::with_rank(e, v, rank);
-        if (std::ranges::count(multiples, 1) == static_cast<std::ptrdiff_t>(rank)) return v;
+        if (std::count(multiples.begin(), multiples.end(), 1) == static_cast<std::ptrdiff_t>(rank)) return v;
         return e.make<tosa::tile>({.input1 = v, .multiples = build::const_shape(e, multiples)});
     }
 };
@@ -10224,8 +12904,8 @@ inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_
             rows[i] = rows[i] * shape[k] + (number < 0 ? number + shape[k] : number);
         }
     }
-    std::ranges::sort(rows);
-    return std::ranges::adjacent_find(rows) != rows.end();
+    std::sort(rows.begin(), rows.end());
+    return std::adjacent_find(rows.begin(), rows.end()) != rows.end();
 }
 
 using indexed_ops = joined<wrap_ops, permute_ops>;
@@ -11045,16 +13725,26 @@ struct legalize_splits : pass {
 
     template <one_of<targeted_ops> Op>
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        if constexpr (requires { a.indices; }) {
+            return parts_of(a.self, a.dim, &a.indices, e);
+        } else {
+            return parts_of(a.self, a.dim, nullptr, e);
+        }
+    }
+
+private:
+    // They begin at `indices`, or each where the one before ends.
+    static value_list parts_of(value v, std::int64_t dim, const int_list* indices, emit<produces>& e) {
+        const std::size_t axis = build::axis_in(e, dim, e.rank(v));
         value_list parts;
         std::int64_t start = 0;
         for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
             const int_list& shape = e.result_meta(i).shape;
-            const std::int64_t available = e.shape(a.self)[axis];
-            const std::int64_t size = shape.size() == e.rank(a.self) ? shape[axis] : 1;  // unbind drops it
-            if constexpr (requires { a.indices; }) start = part_start(a.indices, i, available);
+            const std::int64_t available = e.shape(v)[axis];
+            const std::int64_t size = shape.size() == e.rank(v) ? shape[axis] : 1;  // unbind drops it
+            if (indices != nullptr) start = part_start(*indices, i, available);
             start = std::min(start, available - size);
-            parts.push_back(build::reshape(e, build::slice(e, a.self, axis, start, size), shape));
+            parts.push_back(build::reshape(e, build::slice(e, v, axis, start, size), shape));
             start += size;
         }
         return parts;
@@ -11195,21 +13885,6 @@ HEADRACE_COMPILED_PASS(legalize_where);
 
 }  // namespace headrace
 
-// ---- headrace/passes/legalize/legalize.hpp ----
-
-namespace headrace {
-
-using legalize_passes =
-    pass_list<legalize_control_flow, legalize_creation, legalize_cast, legalize_unary, legalize_clamp,
-              legalize_binary, legalize_comparison, legalize_logical, legalize_bitwise, legalize_where,
-              legalize_views, legalize_convolution, legalize_pooling, legalize_matmul, legalize_resize,
-              legalize_concat, legalize_permutes, legalize_expand, legalize_slices, legalize_splits,
-              legalize_pad, legalize_flip, legalize_sums, legalize_products, legalize_limits,
-              legalize_any_all, legalize_argmax, legalize_cumsum, legalize_gather, legalize_scatter,
-              legalize_index, legalize_index_put, legalize_one_hot>;
-
-}  // namespace headrace
-
 // ---- headrace/passes/decompose/decompose_add_sub_alpha.hpp ----
 
 namespace headrace {
@@ -11339,20 +14014,28 @@ struct canonicalize_convolutions : pass {
 
     template <one_of<layers> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if constexpr (has_trait<Op>(trait::transposed)) {
-            return convolve(e, a, a.input, a.padding, true, a.output_padding);
-        } else if constexpr (std::is_same_v<decltype(a.padding), std::string_view>) {
-            return convolve_padded_by_name(e, a);
+        args<aten::convolution> layer{.input = a.input,
+                                      .weight = a.weight,
+                                      .bias = a.bias,
+                                      .stride = a.stride,
+                                      .padding = {},
+                                      .dilation = a.dilation,
+                                      .transposed = has_trait<Op>(trait::transposed),
+                                      .output_padding = int_list{0},
+                                      .groups = a.groups};
+        if constexpr (std::is_same_v<decltype(a.padding), std::string_view>) {
+            return convolve_padded_by_name(e, layer, a.padding);
         } else {
-            return convolve(e, a, a.input, a.padding, false, int_list{0});
+            if constexpr (requires { a.output_padding; }) layer.output_padding = a.output_padding;
+            layer.padding = a.padding;
+            return convolve(e, layer);
         }
     }
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
         const std::size_t dims = spatial_dims(e, a.weight);
         for (const int_list* list : {&a.stride, &a.padding, &a.dilation, &a.output_padding}) {
-            if (list->size() != dims)
-                return convolve(e, a, a.input, a.padding, a.transposed, a.output_padding);
+            if (list->size() != dims) return convolve(e, a);
         }
         return std::nullopt;
     }
@@ -11360,11 +14043,12 @@ struct canonicalize_convolutions : pass {
 private:
     static std::size_t spatial_dims(const emitter& e, value weight) { return e.rank(weight) - 2; }
 
-    static value convolve_padded_by_name(emit<produces>& e, const auto& a) {
+    static value convolve_padded_by_name(emit<produces>& e, args<aten::convolution> a,
+                                         std::string_view name) {
         const std::size_t dims = spatial_dims(e, a.weight);
         shape_builder padding = shape_builder::filled(dims, 0);
         shape_builder odd = shape_builder::filled(2 * dims, 0);  // for aten.constant_pad_nd: last axis first
-        if (a.padding == "same") {
+        if (name == "same") {
             for (std::size_t i = 0; i != dims; ++i) {
                 window w{.kernel = e.shape(a.weight)[2 + i],
                          .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
@@ -11372,34 +14056,25 @@ private:
                 padding[i] = w.before;
                 odd[2 * (dims - 1 - i) + 1] = w.after - w.before;
             }
-        } else if (a.padding != "valid") {
+        } else if (name != "valid") {
             return e.unsupported("padding must be \"same\" or \"valid\"");
         }
-        value input = a.input;
         if (!std::all_of(odd.begin(), odd.end(), [](std::int64_t n) { return n == 0; })) {
-            input = e.make<aten::constant_pad_nd>({.self = input, .pad = int_list(odd)});
+            a.input = e.make<aten::constant_pad_nd>({.self = a.input, .pad = int_list(odd)});
         }
-        return convolve(e, a, input, padding, false, int_list{0});
+        a.padding = int_list(padding);
+        return convolve(e, a);
     }
 
-    template <class Args>
-    static value convolve(emit<produces>& e, const Args& a, value input, sizes padding, bool transposed_form,
-                          const int_list& output_padding) {
+    // With a batch, and with all lists at full length.
+    static value convolve(emit<produces>& e, args<aten::convolution> a) {
         const std::size_t dims = spatial_dims(e, a.weight);
-        const auto full = [&](sizes items) {
-            return items.size() == dims ? shape_builder(items) : shape_builder::filled(dims, items[0]);
-        };
-        const bool batched = e.rank(input) == dims + 2;
-        if (!batched) input = e.make<aten::unsqueeze>({.self = input, .dim = 0});
-        const value result = e.make<aten::convolution>({.input = input,
-                                                        .weight = a.weight,
-                                                        .bias = a.bias,
-                                                        .stride = int_list(full(a.stride)),
-                                                        .padding = int_list(full(padding)),
-                                                        .dilation = int_list(full(a.dilation)),
-                                                        .transposed = transposed_form,
-                                                        .output_padding = int_list(full(output_padding)),
-                                                        .groups = a.groups});
+        for (int_list* list : {&a.stride, &a.padding, &a.dilation, &a.output_padding}) {
+            if (list->size() != dims) *list = int_list(shape_builder::filled(dims, list->front()));
+        }
+        const bool batched = e.rank(a.input) == dims + 2;
+        if (!batched) a.input = e.make<aten::unsqueeze>({.self = a.input, .dim = 0});
+        const value result = e.make<aten::convolution>(a);
         return batched ? result : e.make<aten::squeeze_dim>({.self = result, .dim = 0});
     }
 };
@@ -11627,9 +14302,7 @@ struct canonicalize_variants : pass {
         requires(Op::results == 1)
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         using to = base_of<Op>;
-        const value v = e.make<to>(convert_args<to, Op>(a));
-        const dtype type = e.result_meta().dtype;
-        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
+        return of_result_type(e.make<to>(convert_args<to, Op>(a)), e);
     }
     template <one_of<shape_table::keys> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -11641,11 +14314,13 @@ struct canonicalize_variants : pass {
         requires(Op::results == variadic_results)
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
         using to = base_of<Op>;
-        value_list results;
-        if (node* made = e.make_node<to>(convert_args<to, Op>(a))) {
-            for (std::uint32_t i = 0; i != made->result_count; ++i) results.push_back(made->result(i));
-        }
-        return results;
+        return results_of(e.make_node<to>(convert_args<to, Op>(a)));
+    }
+
+private:
+    static value of_result_type(value v, emit<ops<aten::_to_copy>> e) {
+        const dtype type = e.result_meta().dtype;
+        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
 };
 HEADRACE_COMPILED_PASS(canonicalize_variants);
@@ -12094,7 +14769,7 @@ private:
         return inline_graph(call, *a.wrapped_body, a.operands);
     }
     static result<void> inline_graph(node& call, graph& inner, list<value> operands) {
-        if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > operands.size())
+        if (inner.census().count(info_of<builtin::placeholder>) > operands.size())
             return invalid({message_prefix(call), "fewer operands than inputs"});
         if (inner.outputs().size() != call.result_count)
             return invalid({message_prefix(call), "results do not match its graph"});
@@ -12288,29 +14963,105 @@ HEADRACE_COMPILED_PASS(scalars_to_tensors);
 
 }  // namespace headrace
 
-// ---- headrace/passes/normalize/normalize.hpp ----
+// ---- headrace/passes/normalize/narrow_int64.hpp ----
 
 namespace headrace {
 
-using normalize_passes =
-    pass_list<inline_regions, move_constants_into_regions, functionalize, canonicalize_variants,
-              canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop, hoist_casts,
-              scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
+/// TOSA 1.0 has neither INT64 nor FP64: every value, constant and dtype argument of int64 becomes one of
+/// int32, and constants of float64, which are Python's numbers, become float32. A constant with an element
+/// that does not fit is refused, unless it is only a limit of a maximum or minimum. The pass runs after
+/// decompose, which depends on PyTorch's types for promotion, and before legalize.
+struct narrow_int64 : pass {
+    using runs_after = pass_list<quantization_lowered>;
+    using ensures = pass_list<narrow_types>;
+    static constexpr std::string_view summary = "int64 as int32, and float64 constants as float32";
 
-}  // namespace headrace
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t count = 0;
+        for_each_graph(g, [&](graph& sub) {
+            for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
+                next = n->next;
+                count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);
+            }
+        });
+        return count;
+    }
 
-// ---- headrace/passes/npu/tuning.hpp ----
+private:
+    static bool narrow_node(node& n) {
+        bool changed = false;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
+                meta->dtype = narrowed(meta->dtype);
+                changed = true;
+            }
+        }
+        // Operands do not change, so the edges need not.
+        auto* arguments = static_cast<std::byte*>(n.arguments);
+        for (const field_info& f : *n.op) {
+            if (f.kind != field_kind::element_type) continue;
+            if (f.optional) {
+                auto& type = *reinterpret_cast<std::optional<dtype>*>(arguments + f.offset);
+                if (type) type = narrowed(*type);
+            } else {
+                auto& type = *reinterpret_cast<dtype*>(arguments + f.offset);
+                type = narrowed(type);
+            }
+        }
+        return changed;
+    }
 
-namespace headrace {
+    static bool narrow_constant(graph& g, node& n, pass_context& context) {
+        const tensor_meta* meta = meta_of(n.result());
+        if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
+        const tensor_data& data = args_of<builtin::constant>(n).data;
+        const value made = meta->dtype == dtype::int64
+                               ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
+                               : convert<double, float>(g, n, *meta, data, context);
+        if (!made) return false;
+        made.producer->results[0].name = n.results[0].name;
+        made.producer->annotations = n.annotations;
+        g.replace_all_uses(n.result(), made);
+        g.erase(n);
+        return true;
+    }
 
-struct fuse_reshapes;
-/// From TOSA to the same in words that the target runs faster. Layouts are chosen before, as they decide
-/// which axis is a channel; the weights that are rearranged here are folded afterwards.
-struct tuning {
-    using runs_after = pass_list<tosa_only, layouts_chosen>;
-    using runs_before = pass_list<fuse_reshapes, constants_folded>;
-    using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged, nodes_sorted>;
+    template <class From, class To>
+    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
+                         pass_context& context) {
+        constexpr bool integral = std::is_integral_v<From>;
+        pmr_vector<To> elements;
+        bool fits = true;
+        for_each_element(data, meta, [&](const std::byte* at) {
+            From element;
+            std::memcpy(&element, at, sizeof element);
+            if constexpr (integral) {
+                const From nearest =
+                    std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
+                fits = fits && nearest == element;
+                element = nearest;
+            }
+            elements.push_back(static_cast<To>(element));
+        });
+        if (!fits && !only_limits(n)) {
+            context.report(n, "constant: an element does not fit in 32 bits, and TOSA 1.0 has no INT64");
+            return {};
+        }
+        const dtype type = integral ? dtype::int32 : dtype::float32;
+        return create_constant(g, {type, meta.shape, meta.dim_order}, &n, [&](std::span<std::byte> bytes) {
+            if (!elements.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
+        });
+    }
+
+    // Is it read as a limit alone? Saturation does not change what those do.
+    static bool only_limits(const node& n) {
+        for (const edge& e : n.uses()) {
+            if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;
+        }
+        return true;
+    }
 };
+HEADRACE_COMPILED_PASS(narrow_int64);
 
 }  // namespace headrace
 
@@ -13144,17 +15895,6 @@ HEADRACE_COMPILED_PASS(transpose_before_matmul);
 
 }  // namespace headrace
 
-// ---- headrace/passes/npu/npu.hpp ----
-
-namespace headrace {
-
-/// In any order. Targets that prefer nothing skip them all (target/preferences.hpp).
-using npu_passes = pass_list<merge_selections, join_patches, halve_windows, stage_image, pair_columns,
-                             read_last_column, convolve_sums, pool_maxima, add_at_unit_scale,
-                             transpose_before_matmul, copy_before_planes, remove_whole_clamps>;
-
-}  // namespace headrace
-
 // ---- headrace/passes/decompose/decompose_quantization.hpp ----
 
 namespace headrace {
@@ -13482,7 +16222,8 @@ inline constexpr auto selecting_ops =
 /// Does the node select elements of its operands? A `pad` with a constant does not, nor an index_put that
 /// adds up, nor an op that converts integers among its operands.
 [[nodiscard]] inline bool is_selecting(const node& n) {
-    if (const auto* a = args_if<aten::cat>(n)) return std::ranges::all_of(a->tensors, is_real);
+    if (const auto* a = args_if<aten::cat>(n))
+        return std::all_of(a->tensors.begin(), a->tensors.end(), is_real);
     if (const auto* a = args_if<aten::where_self>(n)) return is_real(a->self) && is_real(a->other);
     if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::_unsafe_index_put>(n)) return !a->accumulate;
@@ -14753,7 +17494,9 @@ private:
             readers.push_back(use.target);
         }
         if (readers.empty()) return 0;
-        const args<quantize>& widest = args_of<quantize>(**std::ranges::max_element(readers, {}, extent));
+        const args<quantize>& widest = args_of<quantize>(
+            **std::max_element(readers.begin(), readers.end(),
+                               [](const node* a, const node* b) { return extent(a) < extent(b); }));
         const dequantized taken{input.result(), quantization_of(widest)};
         g.set_meta(input.result(), {widest.dtype, meta_of(input.result())->shape, {}});
         g.annotate(input, described(taken.parameters));
@@ -14963,20 +17706,49 @@ HEADRACE_COMPILED_PASS(tabulate_functions);
 
 }  // namespace headrace
 
-// ---- headrace/passes/quantize/quantize.hpp ----
+// ---- headrace/passes/quantize/pack_int4_weights.hpp ----
 
 namespace headrace {
 
-/// Before functions are decomposed. Quantizers repeat nodes for each reader: what is merged here cannot be
-/// merged any more once each reader has its own RESCALE.
-template <class Evaluator>
-using tabulate_passes = pass_list<canonicalize_quantization, tabulate_functions,
-                                  fold_quantized_constants<Evaluator>, merge_duplicates>;
+/// Constant weights of INT8 convolutions between -7 and 7 as INT4, two to a byte, where the target has that
+/// extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
+struct pack_int4_weights : pass {
+    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
+    using runs_before = pass_list<nodes_sorted>;
+    using invalidates = pass_list<nodes_sorted>;
+    static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
+    using targeted_ops = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
+    using produces = targeted_ops;
 
-/// After they are; what decompositions computed from constants is folded first.
-template <class Evaluator>
-using quantize_passes = pass_list<fold_quantized_constants<Evaluator>, lower_quantized, fuse_rescales,
-                                  quantize_interface, decompose_quantization>;
+    template <one_of<targeted_ops> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
+        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8) return std::nullopt;
+        const auto weight = packed(e, a.weight, a.weight_zp);
+        if (!weight) return std::nullopt;
+        args<Op> with_int4 = a;
+        with_int4.weight = *weight;
+        with_int4.weight_zp =
+            e.constant({dtype::int4, {1}, {}}, [](std::span<std::byte> data) { data[0] = {}; });
+        return e.make<Op>(with_int4);
+    }
+
+private:
+    static std::optional<value> packed(emit<ops<>> e, value weight, value zero) {
+        const auto numbers = constant_integers(weight);
+        const auto fits = [](std::int64_t n) { return -7 <= n && n <= 7; };
+        if (e.dtype(weight) != dtype::int8 || !numbers || constant_integer(zero) != 0 ||
+            !std::all_of(numbers->begin(), numbers->end(), fits))
+            return std::nullopt;
+        return e.constant({dtype::int4, e.shape(weight), {}}, [&](std::span<std::byte> data) {
+            for (std::size_t i = 0; i != numbers->size(); ++i) {
+                const auto nibble = static_cast<unsigned>((*numbers)[i]) & 0xfU;
+                const auto low = i % 2 == 0 ? 0U : std::to_integer<unsigned>(data[i / 2]);
+                data[i / 2] = static_cast<std::byte>(low | nibble << (i % 2 * 4));
+            }
+        });
+    }
+};
+HEADRACE_COMPILED_PASS(pack_int4_weights);
 
 }  // namespace headrace
 
@@ -15262,21 +18034,11 @@ struct expand_bits : pass, for_u55 {
 
     template <one_of<logic> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto of_bytes = [](unsigned x, unsigned y) {
+        return by_bytes(e, a.input1, a.input2, [](unsigned x, unsigned y) {
             return std::is_same_v<Op, tosa::bitwise_and>  ? x & y
                    : std::is_same_v<Op, tosa::bitwise_or> ? x | y
                                                           : x ^ y;
-        };
-        const pmr_vector<value> x = bytes_of(e, a.input1);
-        const auto number = constant_integer(a.input2);
-        const pmr_vector<value> y = number ? x : bytes_of(e, a.input2);
-        pmr_vector<value> bytes;
-        for (std::size_t i = 0; i != x.size(); ++i) {
-            const auto with = static_cast<std::uint8_t>(number.value_or(0) >> (8 * i));
-            bytes.push_back(number ? table(e, x[i], [&](unsigned byte) { return of_bytes(byte, with); })
-                                   : combined(e, x[i], y[i], of_bytes));
-        }
-        return from_bytes(e, bytes, e.dtype(a.input1));
+        });
     }
 
     value operator()(const args<tosa::bitwise_not>& a, emit<produces>& e) const {
@@ -15352,6 +18114,22 @@ private:
         return u55::rounded_shift(e, e.make<tosa::sub>(v, half), by);
     }
 
+    // --- logic ---
+
+    using of_bytes = function_ref<unsigned(unsigned, unsigned)>;
+    static value by_bytes(emit<produces>& e, value left, value right, of_bytes f) {
+        const pmr_vector<value> x = bytes_of(e, left);
+        const auto number = constant_integer(right);
+        const pmr_vector<value> y = number ? x : bytes_of(e, right);
+        pmr_vector<value> bytes;
+        for (std::size_t i = 0; i != x.size(); ++i) {
+            const auto with = static_cast<std::uint8_t>(number.value_or(0) >> (8 * i));
+            bytes.push_back(number ? table(e, x[i], [&](unsigned byte) { return f(byte, with); })
+                                   : combined(e, x[i], y[i], f));
+        }
+        return from_bytes(e, bytes, e.dtype(left));
+    }
+
     // --- bytes -------------------------------------------------------------------------------
 
     // The bytes of each element as INT8, the lowest first.
@@ -15381,15 +18159,13 @@ private:
         }
         return build::narrow(e, v, type);
     }
-    template <class F>
-    static value table(emit<produces>& e, value v, F&& of_byte) {
+    static value table(emit<produces>& e, value v, function_ref<unsigned(unsigned)> of_byte) {
         return u55::table(e, v, [&](std::int64_t i) {
             return static_cast<std::int8_t>(static_cast<std::uint8_t>(of_byte(static_cast<std::uint8_t>(i))));
         });
     }
     // A bitwise operator of two bytes: a nibble of each makes the index of a table.
-    template <class F>
-    static value combined(emit<produces>& e, value x, value y, F&& f) {
+    static value combined(emit<produces>& e, value x, value y, of_bytes f) {
         const auto sum = [&](value a, value b) {
             return build::narrow(e, e.make<tosa::add>(u55::widen(e, a), u55::widen(e, b)), dtype::int8);
         };
@@ -16914,9 +19690,9 @@ private:
         // Is each boolean among a node's operands a number? A comparison of floats has none, nor has what is
         // computed from it: those nodes stay, and the model is refused for the comparison.
         bool has_numbers(const node& n) {
-            return std::ranges::all_of(n.operand_edges(), [&](const edge& operand) {
+            return !any_of(n.operand_edges(), [&](const edge& operand) {
                 const tensor_meta* meta = meta_of(*operand.slot);
-                return known(*operand.slot) != nullptr || meta == nullptr || !is_boolean(meta->dtype);
+                return known(*operand.slot) == nullptr && meta != nullptr && is_boolean(meta->dtype);
             });
         }
         // A node that stays takes booleans, as before.
@@ -17059,7 +19835,7 @@ private:
             const auto on_false = constant_integers(f);
             if (!on_true || !on_false || e.shape(t) != e.shape(f)) return e.make<tosa::sub>(t, f);
             pmr_vector<std::int64_t> numbers(on_true->size());
-            std::ranges::transform(*on_true, *on_false, numbers.begin(), std::minus<>());
+            for (std::size_t i = 0; i != numbers.size(); ++i) numbers[i] = (*on_true)[i] - (*on_false)[i];
             return u55::constant(e, e.shape(t), numbers);
         }
 
@@ -17182,6 +19958,108 @@ HEADRACE_COMPILED_PASS(rescale_before_moving);
 
 }  // namespace headrace
 
+// ---- headrace/passes/decompose/decompose.hpp ----
+
+namespace headrace {
+
+using decompose_passes =
+    pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent, decompose_attention,
+              decompose_einsum, decompose_bicubic, decompose_sampling, decompose_matmul, decompose_batch_norm,
+              join_groups, decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
+              decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
+              decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes,
+              decompose_windows, decompose_as_strided, decompose_topk, decompose_sort, decompose_cumprod,
+              decompose_var, decompose_mean, decompose_gelu, decompose_sigmoids, decompose_rectifiers,
+              decompose_elu, decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow,
+              decompose_norms, decompose_exponentials, decompose_hyperbolic, decompose_trigonometric,
+              decompose_erfinv, decompose_rounding, decompose_predicates, decompose_masks, decompose_limits,
+              decompose_comparisons>;
+
+}  // namespace headrace
+
+// ---- headrace/passes/fold/fold.hpp ----
+
+namespace headrace {
+
+/// `Evaluator` executes nodes, as eval/fold.hpp's does; see headrace::fold_constants.
+template <class Evaluator>
+using fold_passes =
+    pass_list<remove_dead_code, fold_constants<Evaluator>, merge_equal_constants, merge_duplicates>;
+
+}  // namespace headrace
+
+// ---- headrace/passes/layout/layout.hpp ----
+
+namespace headrace {
+
+/// Constants are folded before layouts are chosen, because weights take any layout.
+template <class Evaluator>
+using layout_passes =
+    pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps, fuse_reshapes,
+              fuse_transposes, read_blocks, select_by_convolution, split_convolutions, remove_dead_code,
+              fold_constants<Evaluator>, choose_layouts, crop_after_transpose, transpose_by_convolution,
+              merge_transposed_axes>;
+
+/// Weights are constants again, when they have been transposed or rearranged.
+template <class Evaluator>
+using settling_passes = pass_list<fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
+
+}  // namespace headrace
+
+// ---- headrace/passes/legalize/legalize.hpp ----
+
+namespace headrace {
+
+using legalize_passes =
+    pass_list<legalize_control_flow, legalize_creation, legalize_cast, legalize_unary, legalize_clamp,
+              legalize_binary, legalize_comparison, legalize_logical, legalize_bitwise, legalize_where,
+              legalize_views, legalize_convolution, legalize_pooling, legalize_matmul, legalize_resize,
+              legalize_concat, legalize_permutes, legalize_expand, legalize_slices, legalize_splits,
+              legalize_pad, legalize_flip, legalize_sums, legalize_products, legalize_limits,
+              legalize_any_all, legalize_argmax, legalize_cumsum, legalize_gather, legalize_scatter,
+              legalize_index, legalize_index_put, legalize_one_hot>;
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/normalize.hpp ----
+
+namespace headrace {
+
+using normalize_passes =
+    pass_list<inline_regions, move_constants_into_regions, functionalize, canonicalize_variants,
+              canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop, hoist_casts,
+              scalars_to_tensors, decompose_add_sub_alpha, canonicalize_convolutions, canonicalize_pooling>;
+
+}  // namespace headrace
+
+// ---- headrace/passes/npu/npu.hpp ----
+
+namespace headrace {
+
+/// In any order. Targets that prefer nothing skip them all (target/preferences.hpp).
+using npu_passes = pass_list<merge_selections, join_patches, halve_windows, stage_image, pair_columns,
+                             read_last_column, convolve_sums, pool_maxima, add_at_unit_scale,
+                             transpose_before_matmul, copy_before_planes, remove_whole_clamps>;
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/quantize.hpp ----
+
+namespace headrace {
+
+/// Before functions are decomposed. Quantizers repeat nodes for each reader: what is merged here cannot be
+/// merged any more once each reader has its own RESCALE.
+template <class Evaluator>
+using tabulate_passes = pass_list<canonicalize_quantization, tabulate_functions,
+                                  fold_quantized_constants<Evaluator>, merge_duplicates>;
+
+/// After they are; what decompositions computed from constants is folded first.
+template <class Evaluator>
+using quantize_passes = pass_list<fold_quantized_constants<Evaluator>, lower_quantized, fuse_rescales,
+                                  quantize_interface, decompose_quantization>;
+
+}  // namespace headrace
+
 // ---- headrace/passes/u55/u55.hpp ----
 
 namespace headrace {
@@ -17190,154 +20068,6 @@ namespace headrace {
 /// ones after it lower: first conditions, then indices, then booleans, bits and layouts.
 using u55_passes = pass_list<blend_conditions, expand_gather, expand_extrema, number_booleans, expand_bits,
                              expand_resize, expand_windows, rescale_before_moving, expand_moves>;
-
-}  // namespace headrace
-
-// ---- headrace/passes/normalize/narrow_int64.hpp ----
-
-namespace headrace {
-
-/// TOSA 1.0 has neither INT64 nor FP64: every value, constant and dtype argument of int64 becomes one of
-/// int32, and constants of float64, which are Python's numbers, become float32. A constant with an element
-/// that does not fit is refused, unless it is only a limit of a maximum or minimum. The pass runs after
-/// decompose, which depends on PyTorch's types for promotion, and before legalize.
-struct narrow_int64 : pass {
-    using runs_after = pass_list<quantization_lowered>;
-    using ensures = pass_list<narrow_types>;
-    static constexpr std::string_view summary = "int64 as int32, and float64 constants as float32";
-
-    result<std::size_t> operator()(graph& g, pass_context& context) const {
-        std::size_t count = 0;
-        for_each_graph(g, [&](graph& sub) {
-            for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
-                next = n->next;
-                count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);
-            }
-        });
-        return count;
-    }
-
-private:
-    static bool narrow_node(node& n) {
-        bool changed = false;
-        for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
-                meta->dtype = narrowed(meta->dtype);
-                changed = true;
-            }
-        }
-        // Operands do not change, so the edges need not.
-        auto* arguments = static_cast<std::byte*>(n.arguments);
-        for (const field_info& f : *n.op) {
-            if (f.kind != field_kind::element_type) continue;
-            if (f.optional) {
-                auto& type = *reinterpret_cast<std::optional<dtype>*>(arguments + f.offset);
-                if (type) type = narrowed(*type);
-            } else {
-                auto& type = *reinterpret_cast<dtype*>(arguments + f.offset);
-                type = narrowed(type);
-            }
-        }
-        return changed;
-    }
-
-    static bool narrow_constant(graph& g, node& n, pass_context& context) {
-        const tensor_meta* meta = meta_of(n.result());
-        if (meta == nullptr || (meta->dtype != dtype::int64 && meta->dtype != dtype::float64)) return false;
-        const tensor_data& data = args_of<builtin::constant>(n).data;
-        const value made = meta->dtype == dtype::int64
-                               ? convert<std::int64_t, std::int32_t>(g, n, *meta, data, context)
-                               : convert<double, float>(g, n, *meta, data, context);
-        if (!made) return false;
-        made.producer->results[0].name = n.results[0].name;
-        made.producer->annotations = n.annotations;
-        g.replace_all_uses(n.result(), made);
-        g.erase(n);
-        return true;
-    }
-
-    template <class From, class To>
-    static value convert(graph& g, node& n, const tensor_meta& meta, const tensor_data& data,
-                         pass_context& context) {
-        constexpr bool integral = std::is_integral_v<From>;
-        pmr_vector<To> elements;
-        bool fits = true;
-        for_each_element(data, meta, [&](const std::byte* at) {
-            From element;
-            std::memcpy(&element, at, sizeof element);
-            if constexpr (integral) {
-                const From nearest =
-                    std::clamp<From>(element, std::numeric_limits<To>::min(), std::numeric_limits<To>::max());
-                fits = fits && nearest == element;
-                element = nearest;
-            }
-            elements.push_back(static_cast<To>(element));
-        });
-        if (!fits && !only_limits(n)) {
-            context.report(n, "constant: an element does not fit in 32 bits, and TOSA 1.0 has no INT64");
-            return {};
-        }
-        const dtype type = integral ? dtype::int32 : dtype::float32;
-        return create_constant(g, {type, meta.shape, meta.dim_order}, &n, [&](std::span<std::byte> bytes) {
-            if (!elements.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
-        });
-    }
-
-    // Is it read as a limit alone? Saturation does not change what those do.
-    static bool only_limits(const node& n) {
-        for (const edge& e : n.uses()) {
-            if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;
-        }
-        return true;
-    }
-};
-HEADRACE_COMPILED_PASS(narrow_int64);
-
-}  // namespace headrace
-
-// ---- headrace/passes/quantize/pack_int4_weights.hpp ----
-
-namespace headrace {
-
-/// Constant weights of INT8 convolutions between -7 and 7 as INT4, two to a byte, where the target has that
-/// extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
-struct pack_int4_weights : pass {
-    using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
-    using runs_before = pass_list<nodes_sorted>;
-    using invalidates = pass_list<nodes_sorted>;
-    static constexpr std::string_view summary = "INT8 weights between -7 and 7 as INT4, two to a byte";
-    using targeted_ops = ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d>;
-    using produces = targeted_ops;
-
-    template <one_of<targeted_ops> Op>
-    std::optional<value> operator()(Op, const args<Op>& a, emit<produces> e) const {
-        if (!e.target().has(target_feature::int4) || e.dtype(a.input) != dtype::int8) return std::nullopt;
-        const auto weight = packed(e, a.weight, a.weight_zp);
-        if (!weight) return std::nullopt;
-        args<Op> with_int4 = a;
-        with_int4.weight = *weight;
-        with_int4.weight_zp =
-            e.constant({dtype::int4, {1}, {}}, [](std::span<std::byte> data) { data[0] = {}; });
-        return e.make<Op>(with_int4);
-    }
-
-private:
-    static std::optional<value> packed(emit<ops<>> e, value weight, value zero) {
-        const auto numbers = constant_integers(weight);
-        const auto fits = [](std::int64_t n) { return -7 <= n && n <= 7; };
-        if (e.dtype(weight) != dtype::int8 || !numbers || constant_integer(zero) != 0 ||
-            !std::all_of(numbers->begin(), numbers->end(), fits))
-            return std::nullopt;
-        return e.constant({dtype::int4, e.shape(weight), {}}, [&](std::span<std::byte> data) {
-            for (std::size_t i = 0; i != numbers->size(); ++i) {
-                const auto nibble = static_cast<unsigned>((*numbers)[i]) & 0xfU;
-                const auto low = i % 2 == 0 ? 0U : std::to_integer<unsigned>(data[i / 2]);
-                data[i / 2] = static_cast<std::byte>(low | nibble << (i % 2 * 4));
-            }
-        });
-    }
-};
-HEADRACE_COMPILED_PASS(pack_int4_weights);
 
 }  // namespace headrace
 
@@ -17382,81 +20112,6 @@ struct standard_lowering
                   layout_passes<Evaluator>, npu_passes, settling_passes<Evaluator>, u55_passes,
                   pass_list<merge_equal_constants, merge_duplicates>,
                   pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};
-
-}  // namespace headrace
-
-// ---- headrace/passes/layout/remaining_transposes.hpp ----
-
-namespace headrace {
-
-/// A TRANSPOSE that the layout passes could not remove.
-struct remaining_transpose {
-    std::pmr::string node;  ///< the exported node that it descends from
-    pmr_vector<std::int64_t> shape;
-    pmr_vector<std::int64_t> perms;
-    std::int64_t bytes = 0;
-    std::pmr::string reason;  ///< which ops before and after it want different layouts
-};
-
-namespace detail {
-
-/// Why an op's layout is fixed, in words; empty if a transpose could move past it.
-[[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
-    const std::pmr::string name(origin_name(n));
-    if (is<builtin::placeholder>(n)) {
-        const auto* asked = n.find_annotation<channels_last_interface>();
-        return text_of(
-            {"input ", name, asked != nullptr ? " comes channels-last" : " comes as it was exported"});
-    }
-    if (is<builtin::output>(n)) return "the output is wanted as it was exported";
-    const std::pmr::string op = text_of({n.op->name, " ", name});
-    switch (layout_rules::kind_of(n)) {
-        case layout_rules::kind::window:
-        case layout_rules::kind::pointwise:
-        case layout_rules::kind::channels:
-            return text_of({op, " has its channels last"});
-        case layout_rules::kind::matmul:
-            return text_of({op, " multiplies rows by columns"});
-        case layout_rules::kind::fixed:
-            return text_of({op, " takes tensors as they are"});
-        case layout_rules::kind::axes:
-            return layout_rules::data_operands(n) > 1 ? text_of({op, " has operands in another layout"}) : "";
-        case layout_rules::kind::move:
-            return "";
-    }
-    return "";
-}
-
-/// The first such reason along a chain of nodes; `next` gives the next node, or null at the end.
-template <class Next>
-[[nodiscard]] std::pmr::string first_settled(const node& transpose, Next&& next) {
-    std::pmr::string words;
-    for (const node* n = next(transpose); words.empty() && n != nullptr; n = next(*n))
-        words = settled_layout(*n);
-    return words;
-}
-
-}  // namespace detail
-
-/// The transposes of a graph of TOSA ops, in execution order, without those of nested graphs.
-[[nodiscard]] inline pmr_vector<remaining_transpose> remaining_transposes(const graph& g) {
-    pmr_vector<remaining_transpose> found;
-    const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };
-    const auto after = [](const node& n) { return n.first_use == nullptr ? nullptr : n.first_use->target; };
-    for (const node& n : g.nodes()) {
-        const auto* t = args_if<tosa::transpose>(n);
-        if (t == nullptr || !n.results[0].meta) continue;
-        const tensor_meta& meta = *n.results[0].meta;
-        const int_list& shape = meta_of(t->input1)->shape;
-        found.push_back(
-            {std::pmr::string(origin_name(n)),
-             {shape.begin(), shape.end()},
-             {t->perms.begin(), t->perms.end()},
-             static_cast<std::int64_t>(packed_bytes(meta)),
-             text_of({detail::first_settled(n, before), ", and ", detail::first_settled(n, after)})});
-    }
-    return found;
-}
 
 }  // namespace headrace
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -82,6 +83,123 @@ namespace headrace {
 #else
     return false;
 #endif
+}
+
+}  // namespace headrace
+
+// ---- headrace/base/name_table.hpp ----
+
+namespace headrace {
+
+/// A table from names, which it does not own, to values, which lie side by side in the order in which they
+/// were added. In a large table, a look-up fetches three lines from memory: a slot, an entry and its name's
+/// text; std::unordered_map's fetches six. Boost has such tables, but not in 1.74.
+template <class T>
+class name_table {
+public:
+    explicit name_table(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : entries_(memory), slots_(memory) {}
+
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+    void reserve(std::size_t count) {
+        entries_.reserve(count);
+        if (2 * count > slots_.size()) make_slots(2 * count);
+    }
+
+    /// The value of that name, or null. It stays in its place until another one is added.
+    [[nodiscard]] T* find(std::string_view name) {
+        if (slots_.empty()) return nullptr;
+        const slot& s = slots_[place_of(name, hash_of(name))];
+        return s.number == none ? nullptr : &entries_[s.number].value;
+    }
+    [[nodiscard]] const T* find(std::string_view name) const {
+        return const_cast<name_table&>(*this).find(name);
+    }
+    /// The value of that name, and whether it was added now.
+    std::pair<T*, bool> try_emplace(std::string_view name, T value = {}) {
+        if (2 * (entries_.size() + 1) > slots_.size()) make_slots(4 * (entries_.size() + 1));
+        const std::uint32_t hash = hash_of(name);
+        slot& s = slots_[place_of(name, hash)];
+        if (s.number != none) return {&entries_[s.number].value, false};
+        s = {hash, static_cast<std::uint32_t>(entries_.size())};
+        return {&entries_.emplace_back(entry{name, std::move(value)}).value, true};
+    }
+
+private:
+    static constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
+    struct entry {
+        std::string_view name;
+        T value;
+    };
+    struct slot {
+        std::uint32_t hash = 0;
+        std::uint32_t number = none;
+    };
+
+    static std::uint32_t hash_of(std::string_view name) {
+        return static_cast<std::uint32_t>(std::hash<std::string_view>()(name));
+    }
+    // Where the slot of that name is, or would be.
+    [[nodiscard]] std::size_t place_of(std::string_view name, std::uint32_t hash) const {
+        return find_slot(slots_.size(), hash, [&](std::size_t at) {
+            const slot& s = slots_[at];
+            return s.number == none || (s.hash == hash && entries_[s.number].name == name);
+        });
+    }
+    void make_slots(std::size_t least) {
+        slots_.assign(std::bit_ceil(least), slot());
+        for (std::uint32_t i = 0; i != entries_.size(); ++i) {
+            const std::uint32_t hash = hash_of(entries_[i].name);
+            slots_[place_of(entries_[i].name, hash)] = {hash, i};
+        }
+    }
+
+    pmr_vector<entry> entries_;
+    pmr_vector<slot> slots_;  // a power of two of them, at most half in use
+};
+
+}  // namespace headrace
+
+// ---- headrace/base/strings.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+inline void append_part(std::string& out, std::string_view part) { out += part; }
+inline void append_part(std::string& out, char part) { out += part; }
+template <std::integral Number>
+    requires(!std::same_as<Number, char>)
+void append_part(std::string& out, Number number) {
+    char digits[24];
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+}  // namespace detail
+
+/// Strings, characters and integers, one after the other.
+template <class... Parts>
+[[nodiscard]] std::string join_text(const Parts&... parts) {
+    std::string out;
+    (detail::append_part(out, parts), ...);
+    return out;
+}
+
+/// The fewest digits that read back as the same number, which must be finite: 0.1, 12, 1e-07. Without an
+/// exponent from 0.0001 up to fifteen digits.
+[[nodiscard]] inline std::string shortest_text(double number) {
+    char text[32];
+    const char* const end =
+        std::to_chars(text, text + sizeof text, number, std::chars_format::scientific).ptr;
+    const std::string_view all(text, static_cast<std::size_t>(end - text));
+    const std::size_t e = all.find('e');
+    int exponent = 0;
+    const char* const sign = text + e + 1;
+    std::from_chars(*sign == '+' ? sign + 1 : sign, end, exponent);
+    constexpr int lowest_plain = -4;
+    constexpr int highest_plain = 14;
+    if (exponent < lowest_plain || exponent > highest_plain) return std::string(all);
+    return {text, std::to_chars(text, text + sizeof text, number, std::chars_format::fixed).ptr};
 }
 
 }  // namespace headrace
@@ -395,6 +513,346 @@ using bases_of = typename detail::bases_of_list<Variants>::type;
 
 #endif
 
+// ---- headrace/op/reflect.hpp ----
+
+#ifndef HEADRACE_OP_REFLECT_HPP
+#define HEADRACE_OP_REFLECT_HPP
+
+namespace headrace {
+
+[[nodiscard]] constexpr bool holds_tensors(field_kind k) {
+    return k == field_kind::tensor || k == field_kind::tensors || k == field_kind::optional_tensors;
+}
+
+namespace detail {
+
+/// Calls `as(std::type_identity<T>)` for the type that a field of that kind has.
+template <class F>
+decltype(auto) visit_kind(field_kind kind, F&& as) {
+    switch (kind) {
+        case field_kind::tensor:
+            return as(std::type_identity<value>{});
+        case field_kind::tensors:
+            return as(std::type_identity<list<value>>{});
+        case field_kind::optional_tensors:
+            return as(std::type_identity<list<std::optional<value>>>{});
+        case field_kind::integer:
+            return as(std::type_identity<std::int64_t>{});
+        case field_kind::integers:
+            return as(std::type_identity<int_list>{});
+        case field_kind::floating:
+            return as(std::type_identity<double>{});
+        case field_kind::floatings:
+            return as(std::type_identity<list<double>>{});
+        case field_kind::boolean:
+            return as(std::type_identity<bool>{});
+        case field_kind::number:
+            return as(std::type_identity<scalar>{});
+        case field_kind::text:
+            return as(std::type_identity<std::string_view>{});
+        case field_kind::element_type:
+            return as(std::type_identity<dtype>{});
+        case field_kind::format:
+            return as(std::type_identity<memory_format>{});
+        case field_kind::resize:
+            return as(std::type_identity<resize_mode>{});
+        case field_kind::nan:
+            return as(std::type_identity<nan_mode>{});
+        case field_kind::rounding:
+            return as(std::type_identity<rounding_mode>{});
+        case field_kind::region:
+            return as(std::type_identity<graph*>{});
+        case field_kind::data:
+            return as(std::type_identity<tensor_data>{});
+        case field_kind::texts:
+            return as(std::type_identity<list<std::string_view>>{});
+        case field_kind::custom:
+            return as(std::type_identity<custom_member>{});
+    }
+    __builtin_unreachable();
+}
+
+/// Calls `call(const T&)`, or with std::optional<T>, for the member that a field describes.
+template <class F>
+decltype(auto) visit_field(const field_info& f, const void* arguments, F&& call) {
+    const auto* at = static_cast<const std::byte*>(arguments) + f.offset;
+    return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+        if constexpr (std::is_same_v<T, custom_member>) {
+            const custom_member member{f.custom, const_cast<std::byte*>(at)};
+            return call(member);
+        } else {
+            return f.optional ? call(*reinterpret_cast<const std::optional<T>*>(at))
+                              : call(*reinterpret_cast<const T*>(at));
+        }
+    });
+}
+
+/// Calls `call(const T&)` for what a field's item_in gives: half as many types as visit_field knows.
+template <class F>
+decltype(auto) visit_item(const field_info& f, const void* item, F&& call) {
+    return visit_kind(f.kind, [&]<class T>(std::type_identity<T>) -> decltype(auto) {
+        if constexpr (std::is_same_v<T, custom_member>) {
+            const custom_member member{f.custom, const_cast<void*>(item)};
+            return call(member);
+        } else {
+            return call(*static_cast<const T*>(item));
+        }
+    });
+}
+
+class hasher {
+public:
+    void add(std::uint64_t bits) {
+        // The finalizer of MurmurHash3: every bit of the state depends on every bit added.
+        state_ ^= bits + 0x9e3779b97f4a7c15U + (state_ << 6) + (state_ >> 2);
+        state_ = (state_ ^ (state_ >> 33)) * 0xff51afd7ed558ccdU;
+        state_ ^= state_ >> 33;
+    }
+    void add(const value& v) {
+        add_address(v.producer);
+        add(std::uint64_t{v.result});
+    }
+    void add(double d) { add(d != d ? std::uint64_t{1} : std::bit_cast<std::uint64_t>(d)); }
+    void add(bool b) { add(std::uint64_t{b}); }
+    void add(std::int64_t i) { add(static_cast<std::uint64_t>(i)); }
+    void add(const scalar& s) {
+        add(static_cast<std::uint64_t>(s.kind()));
+        if (s.is_floating())
+            add(s.to_double());
+        else
+            add(s.to_int());
+    }
+    void add(std::string_view text) { add(hash_of(text)); }
+    void add(graph* const& g) { add_address(g); }
+    void add(const tensor_data& d) {
+        add_address(d.bytes);
+        add(d.strides);
+    }
+    void add(const custom_member& m) {
+        m.type->print(m.at,
+                      {this, [](void* to, std::string_view text) { static_cast<hasher*>(to)->add(text); }});
+    }
+    template <class T>
+        requires std::is_enum_v<T>
+    void add(T e) {
+        add(static_cast<std::uint64_t>(e));
+    }
+    template <class T>
+    void add(const std::optional<T>& o) {
+        add(o.has_value());
+        if (o) add(*o);
+    }
+    void add(const int_list& items) { add_all(items); }
+    template <class T>
+    void add(const list<T>& items) {
+        add_all(items);
+    }
+    [[nodiscard]] std::uint64_t state() const { return state_; }
+
+private:
+    void add_address(const void* at) { add(std::uint64_t{reinterpret_cast<std::uintptr_t>(at)}); }
+    template <class Items>
+    void add_all(const Items& items) {
+        add(std::uint64_t{items.size()});
+        for (const auto& item : items) add(item);
+    }
+    std::uint64_t state_ = 0;
+};
+
+// NaN is NaN, but -0.0 is not 0.0: they divide differently. A template per kind of T, as an overload for
+// double would have the compiler ask of each T whether it converts.
+template <class T>
+bool same(const T& a, const T& b) {
+    if constexpr (std::is_same_v<T, double>) {
+        return (a != a && b != b) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+    } else if constexpr (std::is_same_v<T, scalar>) {
+        return a.kind() == b.kind() &&
+               (a.is_floating() ? same(a.to_double(), b.to_double()) : a.to_int() == b.to_int());
+    } else {
+        return a == b;
+    }
+}
+template <class T>
+bool same(const std::optional<T>& a, const std::optional<T>& b) {
+    return a.has_value() == b.has_value() && (!a || same(*a, *b));
+}
+template <class T>
+bool same(const list<T>& a, const list<T>& b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i != a.size(); ++i) {
+        if (!same(a[i], b[i])) return false;
+    }
+    return true;
+}
+
+template <class Name>
+class printer {
+public:
+    printer(std::pmr::string& out, Name& name) : out_(out), name_(name) {}
+
+    void put(const value& v) {
+        if (v)
+            out_ += name_(v);
+        else
+            out_ += "none";
+    }
+    void put(std::int64_t i) { out_ += number_text(i); }
+    void put(bool b) { out_ += b ? "true" : "false"; }
+    void put(double d) {
+        char text[32];
+        const auto end = std::to_chars(text, text + sizeof text, d).ptr;
+        const std::string_view shortest(text, static_cast<std::size_t>(end - text));
+        out_ += shortest;
+        if (shortest.find_first_of(".en") == std::string_view::npos) out_ += ".0";  // 2.0 is not 2
+    }
+    void put(const scalar& s) {
+        if (s.is_floating()) {
+            put(s.to_double());
+        } else if (s.kind() == scalar::kind_type::boolean) {
+            put(s.to_int() != 0);
+        } else {
+            put(s.to_int());
+        }
+    }
+    void put(std::string_view text) {
+        // In quotes, on one line whatever it holds, and of a length that people can read.
+        const bool is_cut = text.size() > max_printed_message;
+        text = text.substr(0, max_printed_message);
+        out_ += '"';
+        for (std::size_t at = 0; at <= text.size();) {
+            const std::size_t end = std::min(text.find_first_of("\"\\", at), text.size());
+            headrace::detail::append_printable(out_, text.substr(at, end - at));
+            if (end != text.size()) (out_ += '\\') += text[end];
+            at = end + 1;
+        }
+        out_ += is_cut ? "...\"" : "\"";
+    }
+    void put(graph* const& g) {
+        if (g == nullptr) {
+            out_ += "none";
+        } else if constexpr (requires { name_(static_cast<const graph*>(g)); }) {
+            out_ += name_(static_cast<const graph*>(g));
+        } else {
+            out_ += "{...}";
+        }
+    }
+    void put(const custom_member& m) {
+        m.type->print(m.at, {&out_, [](void* to, std::string_view text) {
+                                 *static_cast<std::pmr::string*>(to) += text;
+                             }});
+    }
+    void put(const tensor_data& data) {
+        out_ += data.strides.empty() ? "row-major" : "strides ";
+        if (!data.strides.empty()) put(data.strides);
+    }
+    template <class T>
+        requires std::is_enum_v<T>
+    void put(T e) {
+        out_ += name_of(e);
+    }
+    template <class T>
+    void put(const std::optional<T>& o) {
+        if (o)
+            put(*o);
+        else
+            out_ += "none";
+    }
+    void put(const int_list& items) { put_all(items); }
+    template <class T>
+    void put(const list<T>& items) {
+        put_all(items);
+    }
+
+private:
+    template <class Items>
+    void put_all(const Items& items) {
+        out_ += '[';
+        bool first = true;
+        for (const auto& item : items) {
+            if (!first) out_ += ", ";
+            put(item);
+            first = false;
+        }
+        out_ += ']';
+    }
+    std::pmr::string& out_;
+    Name& name_;
+};
+
+}  // namespace detail
+
+/// Appends one argument: `[1, 1]`. `name(value)` gives what stands for a value, and `name(const graph*)`,
+/// if it takes one, for a region.
+template <class Name>
+void print_field(std::pmr::string& out, const field_info& f, const void* arguments, Name&& name) {
+    detail::printer<Name> to(out, name);
+    const void* const item = f.item_in(arguments);
+    if (item == nullptr) {
+        out += "none";
+    } else {
+        detail::visit_item(f, item, [&](const auto& as) { to.put(as); });
+    }
+}
+
+/// Appends the arguments of an op: `(input=%x, stride=[1, 1], bias=none)`; `name` is that of print_field.
+template <class Name>
+void print_arguments(std::pmr::string& out, const op_info& op, const void* arguments, Name&& name) {
+    out += '(';
+    for (const field_info& f : op) {
+        if (&f != op.begin()) out += ", ";
+        out += f.name;
+        out += '=';
+        print_field(out, f, arguments, name);
+    }
+    out += ')';
+}
+
+/// `conv2d(input=%x, …)`; the op's name is its full one.
+template <op_tag Op, class Name>
+[[nodiscard]] std::pmr::string print(Op, const args<Op>& a, Name&& name) {
+    std::pmr::string out(Op::name);
+    print_arguments(out, info_of<Op>, &a, name);
+    return out;
+}
+
+/// Are one member's values the same? Values are by identity, constants by address, NaN is the same as NaN.
+[[nodiscard]] inline bool equal_field(const field_info& f, const void* a, const void* b) {
+    const void* const first = f.item_in(a);
+    const void* const second = f.item_in(b);
+    if (first == nullptr || second == nullptr) return first == second;
+    return detail::visit_item(f, first, [&]<class T>(const T& item) {
+        if constexpr (std::is_same_v<T, custom_member>) {
+            return f.custom->equal(first, second);
+        } else {
+            return detail::same(item, *static_cast<const T*>(second));
+        }
+    });
+}
+
+/// Are all arguments the same? What common subexpressions and the dispatch cache ask.
+[[nodiscard]] inline bool equal_arguments(const op_info& op, const void* a, const void* b) {
+    for (const field_info& f : op) {
+        if (!equal_field(f, a, b)) return false;
+    }
+    return true;
+}
+
+/// A hash that agrees with equal_arguments. It holds for one run of the program: values hash by address.
+[[nodiscard]] inline std::uint64_t hash_arguments(const op_info& op, const void* arguments) {
+    detail::hasher h;
+    h.add(op.name);
+    for (const field_info& f : op) {
+        const void* const item = f.item_in(arguments);
+        if (f.optional) h.add(item != nullptr);
+        if (item != nullptr) detail::visit_item(f, item, [&](const auto& as) { h.add(as); });
+    }
+    return h.state();
+}
+
+}  // namespace headrace
+
+#endif
+
 // ---- headrace/dialect/cortex_m.hpp ----
 
 namespace headrace::cortex_m {
@@ -673,7 +1131,6 @@ struct kernel {
     using dialect_type = dialect;
     using args = headrace::args<Op>;
     static constexpr std::string_view name = Name.view();
-    static constexpr std::uint64_t name_hash = hash_of(Name.view());
     static constexpr std::string_view field_list = Op::field_list;
     static constexpr int results = Op::results;
     static constexpr std::uint64_t trait_bits = static_cast<std::uint64_t>(trait::variant | trait::synonym);
@@ -1022,6 +1479,306 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
 }  // namespace headrace
 
 #endif
+
+// ---- headrace/ir/signature.hpp ----
+
+#ifndef HEADRACE_IR_SIGNATURE_HPP
+#define HEADRACE_IR_SIGNATURE_HPP
+
+namespace headrace {
+
+/// Annotation of the output node: the exported name of each of its values, in order. Passes replace what
+/// computes an output, and with it the name of the value; this one stays.
+struct output_names {
+    static constexpr bool inherited = false;
+    list<std::string_view> names;
+};
+
+/// Annotation of a placeholder whose user gives real numbers: they are clamped to [lowest, highest] after
+/// real / scale, rounded half to even, plus zero_point. A scale of 0 means that nothing is quantized.
+struct interface_quantization {
+    static constexpr bool inherited = false;
+    double scale = 0;
+    std::int64_t zero_point = 0;
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+};
+
+/// Annotation of the output node: the same for each of its values, in order.
+struct output_quantizations {
+    static constexpr bool inherited = false;
+    list<interface_quantization> values;
+};
+
+/// Annotation of a placeholder, and of the output node for all its values: tensors of four axes are NHWC to
+/// their user, not NCHW as they were exported.
+struct channels_last_interface {
+    static constexpr bool inherited = false;
+    bool applied = false;  ///< the shapes say so already
+};
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/ir/listing.hpp ----
+
+namespace headrace {
+
+/// A name for each value of a graph and its regions, no two alike, and printable. Values keep the names that
+/// they have; where two share one, or a value has none, a name made of the op and a number serves.
+class printed_names {
+public:
+    explicit printed_names(const graph& g);
+    [[nodiscard]] std::string_view operator[](value v) const;
+    /// Where a region stands among those of its graph: that with the number 0 was made first.
+    [[nodiscard]] std::size_t number_of(const graph& region) const;
+
+private:
+    struct names_of_graph {
+        const graph* owner;
+        std::size_t number;
+        std::string_view** names;  // of each result, by the node's id; null of one that is no more
+    };
+
+    // As std::qsort and std::bsearch want it: their templates cost much of what a listing costs to compile.
+    static int order_by_address(const void* a, const void* b);
+    [[nodiscard]] const names_of_graph* find(const graph* g) const;
+    // In the order in which they were made; a graph lists the last one first.
+    [[nodiscard]] static pmr_vector<const graph*> regions_of(const graph& g);
+    void claim_own(const graph& g, std::size_t number);
+    void fill_missing(const graph& g);
+    // "aten.conv2d.default" gives "conv2d".
+    static std::pmr::string base_of(const op_info& op);
+    // Makes `text` the name `as`, if no value has it.
+    bool claim(std::string_view text, std::string_view& as);
+    std::string_view unused(std::string_view base);
+
+    arena memory_{std::pmr::get_default_resource()};
+    pmr_vector<names_of_graph> graphs_;  // by their owners' addresses
+    name_table<int> taken_;                    // with the last number that was tried behind each
+};
+
+namespace detail {
+
+// What stands for a value and for a region in a listing.
+class listed_names {
+public:
+    explicit listed_names(const printed_names& names) : names_(&names) {}
+
+    std::pmr::string operator()(value v) const;
+    // By its number, as in "#0".
+    std::pmr::string operator()(const graph* region) const;
+
+private:
+    const printed_names* names_;
+};
+
+// "%x, %w, stride=[2, 2]": what equals the schema's default is left out, lists of tensors never are, and
+// tensors need no name as long as none before them was left out.
+[[nodiscard]] std::pmr::string listed_arguments(const node& n, const listed_names& names);
+
+}  // namespace detail
+
+/// One line for each node, in execution order:
+///
+///     %x: float32[1, 16, 8, 8] = input
+///     %w: float32[4, 16, 3, 3] = constant
+///     %y: float32[1, 4, 3, 3] = aten.conv2d.default(%x, %w, stride=[2, 2])
+///     output %y
+///
+/// Arguments that equal the op's defaults are left out; a region follows the node that holds it.
+[[nodiscard]] std::pmr::string listing(const graph& g);
+
+}  // namespace headrace
+
+// ---- headrace/ir/listing_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE printed_names::printed_names(const graph& g) {
+    claim_own(g, 0);
+    std::qsort(graphs_.data(), graphs_.size(), sizeof(names_of_graph), order_by_address);
+    fill_missing(g);
+}
+
+HEADRACE_INLINE int printed_names::order_by_address(const void* a, const void* b) {
+    const auto address = [](const void* names) {
+        return reinterpret_cast<std::uintptr_t>(static_cast<const names_of_graph*>(names)->owner);
+    };
+    return (address(a) > address(b)) - (address(a) < address(b));
+}
+
+HEADRACE_INLINE std::string_view printed_names::operator[](value v) const {
+    const names_of_graph* graph = v ? find(v.producer->owner) : nullptr;
+    if (graph == nullptr || v.producer->id >= graph->owner->id_bound()) return "null";
+    const std::string_view* results = graph->names[v.producer->id];
+    return results != nullptr && v.result < v.producer->result_count ? results[v.result] : "null";
+}
+
+HEADRACE_INLINE std::size_t printed_names::number_of(const graph& region) const {
+    const names_of_graph* names = find(&region);
+    if (names != nullptr) return names->number;
+    // Of a graph that is not listed here.
+    std::size_t number = 0;
+    for (const graph* other : regions_of(*region.parent())) {
+        if (other == &region) break;
+        ++number;
+    }
+    return number;
+}
+
+HEADRACE_INLINE const printed_names::names_of_graph* printed_names::find(const graph* g) const {
+    const names_of_graph key{g, 0, nullptr};
+    return static_cast<const names_of_graph*>(
+        std::bsearch(&key, graphs_.data(), graphs_.size(), sizeof(names_of_graph), order_by_address));
+}
+
+HEADRACE_INLINE pmr_vector<const graph*> printed_names::regions_of(const graph& g) {
+    pmr_vector<const graph*> regions;
+    for (const graph& region : g.regions()) regions.push_back(&region);
+    reverse(regions);
+    return regions;
+}
+
+HEADRACE_INLINE void printed_names::claim_own(const graph& g, std::size_t number) {
+    std::string_view** names = make_array<std::string_view*>(memory_, g.id_bound());
+    graphs_.push_back({&g, number, names});
+    for (const node& n : g.nodes()) {
+        names[n.id] = make_array<std::string_view>(memory_, n.result_count);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const std::string_view own = n.results[i].name;
+            if (!own.empty()) claim(printable(own), names[n.id][i]);
+        }
+    }
+    std::size_t next = 0;
+    for (const graph* region : regions_of(g)) claim_own(*region, next++);
+}
+
+HEADRACE_INLINE void printed_names::fill_missing(const graph& g) {
+    std::string_view* const* names = find(&g)->names;
+    for (const node& n : g.nodes()) {
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            std::string_view& name = names[n.id][i];
+            const std::string_view own = n.results[i].name;
+            if (name.empty()) name = unused(own.empty() ? base_of(*n.op) : printable(own));
+        }
+    }
+    for (const graph* region : regions_of(g)) fill_missing(*region);
+}
+
+HEADRACE_INLINE std::pmr::string printed_names::base_of(const op_info& op) {
+    std::string_view text = op.name.substr(op.name.find('.') + 1);
+    std::pmr::string base(text.substr(0, text.find('.')));
+    for (char& c : base) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return base;
+}
+
+HEADRACE_INLINE bool printed_names::claim(std::string_view text, std::string_view& as) {
+    if (taken_.find(text) != nullptr) return false;
+    as = {copy_array(memory_, text.data(), text.size()), text.size()};
+    taken_.try_emplace(as);
+    return true;
+}
+
+HEADRACE_INLINE std::string_view printed_names::unused(std::string_view base) {
+    std::string_view name;
+    if (claim(base, name)) return name;
+    std::pmr::string numbered;
+    do {
+        numbered = base;
+        (numbered += '_') += number_text(++*taken_.find(base));
+    } while (!claim(numbered, name));
+    return name;
+}
+
+namespace detail {
+
+HEADRACE_INLINE std::pmr::string listed_names::operator()(value v) const {
+    std::pmr::string name(1, '%');
+    return name += (*names_)[v];
+}
+
+HEADRACE_INLINE std::pmr::string listed_names::operator()(const graph* region) const {
+    if (region->parent() == nullptr) return "none";
+    return text_of({"#", names_->number_of(*region)});
+}
+
+HEADRACE_INLINE std::pmr::string listed_arguments(const node& n, const listed_names& names) {
+    std::pmr::string out;
+    bool positional = true;
+    for (const field_info& f : *n.op) {
+        const bool is_list = f.kind == field_kind::tensors || f.kind == field_kind::optional_tensors;
+        const bool shown = is_list || !equal_field(f, n.arguments, n.op->default_args);
+        positional = positional && shown && holds_tensors(f.kind);
+        if (!shown) continue;
+        if (!out.empty()) out += ", ";
+        if (!positional) (out += f.name) += '=';
+        print_field(out, f, n.arguments, names);
+    }
+    return out;
+}
+
+[[nodiscard]] inline std::pmr::string node_line(const node& n, const printed_names& names) {
+    const listed_names name(names);
+    std::pmr::string out;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        const value v{const_cast<node*>(&n), i};
+        (((out += i == 0 ? "" : ", ") += name(v)) += ": ") += meta_text(meta_of(v));
+    }
+    if (n.result_count != 0) out += " = ";
+    if (is<builtin::placeholder>(n)) return out += "input";
+    if (is<builtin::constant>(n)) {
+        out += "constant";
+        if (args_of<builtin::constant>(n).data.strides.empty()) return out;
+        out += ", ";
+        print_field(out, n.op->fields[0], n.arguments, name);
+        return out;
+    }
+    if (is<builtin::output>(n)) {
+        const auto* exported = n.find_annotation<output_names>();
+        out += "output";
+        std::size_t i = 0;
+        for (const value v : args_of<builtin::output>(n).values) {
+            out += i == 0 ? " " : ", ";
+            const bool named = exported != nullptr && i < exported->names.size();
+            const std::pmr::string given = named ? printable(exported->names[i]) : std::pmr::string(names[v]);
+            if (given != names[v]) (out += given) += '=';
+            out += name(v);
+            ++i;
+        }
+        return out;
+    }
+    if (const auto* opaque = args_if<builtin::opaque>(n)) {
+        ((out += printable(opaque->target)) += '(') += opaque_arguments(*opaque, name);
+        return out += ')';
+    }
+    ((out += n.op->name) += '(') += listed_arguments(n, name);
+    return out += ')';
+}
+
+inline void list_graph(const graph& g, const printed_names& names, const std::pmr::string& indent,
+                       std::pmr::string& out) {
+    for (const node& n : g.nodes()) {
+        ((out += indent) += node_line(n, names)) += '\n';
+        for_each_region(n, [&](const field_info&, const graph* region) {
+            if (region == nullptr || region->parent() != &g) return;
+            (((out += indent) += "    ") += listed_names(names)(region)) += ":\n";
+            list_graph(*region, names, text_of({indent, "        "}), out);
+        });
+    }
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE std::pmr::string listing(const graph& g) {
+    const printed_names names(g);
+    std::pmr::string out;
+    detail::list_graph(g, names, "", out);
+    return out;
+}
+
+}  // namespace headrace
 
 // ---- headrace/ir/topological_order.hpp ----
 
@@ -3594,31 +4351,34 @@ template <class... Ps>
 struct names_of_passes<pass_list<Ps...>> {
     static constexpr std::array<std::string_view, sizeof...(Ps)> value{pass_name<Ps>()...};
 };
-// Passes without members are made where they run, so that they need no object.
+// Passes without members are made where they run, so that they need no object. One that is declared may be
+// incomplete.
 template <class P>
-inline constexpr bool has_no_state = std::is_empty_v<P> && std::is_default_constructible_v<P>;
+concept has_no_state = (is_declared<P> && !declared_pass<P>::has_options) ||
+                       (!is_declared<P> && std::is_empty_v<P> && std::is_default_constructible_v<P>);
+template <class P>
+concept can_be_made = has_no_state<P> || std::is_default_constructible_v<P>;
 
-template <class P, class F>
-decltype(auto) with_pass(const void* object, F&& f) {
-    if constexpr (has_no_state<P>) {
-        return f(P{});
-    } else {
-        return f(*static_cast<const P*>(object));
-    }
-}
 template <class P>
 result<node_counts> run_erased(const void* object, graph& g, pass_context& context, driver_kind driver) {
-    return with_pass<P>(object, [&](const P& p) { return pass_code<P>::run(p, g, context, driver); });
+    if constexpr (has_no_state<P>) {
+        return pass_code<P>::run_default(g, context, driver);
+    } else {
+        return pass_code<P>::run(*static_cast<const P*>(object), g, context, driver);
+    }
 }
+// Who calls it has asked for targets, unless the pass replaces that test.
 template <class P>
 bool should_run_erased(const void* object, const graph& g) {
-    return with_pass<P>(object, [&](const P& p) {
-        if constexpr (replaces_skip_test<P>) {
-            return p.should_run(g, targets_of<P>::size == 0 || has_any_of(g, infos_in<targets_of<P>>::value));
-        } else {
-            return p.should_run(g);
-        }
-    });
+    const bool has_targets =
+        !replaces_skip_test<P> || targets_of<P>::size == 0 || has_any_of(g, infos_in<targets_of<P>>::value);
+    if constexpr (has_no_state<P>) {
+        return pass_code<P>::should_run(g, has_targets);
+    } else if constexpr (replaces_skip_test<P>) {
+        return static_cast<const P*>(object)->should_run(g, has_targets);
+    } else {
+        return static_cast<const P*>(object)->should_run(g);
+    }
 }
 template <class P>
 constexpr auto should_run_or_null() -> bool (*)(const void*, const graph&) {
@@ -3660,6 +4420,9 @@ inline constexpr pass_info info_of_pass = [] {
         "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<pass_fault<P>>,
                   "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
+    static_assert(
+        is_defined<code_fault_of<P>>,
+        "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp or its header");
     static_assert(
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
@@ -3752,12 +4515,12 @@ public:
     /// All passes of a list, such as that of a pipeline: `pass_registry(standard_lowering<E>::passes{})`.
     template <pass_type... Ps>
     explicit pass_registry(pass_list<Ps...>) {
-        static_assert((std::is_default_constructible_v<Ps> && ...),
+        static_assert((detail::can_be_made<Ps> && ...),
                       "pass_registry: a pass in the list cannot be default-constructed; add an object");
         const auto make = [this]<class P>() {
             if constexpr (detail::has_no_state<P>) {
                 add(any_pass(info_of_pass<P>));
-            } else if constexpr (std::is_default_constructible_v<P>) {
+            } else if constexpr (detail::can_be_made<P>) {
                 add(P{});
             }
         };
@@ -4687,11 +5450,12 @@ using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_co
 template <class P, class F, class Policy>
 struct rule_facts<match_rule<P, F, Policy>> {
     using targets = typename pattern_of<P>::op_list;
-    using result = match_result<P, F>;
-    static constexpr bool may_decline = true;  // other nodes of the op do not match
-    static constexpr auto made = Policy::made | made_in<result>::value;
-
     static bool run(emitter e, const node& n, value_list& out);
+};
+template <class P, class F, class Policy>
+struct rule_effects<match_rule<P, F, Policy>> {
+    static constexpr bool may_decline = true;  // other nodes of the op do not match
+    static constexpr auto made = Policy::made | made_in<match_result<P, F>>::value;
 };
 template <class P, class F, class NewPolicy, class Policy>
 struct rule_under<match_rule<P, F, Policy>, NewPolicy> {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Includes the core of Headrace: operators and dialects, the graph, inference, passes, static pipelines.
 //
-// Left out is what costs as much again to compile and few files need:
+// Left out is what few files need:
 //
-//     headrace/passes/passes.hpp         the passes and the standard pipeline, at ten times the cost
+//     headrace/passes/passes.hpp         declares the passes and the standard pipeline, at half the cost more
+//     headrace/passes/definitions.hpp    defines them, to run them, at ten times the cost
+//     headrace/ir/listing.hpp            graphs as text
 //     headrace/ir/algorithms.hpp         Boost.Graph's algorithms over graphs: order, dead code
 //     headrace/infer/verify.hpp          checks a whole graph; target/tosa_verify.hpp checks TOSA's profiles
 //     headrace/infer/dispatch_cache.hpp  remembers inferences that cost more than a look-up
@@ -30,7 +32,6 @@
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/ir/listing.hpp>
 #include <headrace/op/op_set.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/pass/arithmetic.hpp>

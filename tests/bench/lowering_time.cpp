@@ -8,7 +8,6 @@
 //
 // With a model, the drivers' rows are of that.
 
-#define HEADRACE_DEFINE_PASSES
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -28,6 +27,7 @@
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/lowering/target_choice.hpp>
 #include <headrace/pass/fused_sweeps.hpp>
+#include <headrace/passes/fold/definitions.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
 using namespace headrace;

@@ -9,6 +9,7 @@
 
 #include <headrace/headrace.hpp>
 #include <headrace/pass/audit.hpp>
+#include <headrace/passes/definitions.hpp>
 #include <headrace/passes/standard_lowering.hpp>
 
 using namespace headrace;
@@ -92,6 +93,7 @@ void print_pass() {
     if constexpr (requires { P::name; }) print_fact<P>("name", P::name);
     print_fact<P>("summary", pass_summary<P>());
     if constexpr (detail::is_repeatable<P>) print_fact<P>("repeatable", "true");
+    if constexpr (!std::is_empty_v<P>) print_fact<P>("has_options", "true");
     print_order<P>();
     print_types<P>("targets", targets_of<P>{});
     print_types<P>("removes", list_of_set<removed>{});

@@ -113,9 +113,11 @@ def closure(header):
 
 
 def check_umbrellas():
-    """A folder's umbrella is the header that has the folder's name, in it or beside it."""
+    """A folder's umbrella is the header that has the folder's name, in it or beside it; of passes/, definitions.hpp."""
     for folder in sorted(p for p in TOP.rglob("*") if p.is_dir()):
-        for umbrella in (folder / f"{folder.name}.hpp", folder.with_suffix(".hpp")):
+        for umbrella in (folder / f"{folder.name}.hpp", folder.with_suffix(".hpp"), TOP / "passes" / "definitions.hpp"):
+            if folder not in (umbrella.parent, umbrella.with_suffix("")):
+                continue
             if not umbrella.exists() or "// Includes " not in umbrella.read_text():
                 continue
             brought = closure(umbrella)

@@ -19,14 +19,14 @@ FOLDER = ROOT / "single_include"
 OUTPUTS = {
     # What `headrace contract` writes needs no other file.
     "headrace.hpp": (["headrace/headrace.hpp", "headrace/contract/contract.hpp"], "its core in one header"),
-    "headrace_passes.hpp": (["headrace/passes/passes.hpp"], "its passes and standard pipeline in one header"),
+    "headrace_passes.hpp": (["headrace/passes/definitions.hpp"], "its passes and standard pipeline in one header"),
 }
 # Folders whose headers are the toolkit, as far as they need no library but Boost.
 TOOLKIT = ["base", "op", "dialect", "ir", "infer", "target", "pass", "match", "memory", "partition"]
 LIBRARIES = ("boost/", "range/", "sys/")
 INCLUDE = re.compile(r"#\s*include\s*[<\"]([^>\"]+)[>\"]")
 ONLY_COMPILED = "#ifdef HEADRACE_COMPILED"
-ONLY_HEADERS = "#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)"
+ONLY_HEADERS = "#ifndef HEADRACE_COMPILED"
 CONDITION_BEGIN = re.compile(r"#\s*if")
 CONDITION_END = re.compile(r"#\s*endif")
 

@@ -2,7 +2,7 @@
 // For a check that compiles all passes, the standard pipeline and the TOSA emitter for a Cortex-M.
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/io/tosa_emitter.hpp>
-#include <headrace/passes/standard_lowering.hpp>
+#include <headrace/passes/definitions.hpp>
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include <headrace/base/algorithms.hpp>
-#include <headrace/base/strings.hpp>
+#include <headrace/base/utf8.hpp>
 
 namespace headrace {
 

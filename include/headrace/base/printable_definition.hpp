@@ -11,7 +11,6 @@
 #include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/printable.hpp>
-#include <headrace/base/strings.hpp>
 
 namespace headrace {
 

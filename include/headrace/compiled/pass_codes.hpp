@@ -13,8 +13,7 @@
 #include <headrace/pass/pipeline_checks.hpp>
 #include <headrace/pass/run_pass.hpp>
 
-// Here the passes are defined and compiled, whatever pass_code.hpp said.
-#define HEADRACE_DEFINE_PASSES
+// Here the passes are compiled, whatever pass_code.hpp said.
 #undef HEADRACE_COMPILED_CODE
 #define HEADRACE_COMPILED_CODE(P) \
     template <class>              \
@@ -58,7 +57,8 @@ constexpr auto declaration_fault() {
     using defined = defined_pass<P>;
     if constexpr (!is_declared<P>) {
         return no_fault{};
-    } else if constexpr (sound_pass<defined> && same_effects<P, defined> && same_order<P, defined> &&
+    } else if constexpr (sound_pass<defined> && declared_pass<P>::has_options != std::is_empty_v<P> &&
+                         same_effects<P, defined> && same_order<P, defined> &&
                          is_repeatable<P> == is_repeatable<defined> &&
                          pass_summary<P>() == pass_summary<defined>()) {
         return no_fault{};

@@ -3,6 +3,7 @@
 #include <headrace/compiled/pass_codes.hpp>
 
 #include <headrace/passes/decompose/decompose.hpp>
+#include <headrace/passes/decompose/definitions.hpp>
 
 namespace headrace {
 

@@ -2,6 +2,7 @@
 // The passes of passes/normalize are compiled here.
 #include <headrace/compiled/pass_codes.hpp>
 
+#include <headrace/passes/normalize/definitions.hpp>
 #include <headrace/passes/normalize/narrow_int64.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 

@@ -17,6 +17,7 @@
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/result.hpp>
+#include <headrace/base/strings.hpp>
 #include <headrace/base/target_text.hpp>
 #include <headrace/contract/contract_text.hpp>
 #include <headrace/contract/lowered_part.hpp>

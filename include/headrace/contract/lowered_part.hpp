@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/strings.hpp>
 #include <headrace/contract/member_text.hpp>
 #include <headrace/contract/op_spelling.hpp>
 #include <headrace/ir/regions.hpp>

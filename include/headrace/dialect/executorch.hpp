@@ -45,7 +45,6 @@ struct kernel {
     using dialect_type = dialect;
     using args = headrace::args<Op>;
     static constexpr std::string_view name = Name.view();
-    static constexpr std::uint64_t name_hash = hash_of(Name.view());
     static constexpr std::string_view field_list = Op::field_list;
     static constexpr int results = Op::results;
     static constexpr std::uint64_t trait_bits = static_cast<std::uint64_t>(trait::variant | trait::synonym);

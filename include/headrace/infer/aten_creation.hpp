@@ -87,7 +87,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 }
 template <one_of<ops<aten::scalar_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(default_float), {});
+    return add_result(out, a.dtype.value_or(default_float), shape_builder());
 }
 
 template <one_of<aten::new_ops> Op>
@@ -97,7 +97,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<aten::like_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, a.dtype.value_or(self.dtype), self.shape);
+    return add_result(out, a.dtype.value_or(self.dtype), self);
 }
 template <one_of<ops<aten::to_device, aten::to_dtype>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -118,18 +118,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (self.checked_elements() != 1) {
         return invalid({"a tensor of shape ", shape_text(self.shape), " is not one number"});
     }
-    return add_result(out, self.dtype, {});
+    return add_result(out, self.dtype, shape_builder());
 }
 template <one_of<ops<aten::sym_numel>> Op>
 result<void> infer_results(Op, const args<Op>&, inference& out) {
-    return add_result(out, dtype::int64, {});
+    return add_result(out, dtype::int64, shape_builder());
 }
 template <one_of<ops<aten::sym_size_int>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const sizes shape(inference::of(a.self).shape);
     HEADRACE_TRY(require_rank("self", shape, 1, SIZE_MAX));
     HEADRACE_TRY(axis_of(a.dim, shape.size()));
-    return add_result(out, dtype::int64, {});
+    return add_result(out, dtype::int64, shape_builder());
 }
 
 }  // namespace headrace

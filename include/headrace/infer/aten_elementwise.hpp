@@ -20,17 +20,6 @@ concept takes_other = requires(const args<Op>& a) {
     a.other;
 } && !requires(const args<Op>& a) { a.rounding_mode; };
 
-/// The dtype of such an op's result.
-template <class Op, class Other>
-[[nodiscard]] dtype result_type_of(const tensor_meta& self, const Other& other) {
-    if constexpr (has_trait<Op>(trait::predicate)) {
-        return dtype::boolean;
-    } else {
-        const dtype type = result_type(self, other);
-        return has_trait<Op>(trait::int_to_float) ? as_floating(type) : type;
-    }
-}
-
 /// These have the type and shape of self, and a rule of their own for their other arguments.
 using like_self_ops_with_rule =
     ops<prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll, tril,
@@ -51,24 +40,19 @@ inline result<void> infer_broadcast(inference& out, dtype type, const tensor_met
     return add_result(out, type, shape);
 }
 
-/// The common type of operands, where the op is defined for it.
+/// The common type of operands, where an op of these traits is defined for it.
+[[nodiscard]] inline result<dtype> promoted_for(std::uint64_t trait_bits, dtype type) {
+    HEADRACE_TRY(require_type_for(trait_bits, "the common type of the operands", type));
+    return type;
+}
 template <class Op, class... Operands>
 result<dtype> promoted_for(const Operands&... operands) {
-    const dtype type = result_type(operands...);
-    HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type));
-    return type;
+    return promoted_for(Op::trait_bits, result_type(operands...));
 }
 template <class Op>
 result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
     HEADRACE_TRY(type, promoted_for<Op>(a, b));
     return infer_broadcast(out, type, a, b);
-}
-
-/// The dtype of arithmetic's result, where the op is defined for it.
-template <class Op, class Other>
-result<dtype> checked_type_of(const tensor_meta& self, const Other& other) {
-    HEADRACE_TRY(promoted_for<Op>(self, other));
-    return aten::result_type_of<Op>(self, other);
 }
 
 /// A factor of integers must be one.
@@ -77,11 +61,43 @@ inline result<void> check_alpha(const scalar& alpha, dtype type) {
     return invalid({"alpha must be an integer where the result is ", name_of(type)});
 }
 
-/// The shape and dtype of `self`, where the op is defined for that dtype.
+/// The shape and dtype of `self`, where an op of these traits is defined for that dtype.
+inline result<void> infer_like_self(std::uint64_t trait_bits, const tensor_meta& self, inference& out) {
+    HEADRACE_TRY(require_type_for(trait_bits, "self", self.dtype));
+    return add_result(out, self);
+}
 template <class Op>
 result<void> infer_like_self(const tensor_meta& self, inference& out) {
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    return add_result(out, self);
+    return infer_like_self(Op::trait_bits, self, out);
+}
+
+/// The dtype of arithmetic's result: that of the operands, where an op of these traits is defined for it.
+[[nodiscard]] inline result<dtype> arithmetic_type(std::uint64_t trait_bits, dtype common,
+                                                   const scalar* alpha) {
+    HEADRACE_TRY(promoted_for(trait_bits, common));
+    const dtype type = has_any(trait_bits, trait::predicate)      ? dtype::boolean
+                       : has_any(trait_bits, trait::int_to_float) ? as_floating(common)
+                                                                  : common;
+    if (alpha != nullptr) {
+        HEADRACE_TRY(check_alpha(*alpha, type));
+    }
+    return type;
+}
+// One function for all ops, in which nothing but the traits differs.
+inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self,
+                                     const tensor_meta& other, const scalar* alpha, inference& out) {
+    HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
+    return infer_broadcast(out, type, self, other);
+}
+inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self, const scalar& other,
+                                     const scalar* alpha, inference& out) {
+    HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
+    return add_result(out, type, self);
+}
+inline result<void> infer_function(std::uint64_t trait_bits, const tensor_meta& self, inference& out) {
+    HEADRACE_TRY(require_type_for(trait_bits, "self", self.dtype));
+    return add_result(out, has_any(trait_bits, trait::predicate) ? dtype::boolean : as_floating(self.dtype),
+                      self);
 }
 
 /// The dtype of a quotient. One that is rounded keeps the common type of the operands.
@@ -151,30 +167,20 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::predicate> Op>
     requires(!aten::takes_other<Op>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    return add_result(out, has_trait<Op>(trait::predicate) ? dtype::boolean : as_floating(self.dtype),
-                      self.shape);
+    return detail::infer_function(Op::trait_bits, inference::of(a.self), out);
 }
 
 /// A tensor and another one, or a Python number, promoted (torch.result_type).
 template <op_where<aten::dialect, trait::unary | trait::binary> Op>
     requires aten::takes_other<Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
+    const scalar* alpha = nullptr;
+    if constexpr (requires { a.alpha; }) alpha = &a.alpha;
     if constexpr (has_trait<Op>(trait::binary)) {
-        const tensor_meta& other = inference::of(a.other);
-        HEADRACE_TRY(type, detail::checked_type_of<Op>(self, other));
-        if constexpr (requires { a.alpha; }) {
-            HEADRACE_TRY(detail::check_alpha(a.alpha, type));
-        }
-        return detail::infer_broadcast(out, type, self, other);
+        return detail::infer_arithmetic(Op::trait_bits, inference::of(a.self), inference::of(a.other), alpha,
+                                        out);
     } else {
-        HEADRACE_TRY(type, detail::checked_type_of<Op>(self, a.other));
-        if constexpr (requires { a.alpha; }) {
-            HEADRACE_TRY(detail::check_alpha(a.alpha, type));
-        }
-        return add_result(out, type, self.shape);
+        return detail::infer_arithmetic(Op::trait_bits, inference::of(a.self), a.other, alpha, out);
     }
 }
 
@@ -182,7 +188,7 @@ template <one_of<ops<aten::remainder_scalar_tensor>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& other = inference::of(a.other);
     HEADRACE_TRY(type, detail::promoted_for<Op>(other, a.self));
-    return add_result(out, type, other.shape);
+    return add_result(out, type, other);
 }
 
 template <one_of<ops<aten::div_tensor_mode>> Op>
@@ -197,20 +203,20 @@ template <one_of<ops<aten::div_scalar_mode>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(type, detail::quotient_type(self, a.other, a.rounding_mode));
-    return add_result(out, type, self.shape);
+    return add_result(out, type, self);
 }
 
 template <one_of<ops<aten::pow_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& exponent = inference::of(a.exponent);
-    return add_result(out, result_type(exponent, a.self), exponent.shape);
+    return add_result(out, result_type(exponent, a.self), exponent);
 }
 
 template <one_of<ops<aten::pow_tensor_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     const dtype type = result_type(self, a.exponent);
-    return add_result(out, is_boolean(type) ? dtype::int64 : type, self.shape);
+    return add_result(out, is_boolean(type) ? dtype::int64 : type, self);
 }
 
 template <one_of<ops<aten::pow_tensor_tensor>> Op>
@@ -222,7 +228,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::square>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return add_result(out, result_type(self, scalar(2)), self.shape);
+    return add_result(out, result_type(self, scalar(2)), self);
 }
 
 template <one_of<ops<aten::addcdiv, aten::addcmul>> Op>
@@ -257,21 +263,21 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.min) type.add(*a.min);
     if (a.max) type.add(*a.max);
     HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type.type()));
-    return add_result(out, type.type(), self.shape);
+    return add_result(out, type.type(), self);
 }
 
 template <one_of<ops<aten::clamp_max>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.max));
-    return add_result(out, type, self.shape);
+    return add_result(out, type, self);
 }
 
 template <one_of<ops<aten::clamp_min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.min));
-    return add_result(out, type, self.shape);
+    return add_result(out, type, self);
 }
 
 template <one_of<ops<aten::clamp_max_tensor>> Op>

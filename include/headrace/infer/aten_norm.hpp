@@ -128,7 +128,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(detail::check_normalized_shape(input.shape, a.normalized_shape));
     HEADRACE_TRY(require_shape("weight", a.weight, a.normalized_shape));
     const bool promotes = !a.weight || result_type(input, inference::of(*a.weight)) != dtype::unknown;
-    return promotes ? add_result(out, input) : add_result(out, dtype::unknown, input.shape);
+    return promotes ? add_result(out, input) : add_result(out, dtype::unknown, input);
 }
 
 /// PyTorch takes a `g` that has the size of `dim`, or one element, however its axes of size 1 are written.

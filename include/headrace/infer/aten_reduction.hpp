@@ -70,7 +70,7 @@ constexpr dtype truth_of(dtype t) { return t == dtype::uint8 ? t : dtype::boolea
 
 template <one_of<ops<aten::sum, aten::prod>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(as_accumulator(inference::of(a.self).dtype)), {});
+    return add_result(out, a.dtype.value_or(as_accumulator(inference::of(a.self).dtype)), shape_builder());
 }
 
 template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> Op>
@@ -85,13 +85,13 @@ template <one_of<ops<aten::cumsum, aten::cumprod>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape);
+    return add_result(out, a.dtype.value_or(as_accumulator(self.dtype)), self);
 }
 
 template <one_of<ops<aten::mean>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype, a.dtype));
-    return add_result(out, type, {});
+    return add_result(out, type, shape_builder());
 }
 
 template <one_of<ops<aten::mean_dim, aten::linalg_vector_norm>> Op>
@@ -127,13 +127,13 @@ template <one_of<ops<aten::max, aten::min>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(detail::check_extrema<Op>(self, sizes()));
-    return add_result(out, self.dtype, {});
+    return add_result(out, self.dtype, shape_builder());
 }
 
 template <one_of<ops<aten::std_, aten::var, aten::norm_scalar>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype));
-    return add_result(out, type, {});
+    return add_result(out, type, shape_builder());
 }
 
 template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
@@ -201,7 +201,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 template <one_of<ops<aten::all, aten::any>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, detail::truth_of(inference::of(a.self).dtype), {});
+    return add_result(out, detail::truth_of(inference::of(a.self).dtype), shape_builder());
 }
 
 template <one_of<ops<aten::all_dim, aten::any_dim>> Op>
@@ -228,7 +228,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_floating("dtype", type));
     HEADRACE_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
     HEADRACE_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, type, self.shape);
+    return add_result(out, type, self);
 }
 
 template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
@@ -237,7 +237,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_floating("self", self.dtype));
     HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     HEADRACE_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self.shape);
+    return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self);
 }
 
 }  // namespace headrace

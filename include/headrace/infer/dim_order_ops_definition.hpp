@@ -28,7 +28,7 @@ template <one_of<ops<dim_order_ops::_to_dim_order_copy>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(detail::check_dim_order(a.dim_order, self.rank()));
-    return add_result(out, a.dtype.value_or(self.dtype), self.shape);
+    return add_result(out, a.dtype.value_or(self.dtype), self);
 }
 template <one_of<ops<dim_order_ops::_clone_dim_order>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,7 +46,7 @@ class region_inputs {
 public:
     explicit region_inputs(const graph* region) {
         if (region == nullptr) {
-            failure_ = invalid("a region is missing");
+            fits_ = invalid("a region is missing");
             return;
         }
         for (node& n : const_cast<graph*>(region)->inputs()) inputs_.push_back(n.result(0));
@@ -56,7 +55,7 @@ public:
     region_inputs& take_slices(list<value> values) { return take(values, 1); }
 
     [[nodiscard]] result<void> check() const {
-        if (failure_) return *failure_;
+        if (!fits_) return fits_.error();
         if (given_ == inputs_.size()) return {};
         return invalid({"a region takes ", counted_text(inputs_.size(), "input"), ", but is given ", given_});
     }
@@ -71,19 +70,19 @@ private:
     }
     void compare(value input, const tensor_meta& given, std::size_t axes_gone) {
         const tensor_meta* taken = meta_of(input);
-        if (taken == nullptr || failure_) return;
+        if (taken == nullptr || !fits_) return;
         const sizes shape(given.shape);
         const bool fits = shape.size() >= axes_gone && taken->dtype == given.dtype &&
                           same_items(taken->shape, shape.subspan(axes_gone));
         if (!fits) {
-            failure_ = invalid({"input ", given_, " of a region is ", meta_text(*taken), ", but is given ",
-                                meta_text(given)});
+            fits_ = invalid({"input ", given_, " of a region is ", meta_text(*taken), ", but is given ",
+                             meta_text(given)});
         }
     }
 
     pmr_vector<value> inputs_;
     std::size_t given_ = 0;
-    std::optional<error> failure_;
+    result<void> fits_;
 };
 
 /// Refuses two lists of results of which one is used in place of the other.

@@ -87,21 +87,10 @@ error other_dtype(std::string_view what, dtype given, std::string_view expected)
 }
 
 /// Refuses a dtype that an op's traits exclude, be it an operand's or the common one of several.
+[[nodiscard]] result<void> require_type_for(std::uint64_t trait_bits, std::string_view what, dtype given);
 template <op_tag Op>
 [[nodiscard]] result<void> require_type_for(std::string_view what, dtype given) {
-    if constexpr (has_trait<Op>(trait::on_floats)) {
-        HEADRACE_TRY(require_floating(what, given));
-    }
-    if constexpr (has_trait<Op>(trait::on_bits)) {
-        HEADRACE_TRY(require_bits(what, given));
-    }
-    if constexpr (has_trait<Op>(trait::on_numbers)) {
-        if (is_boolean(given)) return detail::other_dtype(what, given, "a type of numbers");
-    }
-    if constexpr (has_trait<Op>(trait::on_reals)) {
-        HEADRACE_TRY(require_real(what, given));
-    }
-    return {};
+    return require_type_for(Op::trait_bits, what, given);
 }
 
 }  // namespace headrace

@@ -132,6 +132,21 @@ HEADRACE_INLINE result<void> require_bits(std::string_view what, dtype given) {
     return detail::other_dtype(what, given, "bool or an integer type");
 }
 
+HEADRACE_INLINE result<void> require_type_for(std::uint64_t trait_bits, std::string_view what, dtype given) {
+    if (has_any(trait_bits, trait::on_floats)) {
+        HEADRACE_TRY(require_floating(what, given));
+    }
+    if (has_any(trait_bits, trait::on_bits)) {
+        HEADRACE_TRY(require_bits(what, given));
+    }
+    if (has_any(trait_bits, trait::on_numbers) && is_boolean(given))
+        return detail::other_dtype(what, given, "a type of numbers");
+    if (has_any(trait_bits, trait::on_reals)) {
+        HEADRACE_TRY(require_real(what, given));
+    }
+    return {};
+}
+
 }  // namespace headrace
 
 #endif

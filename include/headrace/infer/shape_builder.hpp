@@ -79,6 +79,8 @@ private:
 /// Adds a result to what a rule writes, unless no tensor can have that type or shape.
 [[nodiscard]] result<void> add_result(inference& out, dtype type, const shape_builder& shape);
 [[nodiscard]] result<void> add_result(inference& out, const tensor_meta& meta);
+/// The same with the shape of another tensor.
+[[nodiscard]] result<void> add_result(inference& out, dtype type, const tensor_meta& like);
 
 /// Refuses an operand of another rank.
 [[nodiscard]] result<void> require_rank(std::string_view what, sizes shape, std::size_t least,

@@ -36,7 +36,12 @@ HEADRACE_INLINE result<void> add_result(inference& out, dtype type, const shape_
 }
 
 HEADRACE_INLINE result<void> add_result(inference& out, const tensor_meta& meta) {
-    return add_result(out, meta.dtype, meta.shape);
+    return add_result(out, meta.dtype, meta);
+}
+// Not inline, as the other is: it would be a copy of a shape in each rule.
+[[gnu::noinline]] HEADRACE_INLINE result<void> add_result(inference& out, dtype type,
+                                                          const tensor_meta& like) {
+    return add_result(out, type, shape_builder(like.shape));
 }
 
 HEADRACE_INLINE result<void> require_rank(std::string_view what, sizes shape, std::size_t least,

@@ -65,6 +65,15 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
     return broadcast_equal_ranks(op, left.shape, right.shape);
 }
 
+inline result<void> infer_binary(std::string_view op, value a, value b, inference& out) {
+    HEADRACE_TRY(shape, broadcast_operands(op, a, b));
+    return add_result(out, inference::of(a).dtype, shape);
+}
+inline result<void> infer_comparison(std::string_view op, value a, value b, inference& out) {
+    HEADRACE_TRY(shape, broadcast_operands(op, a, b));
+    return add_result(out, dtype::boolean, shape);
+}
+
 /// TOSA's axes are never negative.
 [[nodiscard]] inline result<std::size_t> axis_in(std::string_view op, std::int64_t axis, value v) {
     const int_list& shape = inference::of(v).shape;
@@ -96,14 +105,12 @@ inline result<void> infer_results(tosa::clamp, const args<tosa::clamp>& a, infer
 /// Elementwise ops of two operands (2.4).
 template <tosa::plain_binary Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
-    return add_result(out, inference::of(a.input1).dtype, shape);
+    return tosa_rules::infer_binary(tosa_rules::short_name<Op>, a.input1, a.input2, out);
 }
 /// Comparisons (2.7).
 template <one_of<tosa::comparison_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(shape, tosa_rules::broadcast_operands(tosa_rules::short_name<Op>, a.input1, a.input2));
-    return add_result(out, dtype::boolean, shape);
+    return tosa_rules::infer_comparison(tosa_rules::short_name<Op>, a.input1, a.input2, out);
 }
 /// MUL (2.4.14): integers give INT32.
 inline result<void> infer_results(tosa::mul, const args<tosa::mul>& a, inference& out) {
@@ -127,7 +134,7 @@ inline result<void> infer_results(tosa::table, const args<tosa::table>& a, infer
         return tosa_rules::refuse("table",
                                   {"the table ", shape_text(entries), " must have shape [", wanted, "]"});
     }
-    return add_result(out, input.dtype == dtype::int16 ? dtype::int32 : input.dtype, input.shape);
+    return add_result(out, input.dtype == dtype::int16 ? dtype::int32 : input.dtype, input);
 }
 /// SELECT (2.6.1).
 inline result<void> infer_results(tosa::select, const args<tosa::select>& a, inference& out) {
@@ -310,7 +317,7 @@ inline result<void> infer_results(tosa::rescale, const args<tosa::rescale>& a, i
     if (a.input_unsigned && a.output_unsigned) {
         return tosa_rules::refuse(op, "input and output cannot both be unsigned");
     }
-    return add_result(out, inference::of(a.output_zp).dtype, input.shape);
+    return add_result(out, inference::of(a.output_zp).dtype, input);
 }
 
 /// COND_IF (2.15.1): both branches give the same.

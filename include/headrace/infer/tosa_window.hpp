@@ -148,8 +148,11 @@ template <class Args>
 }
 
 /// AVG_POOL2D and MAX_POOL2D.
-template <class Args>
-[[nodiscard]] result<void> infer_pooling(std::string_view op, const Args& a, inference& out) {
+struct pooling {
+    value input;
+    const int_list &kernel, &stride, &pad;
+};
+[[nodiscard]] inline result<void> infer_pooling(std::string_view op, const pooling& a, inference& out) {
     HEADRACE_TRY(require_rank_of(op, "input", a.input, 4));
     HEADRACE_TRY(require_items(op, "kernel", a.kernel, 2, 1));
     HEADRACE_TRY(require_items(op, "stride", a.stride, 2, 1));
@@ -231,11 +234,11 @@ inline result<void> infer_results(tosa::transpose_conv2d, const args<tosa::trans
 inline result<void> infer_results(tosa::avg_pool2d, const args<tosa::avg_pool2d>& a, inference& out) {
     HEADRACE_TRY(tosa_rules::require_single("avg_pool2d", "input_zp", a.input_zp));
     HEADRACE_TRY(tosa_rules::require_single("avg_pool2d", "output_zp", a.output_zp));
-    return tosa_rules::infer_pooling("avg_pool2d", a, out);
+    return tosa_rules::infer_pooling("avg_pool2d", {a.input, a.kernel, a.stride, a.pad}, out);
 }
 /// MAX_POOL2D (2.2.8).
 inline result<void> infer_results(tosa::max_pool2d, const args<tosa::max_pool2d>& a, inference& out) {
-    return tosa_rules::infer_pooling("max_pool2d", a, out);
+    return tosa_rules::infer_pooling("max_pool2d", {a.input, a.kernel, a.stride, a.pad}, out);
 }
 
 /// MATMUL (2.2.7): [N, H, C] by [N, C, W]. Without an output_type, the type is that of the widest row of its

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/io/graph_text_annotations.hpp>
 #include <headrace/io/graph_text_arguments.hpp>

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <headrace/base/strings.hpp>
+#include <headrace/base/utf8.hpp>
 
 namespace headrace {
 

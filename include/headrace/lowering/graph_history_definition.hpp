@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/strings.hpp>
 #include <headrace/infer/multiply_accumulates.hpp>
 #include <headrace/io/node_text.hpp>
 #include <headrace/ir/listing.hpp>

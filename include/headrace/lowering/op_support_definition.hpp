@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/strings.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/eval/tensor.hpp>

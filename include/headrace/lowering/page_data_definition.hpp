@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/strings.hpp>
 #include <headrace/io/memory_plan_json.hpp>
 #include <headrace/io/node_reasons.hpp>
 #include <headrace/io/tosa_names.hpp>

@@ -105,11 +105,12 @@ using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_co
 template <class P, class F, class Policy>
 struct rule_facts<match_rule<P, F, Policy>> {
     using targets = typename pattern_of<P>::op_list;
-    using result = match_result<P, F>;
-    static constexpr bool may_decline = true;  // other nodes of the op do not match
-    static constexpr auto made = Policy::made | made_in<result>::value;
-
     static bool run(emitter e, const node& n, value_list& out);
+};
+template <class P, class F, class Policy>
+struct rule_effects<match_rule<P, F, Policy>> {
+    static constexpr bool may_decline = true;  // other nodes of the op do not match
+    static constexpr auto made = Policy::made | made_in<match_result<P, F>>::value;
 };
 template <class P, class F, class NewPolicy, class Policy>
 struct rule_under<match_rule<P, F, Policy>, NewPolicy> {

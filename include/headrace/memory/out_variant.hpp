@@ -81,7 +81,6 @@ struct variant {
         buffers out;
     };
     static constexpr std::string_view name = detail::name_of_variant<Op>();
-    static constexpr std::uint64_t name_hash = hash_of(name);
     static constexpr int results = Op::results;
     static constexpr std::uint64_t trait_bits = static_cast<std::uint64_t>(trait::writes_out);
 };

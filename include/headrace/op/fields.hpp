@@ -235,7 +235,7 @@ constexpr std::array<field_info, N> lay_out(const members<Ts...>*,
 /// The field table of an argument struct, whose members are named in order by `names`.
 template <class Args, std::size_t N>
 [[nodiscard]] constexpr std::array<field_info, N> make_fields(const std::array<std::string_view, N>& names) {
-    static_assert(std::is_standard_layout_v<Args>,
+    static_assert(__is_standard_layout(Args),
                   "op: args must be a standard-layout aggregate; remove bases and access specifiers");
     using list = decltype(detail::members_of<N>(std::declval<const Args&>()));
     return detail::lay_out(static_cast<const list*>(nullptr), names, sizeof(Args));

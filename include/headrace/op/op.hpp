@@ -62,6 +62,21 @@ struct op_info {
 /// Of ops whose result is a Tensor[]: split, chunk, unbind.
 inline constexpr int variadic_results = -1;
 
+namespace detail {
+
+// What the facts say, once for all ops that state the same.
+template <auto... Facts>
+struct stated_facts {
+    static constexpr int results = results_in(Facts...);
+    static constexpr std::uint64_t trait_bits = trait_bits_in(results, Facts...);
+    /// The name of its out-variant, if that does not follow from its own.
+    static constexpr std::string_view out_name = out_name_in(Facts...);
+    /// The op that it is a variant of; void for none.
+    static constexpr auto variant_base() { return first_related<std::remove_cv_t<decltype(Facts)>...>{}; }
+};
+
+}  // namespace detail
+
 /// Base of every op tag. `Fields` names the members of the tag's nested struct `args`, in order and as the
 /// op's schema spells them; types and defaults are the struct's own:
 ///
@@ -74,19 +89,10 @@ inline constexpr int variadic_results = -1;
 ///     struct max_dim : op<dialect, "aten.max.dim", "self, dim, keepdim", 2, trait::reduction> { … };
 ///     struct relu_inplace : op<dialect, "aten.relu_.default", "self", in_place_of<relu>> { … };
 template <class Dialect, fixed_string Name, fixed_string Fields, auto... Facts>
-struct op {
+struct op : detail::stated_facts<Facts...> {
     using dialect_type = Dialect;
     static constexpr std::string_view name = Name.view();
-    static constexpr std::uint64_t name_hash = hash_of(Name.view());
     static constexpr std::string_view field_list = Fields.view();
-    static constexpr int results = detail::results_in(Facts...);
-    static constexpr std::uint64_t trait_bits = detail::trait_bits_in(results, Facts...);
-    /// The name of its out-variant, if that does not follow from its own.
-    static constexpr std::string_view out_name = detail::out_name_in(Facts...);
-    /// The op that it is a variant of; void for none.
-    static constexpr auto variant_base() {
-        return detail::first_related<std::remove_cv_t<decltype(Facts)>...>{};
-    }
 };
 
 /// Matches op tags: satisfied by a struct derived from headrace::op that has a nested `args`.
@@ -95,7 +101,6 @@ concept op_tag = requires {
     typename T::dialect_type;
     typename T::args;
     { T::name } -> std::convertible_to<std::string_view>;
-    T::name_hash;
 };
 
 /// The argument struct of an op.
@@ -178,7 +183,7 @@ constexpr bool all_true(const bool (&facts)[N]) {
 template <bool Sound, class... Ops>
 struct op_names {
     static constexpr std::size_t size = sizeof...(Ops);
-    static constexpr std::array<std::uint64_t, sizeof...(Ops)> hashes{Ops::name_hash...};
+    static constexpr std::array<std::uint64_t, sizeof...(Ops)> hashes{hash_of(Ops::name)...};
     static constexpr std::array<std::string_view, sizeof...(Ops)> names{Ops::name...};
 };
 template <class... Ops>
@@ -267,7 +272,7 @@ inline constexpr dialect_info info_of_dialect{Dialect::name, Dialect::size, pure
 
 template <op_tag Op>
 inline constexpr std::size_t found_in_its_dialect =
-    Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(), Op::name_hash);
+    Op::dialect_type::slots.find(Op::dialect_type::name_hashes.data(), hash_of(Op::name));
 template <op_tag Op>
 inline constexpr bool listed_in_its_dialect = found_in_its_dialect<Op> < Op::dialect_type::size;
 
@@ -415,7 +420,7 @@ template <op_tag To, op_tag From>
 template <op_tag Op>
 inline constexpr op_info info_of = [] {
     static_assert(listed_in_its_dialect<Op>, "op: not in its dialect's list; add it there");
-    static_assert(std::is_trivially_copyable_v<args<Op>>,
+    static_assert(__is_trivially_copyable(args<Op>),
                   "op: args must be trivially copyable; use headrace::list");
     static_assert(fields_are_members<field_fault<Op>>,
                   "op: its field names are not the members of args; write the same names in the same order");

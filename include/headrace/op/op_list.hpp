@@ -20,8 +20,8 @@ namespace detail {
 // 0 of what is no op: who uses the list says so.
 template <class T>
 constexpr std::uint64_t hash_or_zero() {
-    if constexpr (requires { T::name_hash; }) {
-        return T::name_hash;
+    if constexpr (requires { hash_of(T::name); }) {
+        return hash_of(T::name);
     } else {
         return 0;
     }

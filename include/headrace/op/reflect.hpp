@@ -159,24 +159,30 @@ private:
     std::uint64_t state_ = 0;
 };
 
-// NaN is NaN, but -0.0 is not 0.0: they divide differently.
-inline bool same(double a, double b) {
-    return (a != a && b != b) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
-inline bool same(const scalar& a, const scalar& b) {
-    return a.kind() == b.kind() &&
-           (a.is_floating() ? same(a.to_double(), b.to_double()) : a.to_int() == b.to_int());
-}
+// NaN is NaN, but -0.0 is not 0.0: they divide differently. No overload for double: compilers would ask of
+// each other type whether it converts.
 template <class T>
 bool same(const T& a, const T& b) {
-    return a == b;
+    if constexpr (std::is_same_v<T, double>) {
+        return (a != a && b != b) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+    } else if constexpr (std::is_same_v<T, scalar>) {
+        return a.kind() == b.kind() &&
+               (a.is_floating() ? same(a.to_double(), b.to_double()) : a.to_int() == b.to_int());
+    } else {
+        return a == b;
+    }
 }
 template <class T>
 bool same(const std::optional<T>& a, const std::optional<T>& b) {
     return a.has_value() == b.has_value() && (!a || same(*a, *b));
 }
-inline bool same(const list<double>& a, const list<double>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return same(x, y); });
+template <class T>
+bool same(const list<T>& a, const list<T>& b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i != a.size(); ++i) {
+        if (!same(a[i], b[i])) return false;
+    }
+    return true;
 }
 
 template <class Name>

@@ -14,7 +14,7 @@ namespace headrace {
 /// Matches numbers beside expressions. A template parameter, not `double`: as candidates for `int == int`,
 /// clang 16 takes operators without a class among their parameters for errors.
 template <class T>
-concept plain_number = !reading<T> && std::convertible_to<T, double>;
+concept plain_number = !__is_class(T) && std::convertible_to<T, double>;
 
 /// A number beside an expression is a constant of its dtype that broadcasts with it.
 [[nodiscard]] inline term constant_beside(const term& x, double number) { return x.constant(number); }
@@ -111,14 +111,14 @@ template <reading X>
 }
 
 /// Base of policies by which a result is rounded once to its own type, as PyTorch rounds those that it
-/// computes of float16 and bfloat16.
+/// computes of float16 and bfloat16. Of templates, so that only what is used is compiled.
 struct rounded_once {
     static constexpr auto made = ops_in<aten::_to_copy>;
-    static term result(const term& y, std::uint32_t i) { return in_result_type(y, i); }
+    static term result(const reading auto& y, std::uint32_t i) { return in_result_type(y, i); }
 };
 /// The policy of functions of real numbers: they are computed in float32.
 struct in_float32 : rounded_once {
-    static term operand(const term& x) { return as(x, dtype::float32); }
+    static term operand(const reading auto& x) { return as(x, dtype::float32); }
 };
 /// Rules over real numbers.
 template <class... Lists>
@@ -134,7 +134,7 @@ template <reading X>
 }
 /// The policy of arithmetic on real numbers and integers alike.
 struct widely : rounded_once {
-    static term operand(const term& x) { return in_wide_type(x); }
+    static term operand(const reading auto& x) { return in_wide_type(x); }
 };
 /// Rules over real numbers and integers.
 template <class... Lists>

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <headrace/base/float_format.hpp>
+#include <headrace/base/function_ref.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
@@ -145,12 +146,7 @@ public:
     }
 
     /// A constant of that type and shape; `fill` writes its elements, row-major.
-    template <class Fill>
-    value constant(const tensor_meta& meta, Fill&& fill) {
-        const value v = create_constant(owner(), meta, at_->before_, std::forward<Fill>(fill));
-        owner().inherit_annotations(*v.producer, current());
-        return v;
-    }
+    value constant(const tensor_meta& meta, function_ref<void(std::span<std::byte>)> fill);
     /// A constant from elements in memory; T is the type that the dtype is stored as.
     template <class T>
     value constant(headrace::dtype type, std::span<const std::int64_t> shape, std::span<const T> elements) {
@@ -160,15 +156,8 @@ public:
         });
     }
     /// A constant whose element i, in row-major order, is the number that `number(i)` gives.
-    template <class Number>
-    value constant_of(headrace::dtype type, std::span<const std::int64_t> shape, Number&& number) {
-        if (!may_store(element_count(shape), type)) return {};
-        return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
-            const std::size_t width = traits_of(type).bits / 8U;
-            for (std::size_t i = 0; i * width != data.size(); ++i)
-                detail::store_element(number(i), type, &data[i * width]);
-        });
-    }
+    value constant_of(headrace::dtype type, std::span<const std::int64_t> shape,
+                      function_ref<scalar(std::size_t)> number);
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
     /// rank.
     value splat(scalar number, headrace::dtype type, std::size_t rank);
@@ -308,10 +297,12 @@ public:
                       "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         static_assert(members_fit<fit<Op, First, More...>>,
                       "emit: an op does not have such members; see no_such_members<Op, Types...>, fix them");
-        if constexpr (std::is_same_v<First, args<Op>>) {
-            return first_result(put<Op>(first));
+        if constexpr (!may_make<Op>) {
+            return {};
+        } else if constexpr (std::is_same_v<First, args<Op>>) {
+            return first_result(this->template add<Op>(first));
         } else if constexpr (members_fit<fit<Op, First, More...>>) {
-            return first_result(put<Op>(args<Op>{first, more...}));
+            return first_result(this->template add<Op>(args<Op>{first, more...}));
         } else {
             return {};
         }
@@ -325,10 +316,18 @@ public:
             "emit: op is not in the pass's `produces`; see not_produced<Op, Produces>, add it there");
         static_assert(results_are_inferred<inferred<Op>>,
                       "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
-        return put<Op>(a);
+        if constexpr (may_make<Op>) {
+            return this->template add<Op>(a);
+        } else {
+            return nullptr;
+        }
     }
 
 private:
+    // Where it may not, an assertion has said so.
+    template <class Op>
+    static constexpr bool may_make =
+        detail::listed<Op, Produces> && listed_in_its_dialect<Op> && inferable<Op>;
     template <class Op>
     using emission = std::conditional_t<detail::listed<Op, Produces>, void, not_produced<Op, Produces>>;
     // Of an op that may be emitted: one error is enough.
@@ -341,14 +340,6 @@ private:
                                    no_such_members<Op, Types...>>;
 
     static value first_result(node* n) { return n == nullptr ? value{} : n->result(); }
-    template <op_tag Op>
-    node* put(const args<Op>& a) {
-        if constexpr (detail::listed<Op, Produces> && listed_in_its_dialect<Op> && inferable<Op>) {
-            return this->template add<Op>(a);
-        } else {
-            return nullptr;  // refused above
-        }
-    }
 };
 
 }  // namespace headrace

@@ -81,6 +81,23 @@ HEADRACE_INLINE node* emitter::add(const op_info& op, const void* arguments, std
     return &n;
 }
 
+HEADRACE_INLINE value emitter::constant(const tensor_meta& meta,
+                                        function_ref<void(std::span<std::byte>)> fill) {
+    const value v = create_constant(owner(), meta, at_->before_, fill);
+    owner().inherit_annotations(*v.producer, current());
+    return v;
+}
+
+HEADRACE_INLINE value emitter::constant_of(headrace::dtype type, std::span<const std::int64_t> shape,
+                                           function_ref<scalar(std::size_t)> number) {
+    if (!may_store(element_count(shape), type)) return {};
+    return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
+        const std::size_t width = traits_of(type).bits / 8U;
+        for (std::size_t i = 0; i * width != data.size(); ++i)
+            detail::store_element(number(i), type, &data[i * width]);
+    });
+}
+
 HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype type) {
     std::byte zero[8]{};
     if (detail::store_element(0, type, zero)) return may_compute(elements, type);

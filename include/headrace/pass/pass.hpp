@@ -58,8 +58,8 @@ struct pass_list {
 };
 
 /// What is known of a pass whose definition is elsewhere, as a pass without handlers: its lists, its flags,
-/// `removes`, the ops that are gone after it, and `is_compiled`, whether headrace::compiled holds its code.
-/// passes/declared_passes.hpp specializes it, derived from one of the bases below.
+/// `removes`, the ops that are gone after it, and `is_compiled`, whether headrace::compiled holds its code
+/// and this program links it. passes/declared_passes.hpp specializes it, derived from one of the bases below.
 template <class P>
 struct declared_pass {};
 
@@ -84,10 +84,12 @@ concept pass_type =
 
 /// Bases of declarations: of passes with handlers, and of passes over the whole graph.
 struct declared_rewrites : pass {
-    static constexpr bool is_compiled = true;
+    static constexpr bool is_compiled = links_compiled;
+    static constexpr bool has_options = false;
 };
 struct declared_graph_pass : pass {
-    static constexpr bool is_compiled = true;
+    static constexpr bool is_compiled = links_compiled;
+    static constexpr bool has_options = false;
     result<std::size_t> operator()(graph& g, pass_context& context) const;  // never defined
 };
 
@@ -190,7 +192,7 @@ namespace detail {
 template <class P>
 using declared_by = decltype(own_produces<P>());
 template <class P>
-inline constexpr const auto& made_by_rules = list_facts<rules_of<P>>::made;
+inline constexpr const auto& made_by_rules = list_effects<rules_of<P>>::made;
 
 template <class P>
 auto find_produces() {
@@ -331,7 +333,7 @@ inline constexpr handler_kind kind_of_result =
 template <class P, class Op>
 constexpr handler_kind kind_of_handler() {
     if constexpr (has_rule<P, Op>) {
-        return rules_for_op<P, Op>::may_decline ? handler_kind::may_decline : handler_kind::rewrites;
+        return rules_for_op<P, Op>::may_decline() ? handler_kind::may_decline : handler_kind::rewrites;
     } else if constexpr (handles<P, Op>) {
         return kind_of_result<handler_result_t<P, Op>>;
     } else {

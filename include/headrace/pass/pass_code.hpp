@@ -22,6 +22,13 @@ struct node_counts {
     std::size_t inferred = 0;   ///< nodes whose `val` was inferred again; retracing only
 };
 
+/// Does this program link headrace::compiled?
+#ifdef HEADRACE_COMPILED
+inline constexpr bool links_compiled = true;
+#else
+inline constexpr bool links_compiled = false;
+#endif
+
 /// Which driver runs a pass's handlers. Both are generated from the same handlers.
 enum class driver_kind : std::uint8_t { in_place, retracing };
 
@@ -49,7 +56,7 @@ struct pass_code {
     struct pass_code
 #endif
 
-/// The same of a standard pass, which passes/declared_passes.hpp declares for such a program.
+/// The same of a standard pass, which passes/declared_passes.hpp declares.
 #ifdef HEADRACE_COMPILED
 #define HEADRACE_COMPILED_PASS(P) \
     HEADRACE_COMPILED_CODE(P);    \

@@ -49,31 +49,34 @@ template <class... Ps>
 struct names_of_passes<pass_list<Ps...>> {
     static constexpr std::array<std::string_view, sizeof...(Ps)> value{pass_name<Ps>()...};
 };
-// Passes without members are made where they run, so that they need no object.
+// Passes without members are made where they run, so that they need no object. One that is declared may be
+// incomplete.
 template <class P>
-inline constexpr bool has_no_state = std::is_empty_v<P> && std::is_default_constructible_v<P>;
+concept has_no_state = (is_declared<P> && !declared_pass<P>::has_options) ||
+                       (!is_declared<P> && std::is_empty_v<P> && std::is_default_constructible_v<P>);
+template <class P>
+concept can_be_made = has_no_state<P> || std::is_default_constructible_v<P>;
 
-template <class P, class F>
-decltype(auto) with_pass(const void* object, F&& f) {
-    if constexpr (has_no_state<P>) {
-        return f(P{});
-    } else {
-        return f(*static_cast<const P*>(object));
-    }
-}
 template <class P>
 result<node_counts> run_erased(const void* object, graph& g, pass_context& context, driver_kind driver) {
-    return with_pass<P>(object, [&](const P& p) { return pass_code<P>::run(p, g, context, driver); });
+    if constexpr (has_no_state<P>) {
+        return pass_code<P>::run_default(g, context, driver);
+    } else {
+        return pass_code<P>::run(*static_cast<const P*>(object), g, context, driver);
+    }
 }
+// Who calls it has asked for targets, unless the pass replaces that test.
 template <class P>
 bool should_run_erased(const void* object, const graph& g) {
-    return with_pass<P>(object, [&](const P& p) {
-        if constexpr (replaces_skip_test<P>) {
-            return p.should_run(g, targets_of<P>::size == 0 || has_any_of(g, infos_in<targets_of<P>>::value));
-        } else {
-            return p.should_run(g);
-        }
-    });
+    const bool has_targets =
+        !replaces_skip_test<P> || targets_of<P>::size == 0 || has_any_of(g, infos_in<targets_of<P>>::value);
+    if constexpr (has_no_state<P>) {
+        return pass_code<P>::should_run(g, has_targets);
+    } else if constexpr (replaces_skip_test<P>) {
+        return static_cast<const P*>(object)->should_run(g, has_targets);
+    } else {
+        return static_cast<const P*>(object)->should_run(g);
+    }
 }
 template <class P>
 constexpr auto should_run_or_null() -> bool (*)(const void*, const graph&) {
@@ -115,6 +118,9 @@ inline constexpr pass_info info_of_pass = [] {
         "args<Op>&, emit<…>&");
     static_assert(handlers_have_targets<pass_fault<P>>,
                   "pass: it has handlers but no targets; see no_targets<Pass>, list them in `targeted_ops`");
+    static_assert(
+        is_defined<code_fault_of<P>>,
+        "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp or its header");
     static_assert(
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
@@ -207,12 +213,12 @@ public:
     /// All passes of a list, such as that of a pipeline: `pass_registry(standard_lowering<E>::passes{})`.
     template <pass_type... Ps>
     explicit pass_registry(pass_list<Ps...>) {
-        static_assert((std::is_default_constructible_v<Ps> && ...),
+        static_assert((detail::can_be_made<Ps> && ...),
                       "pass_registry: a pass in the list cannot be default-constructed; add an object");
         const auto make = [this]<class P>() {
             if constexpr (detail::has_no_state<P>) {
                 add(any_pass(info_of_pass<P>));
-            } else if constexpr (std::is_default_constructible_v<P>) {
+            } else if constexpr (detail::can_be_made<P>) {
                 add(P{});
             }
         };

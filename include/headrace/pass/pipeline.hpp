@@ -211,7 +211,7 @@ private:
             detail::with_dialects_of<
                 detail::with_dialects_of<typename source_set_type::dialect_list, targets_of<Passes>...>,
                 detail::declared_by<detail::pass_facts<Passes>>...>,
-            typename detail::list_facts<detail::rules_of<detail::pass_facts<Passes>>>::dialect_list...>,
+            typename detail::list_effects<detail::rules_of<detail::pass_facts<Passes>>>::dialect_list...>,
         typename legal_set_type::dialect_list>;
     using set_type = typename detail::set_over<universe>::type;
 
@@ -329,16 +329,16 @@ public:
     /// run could not go on. Whoever runs it asks `for_each_illegal` afterwards.
     [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
                                                     const run_options& options = {}) {
-        static_assert(
-            is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
-            "pass: its code is not here; see only_declared<Pass>, include the header that defines it");
+        static_assert(is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+                      "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
+                      "or its header");
         return pipeline_steps{steps_, infos_}.run(g, context, options);
     }
     /// The same as data, for other ways to run them.
     [[nodiscard]] static constexpr pipeline_steps steps() {
-        static_assert(
-            is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
-            "pass: its code is not here; see only_declared<Pass>, include the header that defines it");
+        static_assert(is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+                      "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
+                      "or its header");
         return {steps_, infos_};
     }
 

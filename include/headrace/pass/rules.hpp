@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <boost/mp11/list.hpp>
+
 #include <headrace/op/op_list.hpp>
 #include <headrace/pass/expression.hpp>
 
@@ -97,8 +99,8 @@ constexpr auto under(rule_list<Rules...>) {
 ///
 /// From their type follow the ops that the pass targets, removes and produces.
 template <class... Lists>
-constexpr auto rules(Lists... lists) {
-    return decltype((rule_list<>{} + ... + lists)){};
+constexpr auto rules(Lists...) {
+    return boost::mp11::mp_append<rule_list<>, Lists...>{};
 }
 /// Rules whose operands and results go through a policy.
 template <class Policy, class... Lists>
@@ -125,36 +127,42 @@ inline constexpr auto operand_offsets = [] {
     return offsets;
 }();
 
-template <std::size_t>
-using symbol_at = operand_symbol;
+template <class Reading, std::size_t>
+using reading_at = Reading;
+template <std::size_t I>
+using symbol_at = reading_at<operand_symbol, I>;
 
 // How a rule's callable is called: with how many operands, and with the arguments after them? All of the
-// operands come first; one that needs fewer of them says so by the type of the next parameter.
+// operands come first; one that needs fewer of them says so by the type of the next parameter. Whether it is
+// asked with symbols or with terms, compilers read all of its body: what runs a rule asks with terms alone.
 struct rule_call {
     std::size_t operands = 0;
     bool arguments = false;
     bool found = false;
 };
-template <class Op, class F, std::size_t... I>
+template <class Op, class F, class Reading, std::size_t... I>
 constexpr rule_call try_call(std::index_sequence<I...>) {
-    if constexpr (requires(const F& f) { f(symbol_at<I>{}...); }) {
+    if constexpr (requires(const F& f) { f(std::declval<reading_at<Reading, I>>()...); }) {
         return {sizeof...(I), false, true};
-    } else if constexpr (requires(const F& f, const args<Op>& a) { f(symbol_at<I>{}..., a); }) {
+    } else if constexpr (requires(const F& f, const args<Op>& a) {
+                             f(std::declval<reading_at<Reading, I>>()..., a);
+                         }) {
         return {sizeof...(I), true, true};
     } else if constexpr (sizeof...(I) > 1) {
-        return try_call<Op, F>(std::make_index_sequence<sizeof...(I) - 1>{});
+        return try_call<Op, F, Reading>(std::make_index_sequence<sizeof...(I) - 1>{});
     } else {
         return {};
     }
 }
-template <class Op, class F>
-inline constexpr rule_call call_of_rule = try_call<Op, F>(std::make_index_sequence<plain_operands<Op>>{});
+template <class Op, class F, class Reading>
+inline constexpr rule_call call_of_rule =
+    try_call<Op, F, Reading>(std::make_index_sequence<plain_operands<Op>>{});
 
-template <class Op, class F, class... Readings>
+template <class Op, class F, class Reading, class... Readings>
 constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
-    if constexpr (!call_of_rule<Op, F>.found) {
+    if constexpr (!call_of_rule<Op, F, Reading>.found) {
         return unchanged;  // the fault is reported where the rule is run
-    } else if constexpr (call_of_rule<Op, F>.arguments) {
+    } else if constexpr (call_of_rule<Op, F, Reading>.arguments) {
         return F{}(operands..., a);
     } else {
         return F{}(operands...);
@@ -162,23 +170,29 @@ constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
 }
 template <class Op, class F, std::size_t... I>
 auto read_rule(std::index_sequence<I...>)
-    -> decltype(apply_rule<Op, F>(std::declval<const args<Op>&>(), symbol_at<I>{}...));
+    -> decltype(apply_rule<Op, F, operand_symbol>(std::declval<const args<Op>&>(), symbol_at<I>{}...));
 
 // What a rule returns when it is called with symbols.
 template <class Op, class F>
-using rule_result = decltype(read_rule<Op, F>(std::make_index_sequence<call_of_rule<Op, F>.operands>{}));
+using rule_result =
+    decltype(read_rule<Op, F>(std::make_index_sequence<call_of_rule<Op, F, operand_symbol>.operands>{}));
 
 template <class Rule>
 struct rule_facts;
 template <class Op, class F, class Policy>
 struct rule_facts<rule<Op, F, Policy>> {
     using targets = ops<Op>;
+    // Makes the nodes of the expression; false if the rule declines.
+    static bool run(emitter e, const node& n, value_list& out);
+};
+// What follows from the type of the expression. Nobody asks it of a pass that is declared.
+template <class Rule>
+struct rule_effects;
+template <class Op, class F, class Policy>
+struct rule_effects<rule<Op, F, Policy>> {
     using result = rule_result<Op, F>;
     static constexpr bool may_decline = is_optional<result> || std::is_same_v<result, unchanged_type>;
     static constexpr auto made = Policy::made | made_in<result>::value;
-
-    // Makes the nodes of the expression; false if the rule declines.
-    static bool run(emitter e, const node& n, value_list& out);
 };
 
 template <class Policy>
@@ -205,7 +219,8 @@ bool take_result(const Returned& returned, value_list& out) {
 
 template <class Op, class F, class Policy>
 bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& out) {
-    using fault = std::conditional_t<call_of_rule<Op, F>.found, no_fault, not_callable_with<Op>>;
+    static constexpr rule_call call = call_of_rule<Op, F, term>;
+    using fault = std::conditional_t<call.found, no_fault, not_callable_with<Op>>;
     static_assert(
         rule_takes_operands<fault>,
         "rule: its callable does not take the operands; see not_callable_with<Op>, list them in order");
@@ -215,8 +230,9 @@ bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& 
             return term(e, *reinterpret_cast<const value*>(bytes + operand_offsets<Op>[i]));
         };
         static_cast<void>(operand);
-        return take_result<Policy>(apply_rule<Op, F>(args_of<Op>(n), Policy::operand(operand(I))...), out);
-    }(std::make_index_sequence<call_of_rule<Op, F>.operands>{});
+        return take_result<Policy>(apply_rule<Op, F, term>(args_of<Op>(n), Policy::operand(operand(I))...),
+                                   out);
+    }(std::make_index_sequence<call.operands>{});
 }
 
 template <class Op, class... Ops>
@@ -257,7 +273,12 @@ struct list_facts;
 template <class... Rules>
 struct list_facts<rule_list<Rules...>> {
     using targets = joined<typename rule_facts<Rules>::targets...>;
-    static constexpr auto made = (op_set<>{} | ... | rule_facts<Rules>::made);
+};
+template <class List>
+struct list_effects;
+template <class... Rules>
+struct list_effects<rule_list<Rules...>> {
+    static constexpr auto made = (op_set<>{} | ... | rule_effects<Rules>::made);
     using dialect_list = typename std::remove_const_t<decltype(made)>::dialect_list;
 };
 // What the rules for one op do: the first that does not decline rewrites the node.
@@ -266,7 +287,7 @@ struct rules_together;
 template <class... Rules>
 struct rules_together<rule_list<Rules...>> {
     static constexpr bool any = sizeof...(Rules) != 0;
-    static constexpr bool may_decline = (rule_facts<Rules>::may_decline && ...);
+    static constexpr bool may_decline() { return (rule_effects<Rules>::may_decline && ...); }
 
     static bool run(emitter e, const node& n, value_list& out) {
         return ((rule_facts<Rules>::run(e, n, out) || e.failed()) || ...);

@@ -19,9 +19,6 @@
 #include <headrace/passes/fold/fold.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 #include <headrace/passes/properties.hpp>
-#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
-#include <headrace/passes/finish/sort_topologically.hpp>
-#endif
 
 namespace headrace {
 

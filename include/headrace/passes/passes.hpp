@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Includes the standard pipeline and all its passes. A file that wants a few passes does better to include
-// those; passes/executorch_lowering.hpp has the pipeline for ExecuTorch's host kernels.
+// Declares the standard passes, their lists and the standard pipeline: what proofs need, and what runs it in
+// programs that link headrace::compiled. Others include passes/definitions.hpp where they run passes.
 #ifndef HEADRACE_PASSES_PASSES_HPP
 #define HEADRACE_PASSES_PASSES_HPP
 
@@ -10,8 +10,5 @@
 #include <headrace/passes/legalize/legalize.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 #include <headrace/passes/standard_lowering.hpp>
-#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
-#include <headrace/passes/layout/remaining_transposes.hpp>
-#endif
 
 #endif

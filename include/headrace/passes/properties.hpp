@@ -92,10 +92,8 @@ struct legalization {
 }  // namespace headrace
 
 // Each pass includes this header, so that each file of a program sees the same of it, with all that it names.
-#ifdef HEADRACE_COMPILED
 #include <headrace/passes/declared_passes.hpp>
 #include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/tosa_only.hpp>
-#endif
 
 #endif

@@ -16,10 +16,6 @@
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/quantize/quantize.hpp>
 #include <headrace/passes/u55/u55.hpp>
-#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
-#include <headrace/passes/normalize/narrow_int64.hpp>
-#include <headrace/passes/quantize/pack_int4_weights.hpp>
-#endif
 
 namespace headrace {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>

@@ -3,7 +3,7 @@
 #include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/pass/algebra.hpp>
 #include <headrace/pass/arithmetic.hpp>
-#include <headrace/passes/passes.hpp>
+#include <headrace/passes/definitions.hpp>
 
 using namespace headrace;
 

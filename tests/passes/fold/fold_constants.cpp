@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Tests folding: what depends on constants alone is computed, and what is equal is kept once.
-#define HEADRACE_DEFINE_PASSES
 #include <algorithm>
 #include <set>
 
 #include <catch2/catch.hpp>
 
 #include <headrace/eval/fold.hpp>
+#include <headrace/passes/fold/definitions.hpp>
 #include <headrace/passes/fold/fold.hpp>
 
 #include "../../support/pass_test.hpp"

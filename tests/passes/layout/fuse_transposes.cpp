@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tests the passes over layout: transposes and reshapes join, operators that do nothing go, outputs become
 // distinct.
-#define HEADRACE_DEFINE_PASSES
 #include <catch2/catch.hpp>
 
+#include <headrace/passes/layout/definitions.hpp>
 #include <headrace/passes/layout/layout.hpp>
 
 #include "../../support/pass_test.hpp"

@@ -66,7 +66,7 @@ private:
         return true;
     }
     static pmr_vector<std::int32_t> places(const args<aten::as_strided>& a, std::int64_t count,
-                                                 std::int64_t offset) {
+                                           std::int64_t offset) {
         pmr_vector<std::int32_t> at;
         for (std::int64_t i = 0; i != count; ++i) {
             std::int64_t place = offset;
@@ -92,7 +92,9 @@ private:
             seen[n.id] = true;
             if (strided_views.contains(*n.op)) return false;
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
-                if (n.results[i].meta && !std::ranges::is_sorted(n.results[i].meta->dim_order)) return false;
+                if (!n.results[i].meta) continue;
+                const int_list& order = n.results[i].meta->dim_order;
+                if (!std::is_sorted(order.begin(), order.end())) return false;
             }
             for (const edge& e : n.operand_edges()) pending.push_back(e.source);
         }

@@ -121,8 +121,9 @@ private:
         if (e.failed()) return a;
         std::pmr::string batch, inner, rows, columns;
         for (const char c : a.labels) (!has(b.labels, c) ? rows : has(needed, c) ? batch : inner) += c;
-        std::ranges::copy_if(b.labels, std::back_inserter(columns),
-                             [&](char c) { return !has(a.labels, c); });
+        for (const char c : b.labels) {
+            if (!has(a.labels, c)) columns += c;
+        }
         shape_builder shape = shape_of(e, a, batch);
         shape.append(shape_of(e, a, rows));
         shape.append(shape_of(e, b, columns));

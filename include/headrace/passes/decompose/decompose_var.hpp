@@ -42,12 +42,14 @@ struct decompose_var : pass {
 private:
     // The variance, and the mean with the axes that were reduced.
     static auto moments(const auto& x, const auto& a) {
-        const std::optional<int_list> axes = axes_of(a);
+        return moments(x, axes_of(a), keepdim_of(a), correction_of(a));
+    }
+    static auto moments(const auto& x, const std::optional<int_list>& axes, bool keepdim, double correction) {
         const dtype wide = build::summing_type(x.dtype());
         const auto mean = average(x, axes, true, wide);
         const auto off = as(x, wide) - mean;
-        const auto total = call<aten::sum_dim_intlist>(off * off, axes, keepdim_of(a), wide);
-        const double freedom = std::max(0.0, reduced_count(x, mean) - correction_of(a));
+        const auto total = call<aten::sum_dim_intlist>(off * off, axes, keepdim, wide);
+        const double freedom = std::max(0.0, reduced_count(x, mean) - correction);
         return std::tuple(total * (1 / freedom), mean);
     }
     static auto without_axes(const auto& mean) {

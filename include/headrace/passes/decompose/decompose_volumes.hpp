@@ -129,8 +129,7 @@ private:
 
     /// `step` makes images of a size from [N, C · D, H, W], and then the result's depth from [N, C, D, H ·
     /// W].
-    template <class Step>
-    static value separately(emit<produces>& e, value v, Step&& step) {
+    static value separately(emit<produces>& e, value v, function_ref<value(value, const part&)> step) {
         const int_list in = e.shape(v);
         const int_list out = e.result_meta().shape;
         const std::size_t lead = in.size() - 3;

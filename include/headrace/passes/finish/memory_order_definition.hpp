@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <iterator>
 #include <memory_resource>
@@ -93,7 +92,7 @@ struct memory_order::searched_part {
 };
 
 struct memory_order::improvement {
-    std::pmr::deque<searched_part> searched{};
+    pmr_vector<searched_part> searched{};
     numbers places;  // of each buffer in the part that is read, none between
 };
 
@@ -226,9 +225,8 @@ HEADRACE_INLINE void memory_order::add_results(const node& n, std::uint32_t make
 
 HEADRACE_INLINE void memory_order::read_node(const node& n) {
     const bool may_move = is_pure(n) || (holds_regions(*n.op) && !has_effects(n));
-    const bool is_local = n.owner->regions().empty() || std::ranges::all_of(n.uses(), [&](const edge& e) {
-                              return e.target->owner == n.owner;
-                          });
+    const bool is_local = n.owner->regions().empty() ||
+                          !any_of(n.uses(), [&](const edge& e) { return e.target->owner != n.owner; });
     is_free_ = may_move && is_local && !n.op->has(trait::writes_out);
     if (!is_free_) return;
     const auto at = static_cast<std::uint32_t>(nodes_.size());
@@ -402,7 +400,7 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
         const auto beyond = [&](std::uint32_t s) { return needs[s] - items[s].made; };
         const std::span<std::uint32_t> own =
             std::span(ordered.all).subspan(ordered.ends[i] - sources[i].size(), sources[i].size());
-        std::ranges::sort(own, [&](std::uint32_t a, std::uint32_t b) {
+        std::sort(own.begin(), own.end(), [&](std::uint32_t a, std::uint32_t b) {
             return beyond(a) != beyond(b) ? beyond(a) > beyond(b) : a < b;
         });
         std::uint64_t held = 0;
@@ -492,10 +490,10 @@ HEADRACE_INLINE bool memory_order::improve(segment& s, improvement& so_far) {
     constexpr std::size_t max_kept = 8;
     auto& searched = so_far.searched;
     part p = part_of(s, so_far.places);
-    auto known = std::ranges::find_if(searched,
-                                      [&](const searched_part& k) { return k.below == s.peak && k.of == p; });
+    auto known = std::find_if(searched.begin(), searched.end(),
+                              [&](const searched_part& k) { return k.below == s.peak && k.of == p; });
     if (known == searched.end()) {
-        if (searched.size() == max_kept) searched.pop_front();
+        if (searched.size() == max_kept) searched.erase(searched.begin());
         searched.push_back(search(std::move(p), s.peak));
         known = std::prev(searched.end());
     }

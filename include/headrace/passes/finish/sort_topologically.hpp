@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
@@ -76,8 +75,9 @@ private:
             numbers arranged;
             arranged.reserve(nodes_.size());
             const auto add_if = [&](const numbers& from, const auto& is_wanted) {
-                std::ranges::copy_if(from, std::back_inserter(arranged),
-                                     [&](std::uint32_t i) { return i != last && is_wanted(i); });
+                for (const std::uint32_t i : from) {
+                    if (i != last && is_wanted(i)) arranged.push_back(i);
+                }
             };
             add_if(arranged_, [&](std::uint32_t i) { return !visited_[i]; });
             add_if(order_, [](std::uint32_t) { return true; });

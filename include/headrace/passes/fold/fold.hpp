@@ -4,12 +4,6 @@
 #define HEADRACE_PASSES_FOLD_FOLD_HPP
 
 #include <headrace/passes/properties.hpp>
-#if !defined(HEADRACE_COMPILED) || defined(HEADRACE_DEFINE_PASSES)
-#include <headrace/passes/fold/fold_constants.hpp>
-#include <headrace/passes/fold/merge_duplicates.hpp>
-#include <headrace/passes/fold/merge_equal_constants.hpp>
-#include <headrace/passes/fold/remove_dead_code.hpp>
-#endif
 
 namespace headrace {
 

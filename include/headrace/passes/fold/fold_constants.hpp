@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -175,7 +173,8 @@ private:
         // node is not needed if all its users are stored.
         pmr_vector<node*> choose_stored() {
             pmr_vector<node*> stored;
-            for (computed& c : known_ | std::views::reverse) {
+            for (std::size_t i = known_.size(); i-- != 0;) {
+                computed& c = known_[i];
                 const bool needed = c.folded && is_needed(*c.of);
                 c.kept = needed && (c.dequantized || bytes_of(*c.of) > std::max(small, c.from_bytes));
                 if (needed && !c.kept) {
@@ -267,7 +266,7 @@ private:
             if (!is_read(n) && !may_work(n)) return false;
             auto evaluated = Evaluator::evaluate(n, operands);
             if (!evaluated) return false;
-            std::ranges::move(evaluated.value(), std::back_inserter(known(n).results));
+            for (auto& t : evaluated.value()) known(n).results.push_back(std::move(t));
             return true;
         }
         // May the node be computed, by what the nodes before it have left of the memory that results may take

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <span>
 
 #include <headrace/base/pmr_vector.hpp>
@@ -61,7 +60,7 @@ private:
     /// metadata differ in their first elements; only where these are equal are all of them hashed.
     static std::size_t merge_alike(graph& g, std::span<entry> entries, std::size_t hashed_bytes) {
         std::size_t merged = 0;
-        std::ranges::sort(entries, std::less<>());
+        std::sort(entries.begin(), entries.end());
         for (auto from = entries.begin(), to = from; from != entries.end(); from = to) {
             to = std::find_if_not(from, entries.end(), [&](const entry& e) { return e.hash == from->hash; });
             const std::span alike(from, to);
@@ -81,8 +80,9 @@ private:
         std::size_t merged = 0;
         pmr_vector<entry> kept;
         for (const entry& e : alike) {
-            const auto same = std::ranges::find_if(
-                kept, [&](const entry& k) { return same_constant(*k.constant, *e.constant); });
+            const auto same = std::find_if(kept.begin(), kept.end(), [&](const entry& k) {
+                return same_constant(*k.constant, *e.constant);
+            });
             if (same == kept.end()) {
                 kept.push_back(e);
                 continue;
@@ -154,7 +154,7 @@ private:
     static bool same_constant(const node& a, const node& b) {
         if (*a.results[0].meta != *b.results[0].meta) return false;
         pmr_vector<std::byte> copy_a, copy_b;
-        return std::ranges::equal(bytes_of(a, copy_a), bytes_of(b, copy_b));
+        return same_items(bytes_of(a, copy_a), bytes_of(b, copy_b));
     }
 };
 HEADRACE_COMPILED_PASS(merge_equal_constants);

@@ -12,7 +12,7 @@ namespace headrace {
 
 /// Choices between two alternatives, 0 and 1, with costs of single choices and of pairs. The cheapest
 /// combination is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized via Graph
-/// Cuts?", 2004), which Boost.Graph finds. Its time grows with the square of a chain's length, so a choice
+/// Cuts?", 2004). Its time grows with the square of a chain's length, so a choice
 /// that is paired with no more than two others is first replaced by what its better alternative costs, for
 /// each of theirs: chains, trees and residual networks take linear time, and what is left is small.
 class binary_choice {
@@ -67,7 +67,7 @@ private:
 
     pmr_vector<std::int64_t> of_one_;
     pmr_vector<pmr_vector<link>> links_;  // each arc is in the lists of both its ends
-    pmr_vector<std::size_t> arcs_;              // how many there are, without those to what is replaced
+    pmr_vector<std::size_t> arcs_;        // how many there are, without those to what is replaced
     pmr_vector<bool> is_replaced_;
 };
 

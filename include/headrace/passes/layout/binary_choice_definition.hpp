@@ -7,48 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-
-#include <boost/graph/adjacency_list.hpp>
-// g++ warns of iterators that boost::tie does initialize.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <boost/graph/boykov_kolmogorov_max_flow.hpp>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+#include <utility>
 
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/layout/binary_choice.hpp>
+#include <headrace/passes/layout/minimum_cut.hpp>
 
 namespace headrace {
-
-namespace detail {
-
-using flow_traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-using flow_network = boost::adjacency_list<
-    boost::vecS, boost::vecS, boost::directedS,
-    boost::property<boost::vertex_index_t, std::size_t,
-                    boost::property<boost::vertex_color_t, boost::default_color_type,
-                                    boost::property<boost::vertex_distance_t, long,
-                                                    boost::property<boost::vertex_predecessor_t,
-                                                                    flow_traits::edge_descriptor>>>>,
-    boost::property<boost::edge_capacity_t, std::int64_t,
-                    boost::property<boost::edge_residual_capacity_t, std::int64_t,
-                                    boost::property<boost::edge_reverse_t, flow_traits::edge_descriptor>>>>;
-
-inline void add_arc(flow_network& network, std::size_t from, std::size_t to, std::int64_t capacity) {
-    const auto there = boost::add_edge(from, to, network).first;
-    const auto back = boost::add_edge(to, from, network).first;
-    boost::put(boost::edge_capacity, network, there, capacity);
-    boost::put(boost::edge_capacity, network, back, 0);
-    boost::put(boost::edge_reverse, network, there, back);
-    boost::put(boost::edge_reverse, network, back, there);
-}
-
-}  // namespace detail
 
 HEADRACE_INLINE pmr_vector<bool> binary_choice::cheapest() && {
     const pmr_vector<std::size_t> replaced = replace_all();
@@ -125,20 +91,19 @@ HEADRACE_INLINE pmr_vector<bool> binary_choice::minimum_cut() const {
         left.push_back(i);
     }
     if (left.empty()) return chosen;
-    detail::flow_network network(left.size() + 2);
+    flow_network network(left.size() + 2);
     const std::size_t zero = left.size();  // the source's side
     const std::size_t one = zero + 1;
     for (const std::size_t i : left) {
-        if (of_one_[i] > 0) detail::add_arc(network, zero, vertex_of[i], of_one_[i]);
-        if (of_one_[i] < 0) detail::add_arc(network, vertex_of[i], one, -of_one_[i]);
+        if (of_one_[i] > 0) network.add_arc(zero, vertex_of[i], of_one_[i]);
+        if (of_one_[i] < 0) network.add_arc(vertex_of[i], one, -of_one_[i]);
         for (const link& l : links_[i]) {
             if (l.to_other > 0 && !is_replaced_[l.other])
-                detail::add_arc(network, vertex_of[i], vertex_of[l.other], l.to_other);
+                network.add_arc(vertex_of[i], vertex_of[l.other], l.to_other);
         }
     }
-    boost::boykov_kolmogorov_max_flow(network, zero, one);
-    const auto side = boost::get(boost::vertex_color, network);
-    for (const std::size_t i : left) chosen[i] = boost::get(side, vertex_of[i]) == boost::get(side, one);
+    const pmr_vector<bool> side = std::move(network).sink_side(zero, one);
+    for (const std::size_t i : left) chosen[i] = side[vertex_of[i]];
     return chosen;
 }
 

@@ -291,8 +291,8 @@ private:
     }
     template <class... Ops>
     static value make_along_axis(emitting& e, const node& n, const pmr_vector<value>& operands,
-                                 const pmr_vector<computed_axis>& axes,
-                                 const layout_rules::axes_of_op& op, ops<Ops...>) {
+                                 const pmr_vector<computed_axis>& axes, const layout_rules::axes_of_op& op,
+                                 ops<Ops...>) {
         value made{};
         static_cast<void>(
             ((is<Ops>(n) && (made = along<Ops>(e, args_of<Ops>(n), operands, axes, op), true)) || ...));
@@ -305,7 +305,7 @@ private:
             const auto is_worked = [&](const computed_axis& x) {
                 return x.axis == static_cast<std::size_t>(a.axis);
             };
-            a.axis = std::ranges::find_if(axes, is_worked) - axes.begin();
+            a.axis = std::find_if(axes.begin(), axes.end(), is_worked) - axes.begin();
         }
         if constexpr (std::is_same_v<Op, tosa::concat>) {
             a.input1 = list<value>(operands);

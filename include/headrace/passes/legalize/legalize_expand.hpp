@@ -32,7 +32,7 @@ private:
         shape_builder multiples = shape_builder::filled(rank - repeats.size(), 1);
         multiples.append(repeats);
         v = build::with_rank(e, v, rank);
-        if (std::ranges::count(multiples, 1) == static_cast<std::ptrdiff_t>(rank)) return v;
+        if (std::count(multiples.begin(), multiples.end(), 1) == static_cast<std::ptrdiff_t>(rank)) return v;
         return e.make<tosa::tile>({.input1 = v, .multiples = build::const_shape(e, multiples)});
     }
 };

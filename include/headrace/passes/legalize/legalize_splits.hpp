@@ -23,16 +23,26 @@ struct legalize_splits : pass {
 
     template <one_of<targeted_ops> Op>
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        if constexpr (requires { a.indices; }) {
+            return parts_of(a.self, a.dim, &a.indices, e);
+        } else {
+            return parts_of(a.self, a.dim, nullptr, e);
+        }
+    }
+
+private:
+    // They begin at `indices`, or each where the one before ends.
+    static value_list parts_of(value v, std::int64_t dim, const int_list* indices, emit<produces>& e) {
+        const std::size_t axis = build::axis_in(e, dim, e.rank(v));
         value_list parts;
         std::int64_t start = 0;
         for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
             const int_list& shape = e.result_meta(i).shape;
-            const std::int64_t available = e.shape(a.self)[axis];
-            const std::int64_t size = shape.size() == e.rank(a.self) ? shape[axis] : 1;  // unbind drops it
-            if constexpr (requires { a.indices; }) start = part_start(a.indices, i, available);
+            const std::int64_t available = e.shape(v)[axis];
+            const std::int64_t size = shape.size() == e.rank(v) ? shape[axis] : 1;  // unbind drops it
+            if (indices != nullptr) start = part_start(*indices, i, available);
             start = std::min(start, available - size);
-            parts.push_back(build::reshape(e, build::slice(e, a.self, axis, start, size), shape));
+            parts.push_back(build::reshape(e, build::slice(e, v, axis, start, size), shape));
             start += size;
         }
         return parts;

@@ -95,8 +95,8 @@ inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_
             rows[i] = rows[i] * shape[k] + (number < 0 ? number + shape[k] : number);
         }
     }
-    std::ranges::sort(rows);
-    return std::ranges::adjacent_find(rows) != rows.end();
+    std::sort(rows.begin(), rows.end());
+    return std::adjacent_find(rows.begin(), rows.end()) != rows.end();
 }
 
 using indexed_ops = joined<wrap_ops, permute_ops>;

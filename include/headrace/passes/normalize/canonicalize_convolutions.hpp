@@ -29,20 +29,28 @@ struct canonicalize_convolutions : pass {
 
     template <one_of<layers> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        if constexpr (has_trait<Op>(trait::transposed)) {
-            return convolve(e, a, a.input, a.padding, true, a.output_padding);
-        } else if constexpr (std::is_same_v<decltype(a.padding), std::string_view>) {
-            return convolve_padded_by_name(e, a);
+        args<aten::convolution> layer{.input = a.input,
+                                      .weight = a.weight,
+                                      .bias = a.bias,
+                                      .stride = a.stride,
+                                      .padding = {},
+                                      .dilation = a.dilation,
+                                      .transposed = has_trait<Op>(trait::transposed),
+                                      .output_padding = int_list{0},
+                                      .groups = a.groups};
+        if constexpr (std::is_same_v<decltype(a.padding), std::string_view>) {
+            return convolve_padded_by_name(e, layer, a.padding);
         } else {
-            return convolve(e, a, a.input, a.padding, false, int_list{0});
+            if constexpr (requires { a.output_padding; }) layer.output_padding = a.output_padding;
+            layer.padding = a.padding;
+            return convolve(e, layer);
         }
     }
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces>& e) const {
         const std::size_t dims = spatial_dims(e, a.weight);
         for (const int_list* list : {&a.stride, &a.padding, &a.dilation, &a.output_padding}) {
-            if (list->size() != dims)
-                return convolve(e, a, a.input, a.padding, a.transposed, a.output_padding);
+            if (list->size() != dims) return convolve(e, a);
         }
         return std::nullopt;
     }
@@ -50,11 +58,12 @@ struct canonicalize_convolutions : pass {
 private:
     static std::size_t spatial_dims(const emitter& e, value weight) { return e.rank(weight) - 2; }
 
-    static value convolve_padded_by_name(emit<produces>& e, const auto& a) {
+    static value convolve_padded_by_name(emit<produces>& e, args<aten::convolution> a,
+                                         std::string_view name) {
         const std::size_t dims = spatial_dims(e, a.weight);
         shape_builder padding = shape_builder::filled(dims, 0);
         shape_builder odd = shape_builder::filled(2 * dims, 0);  // for aten.constant_pad_nd: last axis first
-        if (a.padding == "same") {
+        if (name == "same") {
             for (std::size_t i = 0; i != dims; ++i) {
                 window w{.kernel = e.shape(a.weight)[2 + i],
                          .dilation = a.dilation[a.dilation.size() == 1 ? 0 : i]};
@@ -62,34 +71,25 @@ private:
                 padding[i] = w.before;
                 odd[2 * (dims - 1 - i) + 1] = w.after - w.before;
             }
-        } else if (a.padding != "valid") {
+        } else if (name != "valid") {
             return e.unsupported("padding must be \"same\" or \"valid\"");
         }
-        value input = a.input;
         if (!std::all_of(odd.begin(), odd.end(), [](std::int64_t n) { return n == 0; })) {
-            input = e.make<aten::constant_pad_nd>({.self = input, .pad = int_list(odd)});
+            a.input = e.make<aten::constant_pad_nd>({.self = a.input, .pad = int_list(odd)});
         }
-        return convolve(e, a, input, padding, false, int_list{0});
+        a.padding = int_list(padding);
+        return convolve(e, a);
     }
 
-    template <class Args>
-    static value convolve(emit<produces>& e, const Args& a, value input, sizes padding, bool transposed_form,
-                          const int_list& output_padding) {
+    // With a batch, and with all lists at full length.
+    static value convolve(emit<produces>& e, args<aten::convolution> a) {
         const std::size_t dims = spatial_dims(e, a.weight);
-        const auto full = [&](sizes items) {
-            return items.size() == dims ? shape_builder(items) : shape_builder::filled(dims, items[0]);
-        };
-        const bool batched = e.rank(input) == dims + 2;
-        if (!batched) input = e.make<aten::unsqueeze>({.self = input, .dim = 0});
-        const value result = e.make<aten::convolution>({.input = input,
-                                                        .weight = a.weight,
-                                                        .bias = a.bias,
-                                                        .stride = int_list(full(a.stride)),
-                                                        .padding = int_list(full(padding)),
-                                                        .dilation = int_list(full(a.dilation)),
-                                                        .transposed = transposed_form,
-                                                        .output_padding = int_list(full(output_padding)),
-                                                        .groups = a.groups});
+        for (int_list* list : {&a.stride, &a.padding, &a.dilation, &a.output_padding}) {
+            if (list->size() != dims) *list = int_list(shape_builder::filled(dims, list->front()));
+        }
+        const bool batched = e.rank(a.input) == dims + 2;
+        if (!batched) a.input = e.make<aten::unsqueeze>({.self = a.input, .dim = 0});
+        const value result = e.make<aten::convolution>(a);
         return batched ? result : e.make<aten::squeeze_dim>({.self = result, .dim = 0});
     }
 };

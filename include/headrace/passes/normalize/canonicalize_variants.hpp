@@ -31,9 +31,7 @@ struct canonicalize_variants : pass {
         requires(Op::results == 1)
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         using to = base_of<Op>;
-        const value v = e.make<to>(convert_args<to, Op>(a));
-        const dtype type = e.result_meta().dtype;
-        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
+        return of_result_type(e.make<to>(convert_args<to, Op>(a)), e);
     }
     template <one_of<shape_table::keys> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -45,11 +43,13 @@ struct canonicalize_variants : pass {
         requires(Op::results == variadic_results)
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
         using to = base_of<Op>;
-        value_list results;
-        if (node* made = e.make_node<to>(convert_args<to, Op>(a))) {
-            for (std::uint32_t i = 0; i != made->result_count; ++i) results.push_back(made->result(i));
-        }
-        return results;
+        return results_of(e.make_node<to>(convert_args<to, Op>(a)));
+    }
+
+private:
+    static value of_result_type(value v, emit<ops<aten::_to_copy>> e) {
+        const dtype type = e.result_meta().dtype;
+        return e.dtype(v) == type ? v : e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
 };
 HEADRACE_COMPILED_PASS(canonicalize_variants);

@@ -3,8 +3,7 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_INLINE_REGIONS_HPP
 #define HEADRACE_PASSES_NORMALIZE_INLINE_REGIONS_HPP
 
-#include <iterator>
-
+#include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/higher_order.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/regions.hpp>
@@ -55,7 +54,7 @@ private:
         return inline_graph(call, *a.wrapped_body, a.operands);
     }
     static result<void> inline_graph(node& call, graph& inner, list<value> operands) {
-        if (static_cast<std::size_t>(std::ranges::distance(inner.inputs())) > operands.size())
+        if (inner.census().count(info_of<builtin::placeholder>) > operands.size())
             return invalid({message_prefix(call), "fewer operands than inputs"});
         if (inner.outputs().size() != call.result_count)
             return invalid({message_prefix(call), "results do not match its graph"});

@@ -31,7 +31,8 @@ inline constexpr auto selecting_ops =
 /// Does the node select elements of its operands? A `pad` with a constant does not, nor an index_put that
 /// adds up, nor an op that converts integers among its operands.
 [[nodiscard]] inline bool is_selecting(const node& n) {
-    if (const auto* a = args_if<aten::cat>(n)) return std::ranges::all_of(a->tensors, is_real);
+    if (const auto* a = args_if<aten::cat>(n))
+        return std::all_of(a->tensors.begin(), a->tensors.end(), is_real);
     if (const auto* a = args_if<aten::where_self>(n)) return is_real(a->self) && is_real(a->other);
     if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
     if (const auto* a = args_if<aten::_unsafe_index_put>(n)) return !a->accumulate;

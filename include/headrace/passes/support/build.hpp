@@ -46,7 +46,8 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     return static_cast<std::size_t>(index);
 }
 /// A constant whose element at each position is the number that `number_at(position)` gives.
-inline value constant_at(emit<ops<>> e, dtype type, const shape_builder& shape, const auto& number_at) {
+inline value constant_at(emit<ops<>> e, dtype type, const shape_builder& shape,
+                         function_ref<scalar(sizes)> number_at) {
     return e.constant_of(type, shape, [&](std::size_t i) {
         auto rest = static_cast<std::int64_t>(i);
         shape_builder position = shape;
@@ -101,11 +102,14 @@ inline value zero_point(emit<ops<>> e, dtype type, std::int64_t zero = 0) { retu
 template <op_tag Op>
 using binary_ops = joined<reshape_ops, ops<Op>>;
 
-template <op_tag Op>
-value binary(emit<binary_ops<Op>> e, value a, value b) {
+inline void give_same_rank(emit<reshape_ops> e, value& a, value& b) {
     const std::size_t rank = std::max(e.rank(a), e.rank(b));
     a = with_rank(e, a, rank);
     b = with_rank(e, b, rank);
+}
+template <op_tag Op>
+value binary(emit<binary_ops<Op>> e, value a, value b) {
+    give_same_rank(e, a, b);
     if constexpr (std::is_same_v<Op, tosa::mul>) {
         return e.template make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
     } else {

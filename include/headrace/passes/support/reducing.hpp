@@ -37,14 +37,18 @@ namespace build {
 
 /// Calls `step(v, axis)`, which reduces an axis to size 1, for each axis that the arguments name, the last
 /// first, unless its size is 1 already. The result has the shape of the node's.
-template <class Args, class Step>
-value reduce(emit<reshape_ops> e, value v, const Args& a, Step&& step, no_axes empty = no_axes::all) {
-    const auto axes = reduced_axes(a, e.rank(v), empty);
+inline value reduce(emit<reshape_ops> e, value v, const result<axis_set>& axes,
+                    function_ref<value(value, std::size_t)> step) {
     if (!axes) return e.fail(axes.error());
     for (std::size_t i = e.rank(v); i-- != 0;) {
         if (axes.value().contains(i) && v && e.shape(v)[i] != 1) v = step(v, i);
     }
     return reshape(e, v, e.result_meta().shape);
+}
+template <class Args>
+value reduce(emit<reshape_ops> e, value v, const Args& a, function_ref<value(value, std::size_t)> step,
+             no_axes empty = no_axes::all) {
+    return reduce(e, v, reduced_axes(a, e.rank(v), empty), step);
 }
 
 }  // namespace build

@@ -33,21 +33,11 @@ struct expand_bits : pass, for_u55 {
 
     template <one_of<logic> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto of_bytes = [](unsigned x, unsigned y) {
+        return by_bytes(e, a.input1, a.input2, [](unsigned x, unsigned y) {
             return std::is_same_v<Op, tosa::bitwise_and>  ? x & y
                    : std::is_same_v<Op, tosa::bitwise_or> ? x | y
                                                           : x ^ y;
-        };
-        const pmr_vector<value> x = bytes_of(e, a.input1);
-        const auto number = constant_integer(a.input2);
-        const pmr_vector<value> y = number ? x : bytes_of(e, a.input2);
-        pmr_vector<value> bytes;
-        for (std::size_t i = 0; i != x.size(); ++i) {
-            const auto with = static_cast<std::uint8_t>(number.value_or(0) >> (8 * i));
-            bytes.push_back(number ? table(e, x[i], [&](unsigned byte) { return of_bytes(byte, with); })
-                                   : combined(e, x[i], y[i], of_bytes));
-        }
-        return from_bytes(e, bytes, e.dtype(a.input1));
+        });
     }
 
     value operator()(const args<tosa::bitwise_not>& a, emit<produces>& e) const {
@@ -123,6 +113,22 @@ private:
         return u55::rounded_shift(e, e.make<tosa::sub>(v, half), by);
     }
 
+    // --- logic ---
+
+    using of_bytes = function_ref<unsigned(unsigned, unsigned)>;
+    static value by_bytes(emit<produces>& e, value left, value right, of_bytes f) {
+        const pmr_vector<value> x = bytes_of(e, left);
+        const auto number = constant_integer(right);
+        const pmr_vector<value> y = number ? x : bytes_of(e, right);
+        pmr_vector<value> bytes;
+        for (std::size_t i = 0; i != x.size(); ++i) {
+            const auto with = static_cast<std::uint8_t>(number.value_or(0) >> (8 * i));
+            bytes.push_back(number ? table(e, x[i], [&](unsigned byte) { return f(byte, with); })
+                                   : combined(e, x[i], y[i], f));
+        }
+        return from_bytes(e, bytes, e.dtype(left));
+    }
+
     // --- bytes -------------------------------------------------------------------------------
 
     // The bytes of each element as INT8, the lowest first.
@@ -152,15 +158,13 @@ private:
         }
         return build::narrow(e, v, type);
     }
-    template <class F>
-    static value table(emit<produces>& e, value v, F&& of_byte) {
+    static value table(emit<produces>& e, value v, function_ref<unsigned(unsigned)> of_byte) {
         return u55::table(e, v, [&](std::int64_t i) {
             return static_cast<std::int8_t>(static_cast<std::uint8_t>(of_byte(static_cast<std::uint8_t>(i))));
         });
     }
     // A bitwise operator of two bytes: a nibble of each makes the index of a table.
-    template <class F>
-    static value combined(emit<produces>& e, value x, value y, F&& f) {
+    static value combined(emit<produces>& e, value x, value y, of_bytes f) {
         const auto sum = [&](value a, value b) {
             return build::narrow(e, e.make<tosa::add>(u55::widen(e, a), u55::widen(e, b)), dtype::int8);
         };

@@ -124,9 +124,9 @@ private:
         // Is each boolean among a node's operands a number? A comparison of floats has none, nor has what is
         // computed from it: those nodes stay, and the model is refused for the comparison.
         bool has_numbers(const node& n) {
-            return std::ranges::all_of(n.operand_edges(), [&](const edge& operand) {
+            return !any_of(n.operand_edges(), [&](const edge& operand) {
                 const tensor_meta* meta = meta_of(*operand.slot);
-                return known(*operand.slot) != nullptr || meta == nullptr || !is_boolean(meta->dtype);
+                return known(*operand.slot) == nullptr && meta != nullptr && is_boolean(meta->dtype);
             });
         }
         // A node that stays takes booleans, as before.
@@ -269,7 +269,7 @@ private:
             const auto on_false = constant_integers(f);
             if (!on_true || !on_false || e.shape(t) != e.shape(f)) return e.make<tosa::sub>(t, f);
             pmr_vector<std::int64_t> numbers(on_true->size());
-            std::ranges::transform(*on_true, *on_false, numbers.begin(), std::minus<>());
+            for (std::size_t i = 0; i != numbers.size(); ++i) numbers[i] = (*on_true)[i] - (*on_false)[i];
             return u55::constant(e, e.shape(t), numbers);
         }
 

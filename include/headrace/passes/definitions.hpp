@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Includes passes/passes.hpp and the definitions of the standard passes, at ten times the cost, unless
+// headrace::compiled holds their code.
+#ifndef HEADRACE_PASSES_DEFINITIONS_HPP
+#define HEADRACE_PASSES_DEFINITIONS_HPP
+
+#ifndef HEADRACE_COMPILED
+#include <headrace/passes/decompose/definitions.hpp>
+#include <headrace/passes/fold/definitions.hpp>
+#include <headrace/passes/layout/definitions.hpp>
+#include <headrace/passes/layout/remaining_transposes.hpp>
+#include <headrace/passes/legalize/definitions.hpp>
+#include <headrace/passes/normalize/definitions.hpp>
+#include <headrace/passes/normalize/narrow_int64.hpp>
+#include <headrace/passes/npu/definitions.hpp>
+#include <headrace/passes/quantize/definitions.hpp>
+#include <headrace/passes/quantize/pack_int4_weights.hpp>
+#include <headrace/passes/u55/definitions.hpp>
+#endif
+#include <headrace/passes/passes.hpp>
+
+#endif

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Includes the definitions of the passes of headrace::tabulate_passes and headrace::quantize_passes.
+#ifndef HEADRACE_PASSES_QUANTIZE_DEFINITIONS_HPP
+#define HEADRACE_PASSES_QUANTIZE_DEFINITIONS_HPP
+
+#include <headrace/passes/decompose/decompose_quantization.hpp>
+#include <headrace/passes/fold/fold_constants.hpp>
+#include <headrace/passes/fold/merge_duplicates.hpp>
+#include <headrace/passes/quantize/canonicalize_quantization.hpp>
+#include <headrace/passes/quantize/fuse_rescales.hpp>
+#include <headrace/passes/quantize/lower_quantized.hpp>
+#include <headrace/passes/quantize/quantize_interface.hpp>
+#include <headrace/passes/quantize/tabulate_functions.hpp>
+
+#endif

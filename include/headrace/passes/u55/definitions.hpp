@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Includes the definitions of the passes of headrace::u55_passes.
+#ifndef HEADRACE_PASSES_U55_DEFINITIONS_HPP
+#define HEADRACE_PASSES_U55_DEFINITIONS_HPP
+
+#include <headrace/passes/fold/merge_duplicates.hpp>
+#include <headrace/passes/u55/blend_conditions.hpp>
+#include <headrace/passes/u55/expand_bits.hpp>
+#include <headrace/passes/u55/expand_extrema.hpp>
+#include <headrace/passes/u55/expand_gather.hpp>
+#include <headrace/passes/u55/expand_moves.hpp>
+#include <headrace/passes/u55/expand_resize.hpp>
+#include <headrace/passes/u55/expand_windows.hpp>
+#include <headrace/passes/u55/number_booleans.hpp>
+#include <headrace/passes/u55/rescale_before_moving.hpp>
+
+#endif
