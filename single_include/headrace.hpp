@@ -11863,7 +11863,7 @@ public:
     }
 
 private:
-    // What is not is refused by an assertion.
+    // Where it may not, an assertion has said so.
     template <class Op>
     static constexpr bool may_make =
         detail::listed<Op, Produces> && listed_in_its_dialect<Op> && inferable<Op>;
@@ -12155,8 +12155,8 @@ namespace detail {
 // 0 of what is no op: who uses the list says so.
 template <class T>
 constexpr std::uint64_t hash_or_zero() {
-    if constexpr (requires { T::name_hash; }) {
-        return T::name_hash;
+    if constexpr (requires { hash_of(T::name); }) {
+        return hash_of(T::name);
     } else {
         return 0;
     }

@@ -7414,8 +7414,8 @@ private:
     std::uint64_t state_ = 0;
 };
 
-// NaN is NaN, but -0.0 is not 0.0: they divide differently. A template per kind of T, as an overload for
-// double would have the compiler ask of each T whether it converts.
+// NaN is NaN, but -0.0 is not 0.0: they divide differently. No overload for double: compilers would ask of
+// each other type whether it converts.
 template <class T>
 bool same(const T& a, const T& b) {
     if constexpr (std::is_same_v<T, double>) {

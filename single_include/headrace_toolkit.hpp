@@ -659,8 +659,8 @@ private:
     std::uint64_t state_ = 0;
 };
 
-// NaN is NaN, but -0.0 is not 0.0: they divide differently. A template per kind of T, as an overload for
-// double would have the compiler ask of each T whether it converts.
+// NaN is NaN, but -0.0 is not 0.0: they divide differently. No overload for double: compilers would ask of
+// each other type whether it converts.
 template <class T>
 bool same(const T& a, const T& b) {
     if constexpr (std::is_same_v<T, double>) {
@@ -8276,7 +8276,6 @@ struct variant {
         buffers out;
     };
     static constexpr std::string_view name = detail::name_of_variant<Op>();
-    static constexpr std::uint64_t name_hash = hash_of(name);
     static constexpr int results = Op::results;
     static constexpr std::uint64_t trait_bits = static_cast<std::uint64_t>(trait::writes_out);
 };
