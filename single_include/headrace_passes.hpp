@@ -218,9 +218,7 @@ struct declared_pass<inline_regions> : declared_graph_pass {
     static constexpr std::string_view summary =
         "inlines the graphs of wrap_with_set_grad_enabled and wrap_with_autocast";
     using ensures = pass_list<regions_inlined>;
-    using targets =
-        ops<higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast,
-            higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast>;
+    using targets = ops<higher_order::wrap_with_set_grad_enabled, higher_order::wrap_with_autocast>;
     using removes = targets;
     using produces = ops<>;
 };
@@ -1177,9 +1175,7 @@ struct declared_pass<lower_quantized> : declared_rewrites {
             aten::sum_dim_intlist, aten::argmax, aten::argmin, aten::cumsum, aten::convolution, aten::linear,
             aten::bmm, aten::avg_pool2d, aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d,
             aten::upsample_linear1d_vec, aten::upsample_linear1d, higher_order::cond,
-            higher_order::while_loop, quantized_decomposed::quantize_per_tensor, aten::add_tensor,
-            aten::sub_tensor, aten::maximum, aten::minimum, aten::eq_tensor, aten::gt_tensor,
-            aten::ge_tensor>;
+            higher_order::while_loop, quantized_decomposed::quantize_per_tensor>;
     using removes = ops<>;
     using produces =
         ops<tosa::avg_pool2d, tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::matmul,
@@ -1743,7 +1739,7 @@ struct declared_pass<fuse_reshapes> : declared_rewrites {
         "fuses a RESHAPE of a RESHAPE into one; removes those that change nothing";
     static constexpr bool repeatable = true;
     using runs_after = pass_list<tosa_only>;
-    using targets = ops<tosa::reshape, tosa::reshape>;
+    using targets = ops<tosa::reshape>;
     using removes = ops<>;
     using produces = ops<tosa::reshape, tosa::const_shape>;
 };
@@ -1756,7 +1752,7 @@ struct declared_pass<fuse_transposes> : declared_rewrites {
     static constexpr bool repeatable = true;
     using runs_after = pass_list<tosa_only>;
     using runs_before = pass_list<layouts_chosen>;
-    using targets = ops<tosa::transpose, tosa::transpose>;
+    using targets = ops<tosa::transpose>;
     using removes = ops<>;
     using produces = ops<tosa::reshape, tosa::transpose, tosa::const_shape>;
 };

@@ -52,10 +52,21 @@ struct names_of_passes<pass_list<Ps...>> {
 // Passes without members are made where they run, so that they need no object. One that is declared may be
 // incomplete.
 template <class P>
-concept has_no_state = (is_declared<P> && !declared_pass<P>::has_options) ||
-                       (!is_declared<P> && std::is_empty_v<P> && std::is_default_constructible_v<P>);
+inline constexpr bool has_no_state = [] {
+    if constexpr (is_declared<P>) {
+        return !declared_pass<P>::has_options;
+    } else {
+        return std::is_empty_v<P> && std::is_default_constructible_v<P>;
+    }
+}();
 template <class P>
-concept can_be_made = has_no_state<P> || std::is_default_constructible_v<P>;
+inline constexpr bool can_be_made = [] {
+    if constexpr (has_no_state<P>) {
+        return true;
+    } else {
+        return std::is_default_constructible_v<P>;
+    }
+}();
 
 template <class P>
 result<node_counts> run_erased(const void* object, graph& g, pass_context& context, driver_kind driver) {
