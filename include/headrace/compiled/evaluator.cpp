@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-// All kernels are compiled here.
+// The kernels of all dialects but TOSA are compiled here; evaluator_tosa.cpp has those.
 #include <headrace/eval/evaluator_definition.hpp>

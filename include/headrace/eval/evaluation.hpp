@@ -173,6 +173,11 @@ template <class... Ops>
 struct kernel_table_of<ops<Ops...>> {
     static constexpr std::array<evaluation_kernel, sizeof...(Ops)> value{kernel_or_null<Ops>()...};
 };
+// Not inline: then headrace::compiled can compile the kernels of one dialect in a unit of their own.
+template <class Dialect>
+evaluation_kernel kernel_in(const op_info& op) {
+    return kernel_table_of<typename Dialect::all_ops>::value[op.index];
+}
 }  // namespace detail
 
 /// The kernels of a set of dialects. Naming it makes the program carry all of them.
@@ -180,8 +185,7 @@ template <class... Dialects>
 [[nodiscard]] evaluation_kernel find_kernel(const op_info& op) {
     evaluation_kernel kernel = nullptr;
     const auto look_in = [&]<class D>() {
-        if (op.dialect == &info_of_dialect<D>)
-            kernel = detail::kernel_table_of<typename D::all_ops>::value[op.index];
+        if (op.dialect == &info_of_dialect<D>) kernel = detail::kernel_in<D>(op);
     };
     (look_in.template operator()<Dialects>(), ...);
     return kernel;

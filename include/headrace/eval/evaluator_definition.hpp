@@ -38,6 +38,10 @@ namespace headrace::eval {
 
 namespace detail {
 
+#ifdef HEADRACE_COMPILED
+extern template evaluation_kernel kernel_in<tosa::dialect>(const op_info& op);
+#endif
+
 /// The dialects that are Headrace's.
 template <class... Dialects>
 struct known_dialects {
