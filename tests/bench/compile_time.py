@@ -128,7 +128,7 @@ OURS = [
     ("an edited standard pipeline, `-O2`", unit("edited_pipeline.cpp"), COMPILE),
     ("the same, compiled mode", unit("edited_pipeline.cpp"), COMPILE + LINKED),
     ("`eval/evaluator.hpp`", "#include <headrace/eval/evaluator.hpp>", CHECK),
-    ("the same, compiled mode", "#include <headrace/eval/evaluator.hpp>", CHECK + LINKED),
+    ("`eval/evaluator_definition.hpp`", "#include <headrace/eval/evaluator_definition.hpp>", CHECK),
     ("a driver: read, plan, partition, run; compiled mode, `-O2`", unit("driver.cpp"), COMPILE + LINKED),
 ]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Declares headrace::run_graph, headrace::run_planned and headrace::evaluate_node, which execute graphs of
-// any stage on the CPU. Unless headrace::compiled is linked, it also defines them, with all kernels.
+// any stage on the CPU. One unit of a program that does not link headrace::compiled includes
+// eval/evaluator_definition.hpp, which has all kernels.
 #ifndef HEADRACE_EVAL_EVALUATOR_HPP
 #define HEADRACE_EVAL_EVALUATOR_HPP
 
@@ -39,9 +40,5 @@ using eval::evaluate_node;
 using eval::run_graph;
 using eval::run_planned;
 }  // namespace headrace
-
-#ifndef HEADRACE_COMPILED
-#include <headrace/eval/evaluator_definition.hpp>
-#endif
 
 #endif

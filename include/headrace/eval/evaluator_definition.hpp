@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the functions of eval/evaluator.hpp, with all kernels and inference rules.
+// Defines the functions of eval/evaluator.hpp, with all kernels and inference rules. Include it in exactly
+// one translation unit of a program that does not link headrace::compiled.
 #ifndef HEADRACE_EVAL_EVALUATOR_DEFINITION_HPP
 #define HEADRACE_EVAL_EVALUATOR_DEFINITION_HPP
 
@@ -10,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include <headrace/base/compiled.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/eval/aten.hpp>
@@ -242,16 +242,15 @@ private:
 
 }  // namespace detail
 
-HEADRACE_INLINE evaluation_kernel kernel_of_headrace(const op_info& op) { return detail::kernel_of(op, {}); }
+evaluation_kernel kernel_of_headrace(const op_info& op) { return detail::kernel_of(op, {}); }
 
-HEADRACE_INLINE result<std::vector<tensor>> evaluate_node(const node& n,
-                                                          std::span<const tensor> operand_values) {
+result<std::vector<tensor>> evaluate_node(const node& n, std::span<const tensor> operand_values) {
     variable_store variables;
     return detail::evaluate_node(n, operand_values, variables);
 }
 
-HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
-                                                      const run_state& state) {
+result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
+                                      const run_state& state) {
     detail::live_values values(g);
     std::size_t next_input = 0;
     for (const node& n : g.inputs()) {
@@ -273,15 +272,14 @@ HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<
     }
     return invalid("the graph has no output node");
 }
-HEADRACE_INLINE result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
-                                                      const own_operators& own) {
+result<std::vector<tensor>> run_graph(const graph& g, std::span<const tensor> inputs,
+                                      const own_operators& own) {
     variable_store variables;
     return run_graph(g, inputs, run_state(variables, own));
 }
 
-HEADRACE_INLINE result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
-                                                        std::span<const tensor> inputs,
-                                                        const own_operators& own) {
+result<std::vector<tensor>> run_planned(const graph& g, const memory_plan& plan,
+                                        std::span<const tensor> inputs, const own_operators& own) {
     HEADRACE_TRY(arena, planned_arena::make(plan));
     variable_store variables;
     HEADRACE_TRY(outputs, run_graph(g, inputs, run_state(variables, arena, own)));

@@ -25,6 +25,9 @@
 #include <headrace/lowering/standard_pipeline.hpp>
 #include <headrace/memory/out_variant.hpp>
 #include <headrace/partition/extract.hpp>
+#ifndef HEADRACE_COMPILED
+#include <headrace/eval/evaluator_definition.hpp>
+#endif
 
 namespace headrace {
 
