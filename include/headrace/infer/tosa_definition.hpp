@@ -65,13 +65,9 @@ inline constexpr std::string_view short_name = Op::name.substr(Op::name.find('.'
     return broadcast_equal_ranks(op, left.shape, right.shape);
 }
 
-inline result<void> infer_binary(std::string_view op, value a, value b, inference& out) {
+inline result<void> infer_binary(std::string_view op, value a, value b, dtype type, inference& out) {
     HEADRACE_TRY(shape, broadcast_operands(op, a, b));
-    return add_result(out, inference::of(a).dtype, shape);
-}
-inline result<void> infer_comparison(std::string_view op, value a, value b, inference& out) {
-    HEADRACE_TRY(shape, broadcast_operands(op, a, b));
-    return add_result(out, dtype::boolean, shape);
+    return add_result(out, type, shape);
 }
 
 /// TOSA's axes are never negative.
@@ -105,19 +101,19 @@ inline result<void> infer_results(tosa::clamp, const args<tosa::clamp>& a, infer
 /// Elementwise ops of two operands (2.4).
 template <tosa::plain_binary Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return tosa_rules::infer_binary(tosa_rules::short_name<Op>, a.input1, a.input2, out);
+    return tosa_rules::infer_binary(tosa_rules::short_name<Op>, a.input1, a.input2,
+                                    inference::of(a.input1).dtype, out);
 }
 /// Comparisons (2.7).
 template <one_of<tosa::comparison_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return tosa_rules::infer_comparison(tosa_rules::short_name<Op>, a.input1, a.input2, out);
+    return tosa_rules::infer_binary(tosa_rules::short_name<Op>, a.input1, a.input2, dtype::boolean, out);
 }
 /// MUL (2.4.14): integers give INT32.
 inline result<void> infer_results(tosa::mul, const args<tosa::mul>& a, inference& out) {
     HEADRACE_TRY(tosa_rules::require_single("mul", "shift", a.shift));
-    HEADRACE_TRY(shape, tosa_rules::broadcast_operands("mul", a.input1, a.input2));
     const dtype type = inference::of(a.input1).dtype;
-    return add_result(out, is_integral(type) ? dtype::int32 : type, shape);
+    return tosa_rules::infer_binary("mul", a.input1, a.input2, is_integral(type) ? dtype::int32 : type, out);
 }
 /// NEGATE (2.5.11).
 inline result<void> infer_results(tosa::negate, const args<tosa::negate>& a, inference& out) {
