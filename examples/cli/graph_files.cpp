@@ -73,8 +73,8 @@ result<void> describe_interface(graph& g, const io_description& io) {
     for (const node& n : g.inputs()) {
         if (i == io.inputs.size()) break;
         const dtype described = io.inputs[i++].dtype;
-        const std::optional<tensor_meta>& actual = n.results[0].meta;
-        if (actual && described != actual->dtype)
+        const tensor_meta* actual = n.results[0].meta;
+        if (actual != nullptr && described != actual->dtype)
             return malformed(fmt::format("it gives input {} the type {}, the model has {}",
                                          printable(n.name()), tosa_type_name(described),
                                          tosa_type_name(actual->dtype)));

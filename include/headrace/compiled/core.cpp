@@ -10,7 +10,9 @@
 #include <headrace/ir/edits_definition.hpp>
 #include <headrace/ir/graph_definition.hpp>
 #include <headrace/ir/listing_definition.hpp>
+#include <headrace/ir/meta_table_definition.hpp>
 #include <headrace/ir/meta_text_definition.hpp>
+#include <headrace/ir/node_memory_definition.hpp>
 #include <headrace/ir/source_location_definition.hpp>
 #include <headrace/ir/topological_order_definition.hpp>
 #include <headrace/memory/liveness_definition.hpp>

@@ -37,7 +37,7 @@ namespace detail {
     if (n.operand_count < 2 || n.result_count == 0) return 0;
     const tensor_meta* const first = meta_of(n.operand(0));
     const tensor_meta* const second = meta_of(n.operand(1));
-    const tensor_meta* const out = n.results[0].meta ? &*n.results[0].meta : nullptr;
+    const tensor_meta* const out = n.results[0].meta;
     if (first == nullptr || second == nullptr || out == nullptr || second->rank() == 0) return 0;
     const std::int64_t results = out->checked_elements().value_or(0);
     const std::int64_t inputs = first->checked_elements().value_or(0);

@@ -132,8 +132,8 @@ private:
         put_annotations(n);
         out_ += '\n';
     }
-    void put_type(const std::optional<tensor_meta>& meta) {
-        if (!meta || meta->dtype == dtype::unknown) {
+    void put_type(const tensor_meta* meta) {
+        if (meta == nullptr || meta->dtype == dtype::unknown) {
             out_ += '?';
             return;
         }

@@ -19,7 +19,7 @@ namespace headrace {
 /// The elements of a small constant as a list; empty for larger ones.
 [[nodiscard]] inline std::string small_constant_text(const node& n) {
     constexpr std::int64_t max_elements = 16;
-    const tensor_meta* const meta = n.results[0].meta ? &*n.results[0].meta : nullptr;
+    const tensor_meta* const meta = n.results[0].meta;
     const tensor_data& data = args_of<builtin::constant>(n).data;
     if (meta == nullptr || data.bytes == nullptr) return {};
     const dtype_traits& traits = traits_of(meta->dtype);

@@ -30,8 +30,8 @@ public:
         std::uint32_t* const count = used_.find(base);
         if (count == nullptr) return add(base);
         for (;;) {
-            const std::pmr::string numbered = std::pmr::string(base) + '_' + number_text((*count)++);
-            if (used_.find(numbered) == nullptr) return add(numbered);
+            ((numbered_ = base) += '_') += number_text((*count)++);
+            if (used_.find(numbered_) == nullptr) return add(numbered_);
         }
     }
     /// Makes room for so many more.
@@ -47,6 +47,7 @@ private:
 
     std::pmr::monotonic_buffer_resource memory_;
     name_table<std::uint32_t> used_;  // how often each is a base
+    std::pmr::string numbered_;       // a name on trial, in memory that the next one finds again
 };
 
 /// Names the values of one region. A value that has a name keeps it. The operator that computes what an
@@ -77,11 +78,10 @@ private:
     [[nodiscard]] static bool is_constant(const node& n) {
         return is<builtin::constant>(n) || is<tosa::const_>(n) || is<tosa::const_shape>(n);
     }
-    // The op's name as it stands in names of values: `reduce_max`.
-    [[nodiscard]] static std::pmr::string label(const op_info& op) {
-        std::pmr::string text(op.name.substr(op.name.rfind('.') + 1));
-        for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        return text;
+    // Appends the op's name as it stands in names of values: `reduce_max`.
+    static void put_label(std::pmr::string& to, const op_info& op) {
+        for (const char c : op.name.substr(op.name.rfind('.') + 1))
+            to += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     }
     [[nodiscard]] static std::string_view origin_of(const node& n) {
         const auto* origin = n.find_annotation<provenance>();
@@ -101,32 +101,36 @@ private:
         if (rank >= known.rank) known = {&n, rank};
     }
 
-    [[nodiscard]] std::pmr::string wanted(value v) const {
+    // What is given lives until the next one is asked for.
+    [[nodiscard]] std::string_view wanted(value v) {
         const node& n = *v.producer;
-        if (const auto& own = n.results[v.result].name; !own.empty()) return std::pmr::string(own);
+        if (const auto& own = n.results[v.result].name; !own.empty()) return own;
         const std::string_view origin = origin_of(n);
-        if (origin.empty()) return label(*n.op);
-        const candidate* principal = principals_.find(origin);
-        if (principal == nullptr || principal->which == &n) return std::pmr::string(origin);
-        return std::pmr::string(origin) + '.' + label(*n.op);
+        const candidate* principal = origin.empty() ? nullptr : principals_.find(origin);
+        if (!origin.empty() && (principal == nullptr || principal->which == &n)) return origin;
+        wanted_ = origin;
+        if (!origin.empty()) wanted_ += '.';
+        put_label(wanted_, *n.op);
+        return wanted_;
     }
 
-    void give(value v, std::string_view wanted_name) {
-        if (given_[index(v)].data() == nullptr) given_[index(v)] = names_.make(wanted_name);
+    [[nodiscard]] bool has_name(value v) const { return given_[index(v)].data() != nullptr; }
+    void give(value v) {
+        if (!has_name(v)) given_[index(v)] = names_.make(wanted(v));
     }
 
     // Inputs and outputs are first, so that no other value takes the names that the program gave them;
     // constants are after the operators that they are named for.
     void name_all() {
-        for (node& n : region_.inputs()) give(n.result(), wanted(n.result()));
-        for (const value v : region_.outputs()) give(v, wanted(v));
+        for (node& n : region_.inputs()) give(n.result());
+        for (const value v : region_.outputs()) give(v);
         for (node& n : region_.nodes()) {
             if (is_constant(n)) continue;
-            for (std::uint32_t i = 0; i != n.result_count; ++i) give(n.result(i), wanted(n.result(i)));
+            for (std::uint32_t i = 0; i != n.result_count; ++i) give(n.result(i));
             name_constants(n);
         }
         for (node& n : region_.nodes()) {
-            for (std::uint32_t i = 0; i != n.result_count; ++i) give(n.result(i), wanted(n.result(i)));
+            for (std::uint32_t i = 0; i != n.result_count; ++i) give(n.result(i));
         }
     }
 
@@ -134,8 +138,7 @@ private:
     void name_constants(const node& n) {
         const auto is_open = [&](const edge& e) {
             const value v = *e.slot;
-            return v.producer->owner == &region_ && is_constant(*v.producer) &&
-                   given_[index(v)].data() == nullptr;
+            return v.producer->owner == &region_ && is_constant(*v.producer) && !has_name(v);
         };
         if (std::ranges::none_of(n.operand_edges(), is_open)) return;
         const pmr_vector<std::string_view> fields = operand_fields(n);
@@ -143,13 +146,12 @@ private:
             if (!is_open(n.operands[k])) continue;
             const value v = n.operand(k);
             const bool says_which = v.producer->name().empty() && n.result_count != 0 && !fields[k].empty();
-            if (!says_which) {
-                give(v, wanted(v));
-                continue;
+            if (says_which) {
+                ((wanted_ = given_[index(n, 0)]) += '.') += fields[k];
+                given_[index(v)] = names_.make(wanted_);
+            } else {
+                give(v);
             }
-            std::pmr::string name(given_[index(n, 0)]);
-            (name += '.') += fields[k];
-            give(v, name);
         }
     }
 
@@ -157,7 +159,8 @@ private:
     unique_names& names_;
     pmr_vector<std::size_t> first_value_;  // by node id, into `given_`
     pmr_vector<std::string_view> given_;   // null until then
-    name_table<candidate> principals_;           // by the exported node's name
+    name_table<candidate> principals_;     // by the exported node's name
+    std::pmr::string wanted_;
 };
 
 }  // namespace headrace::detail

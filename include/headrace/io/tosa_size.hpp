@@ -47,7 +47,7 @@ inline std::uint64_t tosa_attribute_bytes(const node& n) {
             bytes += tosa_format::member<std::string_view>(n.arguments, f).size() + 8;
         }
     }
-    const tensor_meta* meta = n.result_count == 1 && n.results[0].meta ? &*n.results[0].meta : nullptr;
+    const tensor_meta* meta = n.result_count == 1 ? n.results[0].meta : nullptr;
     if (meta != nullptr && constant_data(n) != nullptr) {
         const auto elements =
             static_cast<std::uint64_t>(meta->checked_elements().value_or(largest_tosa_file));

@@ -32,19 +32,29 @@ HEADRACE_INLINE std::size_t erase_all(graph& g) {
 
 HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
     if (g.output() == nullptr) return 0;
-    // From the last node to the first: what used a node is erased before it is looked at, if it was dead.
+    const auto is_dead = [](const node& n) {
+        return n.first_use == nullptr && !is<builtin::placeholder>(n) && !has_effects(n);
+    };
+    pmr_vector<node*> dead;
+    for (node& n : g.nodes()) {
+        if (is_dead(n)) dead.push_back(&n);
+    }
+    // Then those that only dead ones used. A node that is used twice by one would be found twice.
     std::size_t erased = 0;
-    pmr_vector<const graph*> held;
-    for (node* n = g.last(); n != nullptr;) {
-        node& current = *n;
-        n = n->previous;
-        if (current.first_use == nullptr && !is<builtin::placeholder>(current) && !has_effects(current)) {
-            g.erase(current);
-            ++erased;
-        } else {
-            for_each_region(current, [&](const field_info&, const graph* region) { held.push_back(region); });
+    while (!dead.empty()) {
+        node& n = *dead.back();
+        dead.pop_back();
+        if (n.owner == nullptr) continue;
+        g.erase(n);
+        ++erased;
+        for (const edge& e : n.operand_edges()) {
+            if (is_dead(*e.source)) dead.push_back(e.source);
         }
     }
+    if (g.regions().empty()) return erased;
+    pmr_vector<const graph*> held;
+    for (const node& n : g.nodes())
+        for_each_region(n, [&](const field_info&, const graph* region) { held.push_back(region); });
     std::sort(held.begin(), held.end(), std::less<>());
     for (graph& region : g.regions()) {
         const bool is_held = std::binary_search(held.begin(), held.end(), &region, std::less<>());

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IR_GRAPH_HPP
 #define HEADRACE_IR_GRAPH_HPP
 
+#include <array>
 #include <cstddef>
 #include <memory_resource>
 #include <new>
@@ -14,7 +15,9 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/ir/arena.hpp>
 #include <headrace/ir/census.hpp>
+#include <headrace/ir/meta_table.hpp>
 #include <headrace/ir/node.hpp>
+#include <headrace/ir/node_memory.hpp>
 
 namespace headrace {
 
@@ -23,12 +26,12 @@ namespace headrace {
 /// nodes are its vertices and operands its edges.
 ///
 /// Everything that a graph holds lies in its arena and lives as long as the graph: nodes, arguments,
-/// metadata, names and the data of constants that passes make. Erased nodes keep their memory but are in no
-/// list.
+/// metadata, names and the data of constants that passes make. Erased nodes are in no list, but may be read
+/// until their memory is used again.
 class graph {
 public:
     explicit graph(std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
-        : memory_(upstream), arena_(&memory_), census_(arena_) {}
+        : memory_(upstream), arena_(&memory_), census_(arena_), metas_(arena_), nodes_(arena_) {}
     graph(const graph&) = delete;
     graph& operator=(const graph&) = delete;
 
@@ -81,6 +84,9 @@ public:
 
     /// Removes a node that nothing uses.
     void erase(node& n);
+    /// New nodes may take the places of erased ones from now on, which pipelines allow after each pass. Who
+    /// keeps nodes beyond that tells them apart by owner and id.
+    void recycle_erased() { outermost().nodes_.recycle(); }
 
     /// Changes the execution order alone: `n` then lies right before `before`, another node, or at the end.
     void move_before(node& n, node* before) {
@@ -93,7 +99,10 @@ public:
     void reorder(std::span<node* const> order) {
         first_ = last_ = nullptr;
         size_ = 0;
-        for (node* n : order) link(*n, nullptr);
+        for (std::size_t i = 0; i != order.size(); ++i) {
+            prefetch_after(i, order.size(), [&](std::size_t at) { return order[at]; });
+            link(*order[i], nullptr);
+        }
     }
 
     void set_operand(edge& e, value to) {
@@ -111,8 +120,10 @@ public:
         }
     }
 
-    void set_meta(value v, const tensor_meta& meta);
-    void clear_meta(value v) { v.producer->results[v.result].meta.reset(); }
+    void set_meta(value v, const tensor_meta& meta) {
+        v.producer->results[v.result].meta = outermost().metas_.find_or_add(meta);
+    }
+    void clear_meta(value v) { v.producer->results[v.result].meta = nullptr; }
     void set_name(value v, std::string_view name) { v.producer->results[v.result].name = own(name); }
 
     /// Attaches metadata to a node, in place of what it had of that type. `T` may hold texts and lists of the
@@ -176,6 +187,8 @@ private:
         : memory_(std::pmr::null_memory_resource()),
           arena_(parent.arena_),
           census_(arena_),
+          metas_(arena_),
+          nodes_(arena_),
           parent_(&parent) {
         census_.set_parent(&parent.census_);
     }
@@ -191,24 +204,25 @@ private:
     }
 
     [[nodiscard]] list<std::string_view> own_texts(list<std::string_view> texts);
-    // Copies what the arguments refer to into the arena, then makes the node's edges.
+    // Copies what the arguments refer to into the arena.
     void own_arguments(node& n);
 
+    // Calls `f(const value&)` for each operand in an argument struct.
     template <class F>
-    static void for_each_slot(node& n, F&& f) {
-        for (const field_info& field : *n.op) {
+    static void for_each_slot(const op_info& op, const void* arguments, F&& f) {
+        for (const field_info& field : op) {
+            const void* at = static_cast<const std::byte*>(arguments) + field.offset;
             if (field.kind == field_kind::tensor) {
                 if (!field.optional) {
-                    f(field_at<value>(n, field));
-                } else if (auto& v = field_at<std::optional<value>>(n, field)) {
+                    f(*static_cast<const value*>(at));
+                } else if (const auto& v = *static_cast<const std::optional<value>*>(at)) {
                     f(*v);
                 }
             } else if (field.kind == field_kind::tensors) {
-                // The list lies in the arena: own_arguments has copied it.
-                for (const value& v : field_at<list<value>>(n, field)) f(const_cast<value&>(v));
+                for (const value& v : *static_cast<const list<value>*>(at)) f(v);
             } else if (field.kind == field_kind::optional_tensors) {
-                for (const auto& v : field_at<list<std::optional<value>>>(n, field)) {
-                    if (v) f(const_cast<value&>(*v));
+                for (const auto& v : *static_cast<const list<std::optional<value>>*>(at)) {
+                    if (v) f(*v);
                 }
             }
         }
@@ -239,14 +253,24 @@ private:
         n.previous = before == nullptr ? last_ : before->previous;
         (n.previous == nullptr ? first_ : n.previous->next) = &n;
         (before == nullptr ? last_ : before->previous) = &n;
+        if (before != nullptr) {
+            n.ahead = before->ahead;
+        } else {
+            node*& behind = appended_[size_ % appended_.size()];
+            if (behind != nullptr) behind->ahead = &n;
+            behind = &n;
+        }
         ++size_;
     }
 
     headrace::arena memory_;
     std::pmr::memory_resource* arena_;
     headrace::census census_;
+    meta_table metas_;   // of this and the next, the outermost graph's are used
+    node_memory nodes_;
     node* first_ = nullptr;
     node* last_ = nullptr;
+    std::array<node*, 12> appended_{};  // the last ones that were
     std::size_t size_ = 0;
     std::uint32_t next_id_ = 0;
     std::uint64_t data_bytes_ = 0;

@@ -20,15 +20,33 @@ namespace headrace {
 
 HEADRACE_INLINE node& graph::create(const op_info& op, const void* arguments, std::size_t results,
                                     node* before) {
-    node& n = *make<node>();
+    std::size_t operands = 0;
+    for_each_slot(op, arguments, [&](const value&) { ++operands; });
+    const auto after = [](std::size_t bytes, std::size_t alignment) {
+        return (bytes + alignment - 1) / alignment * alignment;
+    };
+    const std::size_t arguments_at = after(results * sizeof(result_slot), op.args_alignment);
+    const std::size_t operands_at = after(arguments_at + op.args_size, alignof(edge));
+    node& n = outermost().nodes_.take(operands_at + operands * sizeof(edge));
+    auto* const block = reinterpret_cast<std::byte*>(n.results);
     n.op = &op;
     n.owner = this;
     n.id = next_id_++;
     n.result_count = static_cast<std::uint32_t>(results);
-    n.results = make_array<result_slot>(*arena_, results);
-    n.arguments = arena_->allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
+    for (std::size_t i = 0; i != results; ++i) new (n.results + i) result_slot();
+    n.arguments = block + arguments_at;
     std::memcpy(n.arguments, arguments, op.args_size);
     own_arguments(n);
+    n.operand_count = static_cast<std::uint32_t>(operands);
+    n.operands = reinterpret_cast<edge*>(block + operands_at);
+    edge* e = n.operands;
+    for_each_slot(op, n.arguments, [&](const value& slot) {
+        // Slots lie in the node's block, or in lists that own_arguments has copied to the arena.
+        new (e) edge{.target = &n,
+                     .operand = static_cast<std::uint32_t>(e - n.operands),
+                     .slot = &const_cast<value&>(slot)};
+        link_use(*e++);
+    });
     link(n, before);
     census_.insert(n);
     return n;
@@ -39,6 +57,7 @@ HEADRACE_INLINE void graph::erase(node& n) {
     census_.remove(n);
     unlink(n);
     n.owner = nullptr;  // who has collected it before can tell that it is gone
+    outermost().nodes_.give_back(n);
 }
 
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
@@ -80,13 +99,6 @@ HEADRACE_INLINE graph& graph::create_region() {
     region->next_region_ = first_region_;
     first_region_ = region;
     return *region;
-}
-
-HEADRACE_INLINE void graph::set_meta(value v, const tensor_meta& meta) {
-    tensor_meta owned = meta;
-    owned.shape = own(meta.shape);
-    owned.dim_order = own(meta.dim_order);
-    v.producer->results[v.result].meta = owned;
 }
 
 HEADRACE_INLINE std::string_view graph::own(std::string_view text) {
@@ -150,17 +162,6 @@ HEADRACE_INLINE void graph::own_arguments(node& n) {
                 break;
         }
     }
-    std::size_t count = 0;
-    for_each_slot(n, [&](value&) { ++count; });
-    n.operand_count = static_cast<std::uint32_t>(count);
-    n.operands = make_array<edge>(*arena_, count);
-    edge* e = n.operands;
-    for_each_slot(n, [&](value& slot) {
-        e->target = &n;
-        e->slot = &slot;
-        e->operand = static_cast<std::uint32_t>(e - n.operands);
-        link_use(*e++);
-    });
 }
 
 HEADRACE_INLINE value create_constant(graph& g, const tensor_meta& meta, node* before,

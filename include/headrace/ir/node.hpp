@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -27,8 +26,8 @@ struct edge {
 
 /// What is known of one result of a node.
 struct result_slot {
-    std::optional<tensor_meta>
-        meta;               ///< `val`; may be missing, and then inference must run before it is asked for
+    const tensor_meta* meta =
+        nullptr;            ///< `val`; may be missing, and then inference must run before it is asked for
     std::string_view name;  ///< the exported program's name for it, or empty
 };
 
@@ -132,12 +131,14 @@ struct alignas(64) node {
     std::uint32_t id = 0;  ///< unique in the graph, in order of creation
     std::uint32_t result_count = 0;
     std::uint32_t operand_count = 0;
+    std::uint32_t block_steps = 0;  ///< node_memory's: the size of the block that `results` begins
     graph* owner = nullptr;
     edge* last_use = nullptr;
     node* previous = nullptr;
-    node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op
+    node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op, then node_memory's
     node* next_of_op = nullptr;
     annotation* annotations = nullptr;
+    const node* ahead = nullptr;  ///< a node some way ahead in the order, to be prefetched; it may be erased
 
     [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
@@ -159,6 +160,15 @@ inline void prefetch(const node& n) {
     __builtin_prefetch(n.arguments);
     __builtin_prefetch(n.results);
     __builtin_prefetch(n.operands);
+}
+
+/// The same for who goes through many nodes: at the i-th, some of those after it are asked for. `node_at(i)`
+/// gives the i-th.
+template <class NodeAt>
+void prefetch_after(std::size_t i, std::size_t count, NodeAt&& node_at) {
+    constexpr std::size_t distance = 4;
+    if (i + 2 * distance < count) __builtin_prefetch(node_at(i + 2 * distance));
+    if (i + distance < count) prefetch(*node_at(i + distance));
 }
 
 /// The nodes of a graph in execution order, those ahead prefetched. Erased nodes keep their memory, so that
@@ -195,6 +205,10 @@ public:
         static constexpr int distance = 4;
 
         void fetch() {
+            if (at_ != nullptr) {
+                __builtin_prefetch(at_->ahead);
+                __builtin_prefetch(reinterpret_cast<const char*>(at_->ahead) + 64);
+            }
             if (ahead_ == nullptr) return;
             ahead_ = ahead_->next;
             if (ahead_ != nullptr) prefetch(*ahead_);
@@ -244,8 +258,7 @@ template <op_tag Op>
 
 /// Metadata of a value, or null if it is missing.
 [[nodiscard]] inline const tensor_meta* meta_of(value v) {
-    const auto& meta = v.producer->results[v.result].meta;
-    return meta ? &*meta : nullptr;
+    return v.producer->results[v.result].meta;
 }
 
 /// Number of operands that are this value.

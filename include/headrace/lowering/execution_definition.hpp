@@ -96,7 +96,7 @@ result<void> complete_metadata(graph& g) {
             if (regions && region != nullptr) regions = complete_metadata(*region);
         });
         HEADRACE_TRY(std::move(regions));
-        const auto is_missing = [&](std::uint32_t i) { return !n.results[i].meta.has_value(); };
+        const auto is_missing = [&](std::uint32_t i) { return n.results[i].meta == nullptr; };
         std::uint32_t first = 0;
         while (first != n.result_count && !is_missing(first)) ++first;
         if (first == n.result_count) continue;

@@ -155,7 +155,7 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
         });
         HEADRACE_TRY(std::move(regions));
         const std::span<result_slot> results(n.results, n.result_count);
-        const auto is_known = [](const result_slot& r) { return r.meta.has_value(); };
+        const auto is_known = [](const result_slot& r) { return r.meta != nullptr; };
         if (std::all_of(results.begin(), results.end(), is_known)) continue;
         std::pmr::monotonic_buffer_resource memory;
         inference inferred(&memory);

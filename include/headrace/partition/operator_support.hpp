@@ -121,7 +121,7 @@ template <std::predicate<const tensor_meta&> Predicate>
         return std::all_of(edges.begin(), edges.end(),
                            [&](const edge& e) { return takes(meta_of(*e.slot)); }) &&
                std::all_of(n.results, n.results + n.result_count,
-                           [&](const result_slot& r) { return takes(r.meta ? &*r.meta : nullptr); });
+                           [&](const result_slot& r) { return takes(r.meta); });
     });
 }
 

@@ -168,10 +168,8 @@ private:
     using found_nodes = pmr_vector<found_node>;
 
     result<void> rewrite_all(const found_nodes& found) {
-        constexpr std::size_t distance = 4;
         for (std::size_t i = 0; i != found.size(); ++i) {
-            if (i + 2 * distance < found.size()) __builtin_prefetch(found[i + 2 * distance].target);
-            if (i + distance < found.size()) prefetch(*found[i + distance].target);
+            prefetch_after(i, found.size(), [&](std::size_t at) { return found[at].target; });
             const found_node& f = found[i];
             if (f.target->owner == nullptr) continue;  // it died with a node that was rewritten before
             HEADRACE_TRY(rewrite(*f.target, *f.by));
@@ -182,9 +180,9 @@ private:
     // Each graph before its regions, whose signatures its handlers may change.
     result<void> run_in_order(graph& g) {
         found_nodes found;
-        for (node* n = g.first(); n != nullptr; n = n->next) {
+        for (node& n : g.nodes()) {
             for (const handler& h : pass_.handlers) {
-                if (h.op == n->op) found.push_back({n, &h});
+                if (h.op == n.op) found.push_back({&n, &h});
             }
         }
         HEADRACE_TRY(rewrite_all(found));

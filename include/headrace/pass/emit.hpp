@@ -137,7 +137,7 @@ public:
         node& copy = g.create(*n.op, n.arguments, n.result_count, at_->before_);
         for (std::size_t i = 0; i != operands.size(); ++i) g.set_operand(copy.operands[i], operands[i]);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            tensor_meta meta = n.results[i].meta.value_or(tensor_meta{});
+            tensor_meta meta = this->meta({const_cast<node*>(&n), i});
             change(meta);
             g.set_meta(copy.result(i), meta);
         }

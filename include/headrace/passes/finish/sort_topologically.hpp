@@ -46,6 +46,7 @@ private:
             nodes_.reserve(g.size());
             arranged_.reserve(g.size());
             first_sources_.reserve(g.size() + 1);
+            sources_.reserve(2 * g.size());
             for (node& n : g.nodes()) {
                 numbers_[n.id] = static_cast<std::uint32_t>(nodes_.size());
                 arranged_.push_back(numbers_[n.id]);

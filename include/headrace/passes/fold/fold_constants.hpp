@@ -76,7 +76,6 @@ private:
             for (node& n : graph_.nodes()) {
                 if (is_read(n)) {
                     work_left_ += work_per_byte * bytes_of(n);
-                    know(n);
                 } else if (is_computable(n)) {
                     compute(n);
                 }
@@ -101,8 +100,9 @@ private:
         };
         static constexpr std::uint32_t unknown = static_cast<std::uint32_t>(-1);
 
-        // Few nodes of a graph are constants or computed from them alone: only these have an entry.
+        // Few nodes of a graph are computed from constants alone: only these and what they read have an entry.
         [[nodiscard]] bool is_known(const node& n) const { return places_[n.id] != unknown; }
+        [[nodiscard]] bool is_constant(const node& n) const { return is_known(n) || is_read(n); }
         [[nodiscard]] computed& known(const node& n) { return known_[places_[n.id]]; }
         [[nodiscard]] const computed& known(const node& n) const { return known_[places_[n.id]]; }
         computed& know(node& n) {
@@ -207,17 +207,18 @@ private:
             return true;
         }
         static bool is_read(const node& n) {
-            return (is<builtin::constant>(n) || is<tosa::const_shape>(n)) && n.results[0].meta.has_value();
+            return (is<builtin::constant>(n) || is<tosa::const_shape>(n)) && n.results[0].meta != nullptr;
         }
 
         void compute(node& n) {
             for (const edge& e : n.operand_edges()) {
-                if (!is_known(*e.source)) return;
+                if (!is_constant(*e.source)) return;
             }
             if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
             bool dequantized = set_of<dequantize_ops>.contains(n.op->functional());
             for (const edge& e : n.operand_edges()) {
-                if (!known(*e.source).folded && !is_read(*e.source)) return;
+                if (is_read(*e.source)) continue;
+                if (!known(*e.source).folded) return;
                 dequantized = dequantized || known(*e.source).dequantized;
             }
             dequantized = dequantized && is_floating(n.results[0].meta->dtype);
@@ -227,30 +228,34 @@ private:
             if (!may_grow(n)) return;
             computed& c = know(n);
             c.dequantized = dequantized;
-            for (const edge& e : n.operand_edges())
-                c.from_bytes +=
-                    is<builtin::constant>(*e.source) ? bytes_of(*e.source) : known(*e.source).from_bytes;
+            for (const edge& e : n.operand_edges()) {
+                if (is<builtin::constant>(*e.source)) {
+                    c.from_bytes += bytes_of(*e.source);
+                } else if (!is_read(*e.source)) {
+                    c.from_bytes += known(*e.source).from_bytes;
+                }
+            }
             c.folded = c.dequantized || evaluate(n);  // a dequantized one when it is asked for
         }
 
         // Constants and shapes are read, and dequantized numbers computed, when a node that may be folded
         // asks for them.
-        bool is_evaluated(const node& asked) {
-            pmr_vector<const node*> waiting{&asked};
+        bool is_evaluated(node& asked) {
+            pmr_vector<node*> waiting{&asked};
             while (!waiting.empty()) {
-                const node& n = *waiting.back();
-                computed& c = known(n);
+                node& n = *waiting.back();
+                if (!is_known(n)) know(n);
                 const std::size_t count = waiting.size();
-                if (c.results.empty() && !is_read(n)) {
-                    if (!c.folded) return false;
+                if (known(n).results.empty() && !is_read(n)) {
+                    if (!known(n).folded) return false;
                     for (const edge& e : n.operand_edges()) {
-                        if (known(*e.source).results.empty()) waiting.push_back(e.source);
+                        if (!is_known(*e.source) || known(*e.source).results.empty()) waiting.push_back(e.source);
                     }
                 }
                 if (waiting.size() != count) continue;
                 waiting.pop_back();
-                if (c.results.empty() && !evaluate(n)) {
-                    c.folded = false;
+                if (known(n).results.empty() && !evaluate(n)) {
+                    known(n).folded = false;
                     return false;
                 }
             }

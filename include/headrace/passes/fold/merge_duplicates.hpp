@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <headrace/base/algorithms.hpp>
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/slots.hpp>
 #include <headrace/ir/purity.hpp>
@@ -21,7 +22,9 @@ namespace headrace {
 [[nodiscard]] inline bool same_computation(const node& a, const node& b) {
     if (a.op != b.op || a.result_count != b.result_count) return false;
     for (std::uint32_t i = 0; i != a.result_count; ++i) {
-        if (a.results[i].meta != b.results[i].meta) return false;
+        const tensor_meta* const its = a.results[i].meta;
+        const tensor_meta* const others = b.results[i].meta;
+        if (its != others && (its == nullptr || others == nullptr || *its != *others)) return false;
     }
     return equal_arguments(*a.op, a.arguments, b.arguments);
 }
@@ -71,20 +74,34 @@ private:
         pmr_vector<slot> slots_;
     };
 
+    // Does nothing else use one of its operands? Then nothing else computes the same.
+    static bool is_sole_user(const node& n) {
+        return any_of(n.operand_edges(),
+                      [](const edge& e) { return e.source->first_use == e.source->last_use; });
+    }
+
     static std::size_t merge(graph& g) {
         computed_nodes seen(g.size());
+        pmr_vector<bool> sole_users(g.id_bound());  // by id: those that were not looked up
         std::size_t merged = 0;
-        for (node* n = g.first(); n != nullptr;) {
-            node& current = *n;
-            n = n->next;
+        for (auto at = g.nodes().begin(); at != g.nodes().end();) {
+            node& current = *at++;
             if (!is_pure(current) || current.op->has(trait::per_reader)) continue;
+            sole_users[current.id] = is_sole_user(current);
+            if (sole_users[current.id]) continue;
             node* const same = seen.find_or_add(current);
             if (same == nullptr) continue;
+            const edge* const sole_use = same->first_use == same->last_use ? same->first_use : nullptr;
             for (std::uint32_t i = 0; i != current.result_count; ++i) {
                 g.replace_all_uses(current.result(i), same->result(i));
             }
             g.erase(current);
             ++merged;
+            // Its user now is one of several: a node that is met later may compute the same.
+            node* const user = sole_use == nullptr ? nullptr : sole_use->target;
+            if (user == nullptr || !sole_users[user->id] || is_sole_user(*user)) continue;
+            sole_users[user->id] = false;
+            seen.find_or_add(*user);
         }
         return merged;
     }

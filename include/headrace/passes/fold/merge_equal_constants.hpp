@@ -50,9 +50,9 @@ private:
 
     static std::size_t merge(graph& g) {
         pmr_vector<entry> entries;
-        for (node* n = g.first(); n != nullptr; n = n->next) {
-            if (!is<builtin::constant>(*n) || !n->results[0].meta) continue;
-            entries.push_back({n, hash_of_metadata(*n->results[0].meta), entries.size()});
+        for (node& n : g.nodes()) {
+            if (!is<builtin::constant>(n) || n.results[0].meta == nullptr) continue;
+            entries.push_back({&n, hash_of_metadata(*n.results[0].meta), entries.size()});
         }
         return merge_alike(g, entries, 0);
     }
@@ -70,7 +70,10 @@ private:
                 continue;
             }
             const std::size_t more_bytes = hashed_bytes == 0 ? part_bytes : SIZE_MAX;
-            for (entry& e : alike) e.hash = hash_of_data(*e.constant, more_bytes);
+            for (std::size_t i = 0; i != alike.size(); ++i) {
+                prefetch_after(i, alike.size(), [&](std::size_t at) { return alike[at].constant; });
+                alike[i].hash = hash_of_data(*alike[i].constant, more_bytes);
+            }
             merged += merge_alike(g, alike, more_bytes);
         }
         return merged;

@@ -32,7 +32,7 @@ struct lay_out_interface : pass {
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t laid_out = 0;
         for (node& n : g.inputs()) {
-            const tensor_meta meta = n.results[0].meta.value_or(tensor_meta{});
+            const tensor_meta meta = n.results[0].meta != nullptr ? *n.results[0].meta : tensor_meta{};
             if (!is_asked(n)) continue;
             g.annotate(n, channels_last_interface{true});
             if (meta.rank() != 4) continue;

@@ -99,7 +99,7 @@ template <class Op>
 [[nodiscard]] inline kind kind_of(const node& n) {
     // What no pass has lowered stays as it is.
     if (!is_of_dialect<tosa::dialect>(n)) return kind::fixed;
-    if (n.result_count != 1 || !n.results[0].meta.has_value()) return kind::fixed;
+    if (n.result_count != 1 || n.results[0].meta == nullptr) return kind::fixed;
     for (std::size_t i = 0; i != std::min<std::size_t>(data_operands(n), n.operand_count); ++i) {
         if (meta_of(n.operand(i)) == nullptr) return kind::fixed;
     }

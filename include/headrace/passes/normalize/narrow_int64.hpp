@@ -41,10 +41,10 @@ private:
     static bool narrow_node(node& n) {
         bool changed = false;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
-                meta->dtype = narrowed(meta->dtype);
-                changed = true;
-            }
+            const tensor_meta* meta = n.results[i].meta;
+            if (meta == nullptr || meta->dtype != dtype::int64) continue;
+            n.owner->set_meta(n.result(i), {narrowed(meta->dtype), meta->shape, meta->dim_order});
+            changed = true;
         }
         // Operands do not change, so the edges need not.
         auto* arguments = static_cast<std::byte*>(n.arguments);
