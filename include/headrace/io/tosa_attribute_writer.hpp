@@ -33,17 +33,17 @@ protected:
 
     // The attribute table of an op, written from its field table: what lies outside of the table first.
     result<flatbuffers::Offset<void>> write_attributes(const op_info& op, const node& n) {
-        pmr_vector<flatbuffers::Offset<void>> parts(op.field_count);
+        parts_.assign(op.field_count, {});
         for (std::size_t i = 0; i != op.field_count; ++i) {
             if (!tosa::is_attribute(op, op.fields[i])) continue;
             HEADRACE_TRY(part, write_part(n, op.fields[i]));
-            parts[i] = part;
+            parts_[i] = part;
         }
         const auto start = builder_.StartTable();
         flatbuffers::voffset_t slot = 4;
         for (std::size_t i = 0; i != op.field_count; ++i) {
             if (!tosa::is_attribute(op, op.fields[i])) continue;
-            write_slot(slot, n, op.fields[i], parts[i]);
+            write_slot(slot, n, op.fields[i], parts_[i]);
             slot = static_cast<flatbuffers::voffset_t>(slot + 2);
         }
         return flatbuffers::Offset<void>(builder_.EndTable(start));
@@ -89,12 +89,12 @@ private:
     }
 
     result<flatbuffers::Offset<void>> write_integers(const node& n, const field_info& f) {
-        pmr_vector<std::int32_t> items;
+        items_.clear();
         for (const std::int64_t item : tosa_format::member<int_list>(n.arguments, f)) {
-            items.push_back(static_cast<std::int32_t>(item));
-            if (items.back() != item) return out_of_range(n, f, item);
+            items_.push_back(static_cast<std::int32_t>(item));
+            if (items_.back() != item) return out_of_range(n, f, item);
         }
-        return builder_.CreateVector(items.data(), items.size()).Union();
+        return builder_.CreateVector(items_.data(), items_.size()).Union();
     }
     // The region itself is written later.
     result<flatbuffers::Offset<void>> write_region_name(const node& n, const field_info& f) {
@@ -136,6 +136,10 @@ private:
     static error out_of_range(const node& n, const field_info& f, std::int64_t item) {
         return unsupported({message_prefix(n), f.name, " has ", item, ", which TOSA 1.0 cannot hold"});
     }
+
+    // Of the table that is being written, in memory that the next one finds again.
+    pmr_vector<flatbuffers::Offset<void>> parts_;
+    pmr_vector<std::int32_t> items_;
 };
 
 }  // namespace headrace::detail

@@ -168,28 +168,28 @@ private:
         if (op->dialect != &info_of_dialect<tosa::dialect>) {
             return unsupported({message_prefix(n), "no pass lowers this to TOSA"});
         }
-        pmr_vector<text> inputs;
-        pmr_vector<text> outputs;
+        inputs_.clear();
+        outputs_.clear();
         for (const edge& e : n.operand_edges()) {
             const value v = *e.slot;
             if (v.producer->owner != b.region || !b.defined[b.values.index(v)]) {
                 return invalid(
                     {message_prefix(n), "an operand is not computed before it in the same region"});
             }
-            inputs.push_back(b.name_of(v));
+            inputs_.push_back(b.name_of(v));
         }
-        for (std::uint32_t i = 0; i != n.result_count; ++i) outputs.push_back(b.name_of(n, i));
+        for (std::uint32_t i = 0; i != n.result_count; ++i) outputs_.push_back(b.name_of(n, i));
         if (is<tosa::variable_read>(n)) {
             HEADRACE_TRY(of, variable_tensor(n, args_of<tosa::variable_read>(n).variable_name));
-            inputs.push_back(of);
+            inputs_.push_back(of);
         }
         if (is<tosa::variable_write>(n)) {
             HEADRACE_TRY(of, variable_tensor(n, args_of<tosa::variable_write>(n).variable_name));
-            outputs.push_back(of);
+            outputs_.push_back(of);
         }
         HEADRACE_TRY(attribute, write_attributes(*op, n));
-        const auto input_names = builder_.CreateVector(inputs.data(), inputs.size());
-        const auto output_names = builder_.CreateVector(outputs.data(), outputs.size());
+        const auto input_names = builder_.CreateVector(inputs_.data(), inputs_.size());
+        const auto output_names = builder_.CreateVector(outputs_.data(), outputs_.size());
         const std::uint32_t number = tosa::number_of(*op);
         // MLIR's serializer and the reference model know the variable operators as IDENTITY with their
         // attributes.
@@ -224,12 +224,12 @@ private:
         if (!type || meta.dtype == dtype::shape) {
             return unsupported({message_prefix(n), "TOSA 1.0 has no tensors of ", name_of(meta.dtype)});
         }
-        pmr_vector<std::int32_t> shape;
+        dimensions_.clear();
         for (const std::int64_t size : meta.shape) {
             if (size < 0 || size > std::numeric_limits<std::int32_t>::max()) {
                 return unsupported({message_prefix(n), "TOSA 1.0 has no dimensions of size ", size});
             }
-            shape.push_back(static_cast<std::int32_t>(size));
+            dimensions_.push_back(static_cast<std::int32_t>(size));
         }
         flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> bytes = no_data_;
         if (data != nullptr) {
@@ -251,7 +251,7 @@ private:
             }
             bytes = as_bytes(vector);
         }
-        const auto dimensions = builder_.CreateVector(shape.data(), shape.size());
+        const auto dimensions = builder_.CreateVector(dimensions_.data(), dimensions_.size());
         const text variable_name = variable.empty() ? empty_text_ : make_text(variable);
         b.tensors.push_back(tosa_fb::CreateTosaTensor(builder_, name, dimensions,
                                                       static_cast<tosa_fb::DType>(*type), bytes,
@@ -280,6 +280,9 @@ private:
     }
     std::vector<deferred_constant>* deferred_ = nullptr;  // null: all constants are copied
     pmr_vector<std::pair<std::string_view, text>> variables_;
+    // Of the operator or tensor that is being written, in memory that the next one finds again.
+    pmr_vector<text> inputs_, outputs_;
+    pmr_vector<std::int32_t> dimensions_;
     text empty_text_;
     flatbuffers::Offset<flatbuffers::Vector<std::uint8_t>> no_data_;
     flatbuffers::Offset<tosa_fb::OpLocation> no_location_;

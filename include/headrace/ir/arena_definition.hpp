@@ -10,38 +10,17 @@
 
 #include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/huge_pages.hpp>
 #include <headrace/ir/arena.hpp>
 #include <headrace/ir/node.hpp>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 namespace headrace {
-
-namespace detail {
-
-inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
-constexpr bool is_huge(std::size_t bytes) { return sizeof(void*) == 8 && bytes >= 2 * huge_page_bytes; }
-/// A huge chunk begins with a huge page.
-inline std::size_t chunk_alignment(std::size_t bytes, std::size_t least) {
-    return is_huge(bytes) ? huge_page_bytes : least;
-}
-/// Asks for huge pages: of a large graph, the processor's buffer of translations holds a small part of the
-/// others, and a walk over it waits for translations.
-inline void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    if (is_huge(bytes)) madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-}
-
-}  // namespace detail
 
 HEADRACE_INLINE arena::~arena() {
     while (chunks_ != nullptr) {
         chunk* last = chunks_;
         chunks_ = last->next;
-        upstream_->deallocate(last, last->bytes, detail::chunk_alignment(last->bytes, alignof(chunk)));
+        upstream_->deallocate(last, last->bytes, huge_pages::alignment_of(last->bytes, alignof(chunk)));
     }
 }
 
@@ -51,7 +30,7 @@ HEADRACE_INLINE arena::~arena() {
 HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignment) {
     constexpr std::size_t least = std::size_t{16} * 1024;
     // Small machines have no memory to spare.
-    constexpr std::size_t most = sizeof(void*) < 8 ? least : 2 * detail::huge_page_bytes;
+    constexpr std::size_t most = sizeof(void*) < 8 ? least : 2 * huge_pages::page_bytes;
     if (bytes > least / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
     const bool is_node = bytes == sizeof(node) && alignment == alignof(node);
     if (free_bytes_ < bytes + alignment) {
@@ -74,8 +53,8 @@ HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignmen
 
 HEADRACE_INLINE void* arena::take(std::size_t bytes, std::size_t alignment) {
     const std::size_t whole = sizeof(chunk) + bytes;
-    void* memory = upstream_->allocate(whole, detail::chunk_alignment(whole, alignof(chunk)));
-    detail::ask_for_huge_pages(memory, whole);
+    void* memory = upstream_->allocate(whole, huge_pages::alignment_of(whole, alignof(chunk)));
+    huge_pages::ask_for(memory, whole);
     chunks_ = new (memory) chunk{chunks_, whole};
     const auto room = reinterpret_cast<std::uintptr_t>(chunks_ + 1);
     return reinterpret_cast<void*>((room + alignment - 1) / alignment * alignment);

@@ -36,7 +36,7 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
         return n.first_use == nullptr && !is<builtin::placeholder>(n) && !has_effects(n);
     };
     pmr_vector<node*> dead;
-    for (node& n : g.nodes()) {
+    for (node& n : g.nodes_alone()) {
         if (is_dead(n)) dead.push_back(&n);
     }
     // Then those that only dead ones used. A node that is used twice by one would be found twice.

@@ -25,18 +25,21 @@ HEADRACE_INLINE void replace_node(node& n, const op_info& op, const void* argume
 }
 
 HEADRACE_INLINE void erase_dead(graph& g, node& n, node* heir) {
-    pmr_vector<node*> pending{&n};
-    while (!pending.empty()) {
-        node& dead = *pending.back();
-        pending.pop_back();
-        if (dead.owner == nullptr || dead.first_use != nullptr || is<builtin::placeholder>(dead) ||
-            is<builtin::output>(dead)) {
-            continue;
+    const auto is_dead = [](const node& other) {
+        return other.owner != nullptr && other.first_use == nullptr && !is<builtin::placeholder>(other) &&
+               !is<builtin::output>(other);
+    };
+    pmr_vector<node*> pending;  // empty as a rule, which costs nothing
+    for (node* dead = &n; dead != nullptr;) {
+        if (is_dead(*dead)) {
+            if (heir != nullptr && !is<builtin::constant>(*dead)) g.join_origins(*heir, *dead);
+            g.erase(*dead);
+            for (const edge& e : dead->operand_edges()) {
+                if (is_dead(*e.source)) pending.push_back(e.source);
+            }
         }
-        if (heir != nullptr && !is<builtin::constant>(dead)) g.join_origins(*heir, dead);
-        g.erase(dead);
-        dead.owner = nullptr;
-        for (const edge& e : dead.operand_edges()) pending.push_back(e.source);
+        dead = pending.empty() ? nullptr : pending.back();
+        if (dead != nullptr) pending.pop_back();
     }
 }
 

@@ -38,7 +38,9 @@ public:
     // --- reading -----------------------------------------------------------------------
 
     /// Nodes in execution order. Who erases nodes on the way must read `next` before.
-    [[nodiscard]] node_range nodes() const { return node_range(first_); }
+    [[nodiscard]] node_range<true> nodes() const { return node_range<true>(first_); }
+    /// The same, for walks that read few members of nodes: what nodes refer to is not prefetched.
+    [[nodiscard]] node_range<false> nodes_alone() const { return node_range<false>(first_); }
     [[nodiscard]] node* first() const { return first_; }
     [[nodiscard]] node* last() const { return last_; }
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -254,10 +256,10 @@ private:
         (n.previous == nullptr ? first_ : n.previous->next) = &n;
         (before == nullptr ? last_ : before->previous) = &n;
         if (before != nullptr) {
-            n.ahead = before->ahead;
+            note_ahead(n, noted_ahead(*before));
         } else {
             node*& behind = appended_[size_ % appended_.size()];
-            if (behind != nullptr) behind->ahead = &n;
+            if (behind != nullptr) note_ahead(*behind, &n);
             behind = &n;
         }
         ++size_;
@@ -270,7 +272,7 @@ private:
     node_memory nodes_;
     node* first_ = nullptr;
     node* last_ = nullptr;
-    std::array<node*, 12> appended_{};  // the last ones that were
+    std::array<node*, 32> appended_{};  // the last ones that were
     std::size_t size_ = 0;
     std::uint32_t next_id_ = 0;
     std::uint64_t data_bytes_ = 0;

@@ -131,14 +131,14 @@ struct alignas(64) node {
     std::uint32_t id = 0;  ///< unique in the graph, in order of creation
     std::uint32_t result_count = 0;
     std::uint32_t operand_count = 0;
-    std::uint32_t block_steps = 0;  ///< node_memory's: the size of the block that `results` begins
+    std::int32_t ahead = 0;  ///< where another lies that comes some way after it; see noted_ahead
     graph* owner = nullptr;
     edge* last_use = nullptr;
     node* previous = nullptr;
     node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op, then node_memory's
     node* next_of_op = nullptr;
     annotation* annotations = nullptr;
-    const node* ahead = nullptr;  ///< a node some way ahead in the order, to be prefetched; it may be erased
+    std::uint32_t block_steps = 0;  ///< node_memory's: the size of the block that `results` begins
 
     [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
@@ -153,6 +153,22 @@ struct alignas(64) node {
         return find_in<T>(annotations);
     }
 };
+
+/// Where a node lies that came some way after this one in the order, when that was noted: `ahead` counts from
+/// this one in steps of their alignment. A walk over a list knows the next node alone, so that each step waits
+/// for memory if no cache holds the graph; what is noted can be asked for early (history pointers of C.-K. Luk
+/// and T. C. Mowry, "Compiler-Based Prefetching for Recursive Data Structures", ASPLOS 1996).
+inline const node* noted_ahead(const node& n) {
+    return reinterpret_cast<const node*>(reinterpret_cast<std::intptr_t>(&n) +
+                                         std::intptr_t{n.ahead} * std::intptr_t{alignof(node)});
+}
+/// Notes that, or nothing if it is too far away.
+inline void note_ahead(node& n, const node* later) {
+    const std::intptr_t steps =
+        (reinterpret_cast<std::intptr_t>(later) - reinterpret_cast<std::intptr_t>(&n)) /
+        std::intptr_t{alignof(node)};
+    n.ahead = static_cast<std::int32_t>(steps) == steps ? static_cast<std::int32_t>(steps) : 0;
+}
 
 /// Asks the processor for what a node refers to, before it is read: in a graph that no cache holds, a pass
 /// waits for memory most of its time.
@@ -171,8 +187,10 @@ void prefetch_after(std::size_t i, std::size_t count, NodeAt&& node_at) {
     if (i + distance < count) prefetch(*node_at(i + distance));
 }
 
-/// The nodes of a graph in execution order, those ahead prefetched. Erased nodes keep their memory, so that
-/// what lies ahead may be read whatever a pass does to the graph.
+/// The nodes of a graph in execution order, those ahead prefetched, with `Parts` together with what they
+/// refer to. Erased nodes keep their memory, so that what lies ahead may be read whatever a pass does to the
+/// graph.
+template <bool Parts>
 class node_range {
 public:
     class iterator {
@@ -185,13 +203,14 @@ public:
 
         iterator() = default;
         explicit iterator(node* at) : at_(at), ahead_(at) {
-            for (int i = 0; i != distance; ++i) fetch();
+            for (int i = 0; Parts && i != distance; ++i) fetch_parts();
         }
         node& operator*() const { return *at_; }
         node* operator->() const { return at_; }
         iterator& operator++() {
+            __builtin_prefetch(noted_ahead(*at_));
             at_ = at_->next;
-            fetch();
+            if constexpr (Parts) fetch_parts();
             return *this;
         }
         iterator operator++(int) {
@@ -204,11 +223,7 @@ public:
     private:
         static constexpr int distance = 4;
 
-        void fetch() {
-            if (at_ != nullptr) {
-                __builtin_prefetch(at_->ahead);
-                __builtin_prefetch(reinterpret_cast<const char*>(at_->ahead) + 64);
-            }
+        void fetch_parts() {
             if (ahead_ == nullptr) return;
             ahead_ = ahead_->next;
             if (ahead_ != nullptr) prefetch(*ahead_);

@@ -180,7 +180,7 @@ private:
     // Each graph before its regions, whose signatures its handlers may change.
     result<void> run_in_order(graph& g) {
         found_nodes found;
-        for (node& n : g.nodes()) {
+        for (node& n : g.nodes_alone()) {
             for (const handler& h : pass_.handlers) {
                 if (h.op == n.op) found.push_back({&n, &h});
             }

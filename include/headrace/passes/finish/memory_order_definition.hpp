@@ -199,6 +199,10 @@ HEADRACE_INLINE void memory_order::read(const graph& g) {
         const auto is_shape = [](const result_slot& r) { return r.meta && r.meta->dtype == dtype::shape; };
         return n.result_count != 0 && std::all_of(n.results, n.results + n.result_count, is_shape);
     };
+    nodes_.reserve(g.size());
+    steps_.reserve(g.size());
+    buffers_.reserve(g.size());
+    for (numbers* all : {&reads_, &sources_, &marks_}) all->reserve(g.size());
     for (const node& n : g.inputs()) add_results(n, none);
     for (const buffer& b : buffers_) input_bytes_ += b.bytes;
     for (const node& n : g.nodes()) {
