@@ -585,7 +585,6 @@ int main(int argc, char** argv) {
     // for the time zone each time.
     ::setenv("TZ", "UTC0", 0);
     keep_freed_memory();
-    use_huge_pages();
     open_standard_streams();
     remove_temporary_files_at_end();
     headrace::guard_mapped_files();

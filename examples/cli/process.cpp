@@ -11,11 +11,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <memory_resource>
 #include <string>
 #include <thread>
 
-#include <headrace/base/huge_pages.hpp>
 #include <headrace/io/atomic_file.hpp>
 
 #include "messages.hpp"
@@ -36,11 +34,6 @@ void keep_freed_memory() {
     mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that glibc takes
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
 #endif
-}
-
-void use_huge_pages() {
-    static huge_pages::resource pages;
-    std::pmr::set_default_resource(&pages);
 }
 
 void remove_temporary_files_at_end() {

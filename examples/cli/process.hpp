@@ -13,8 +13,6 @@ void open_standard_streams();
 /// Keeps memory that is freed: tensors come and go while a model is lowered, and the kernel clears what it
 /// gives anew.
 void keep_freed_memory();
-/// Takes large tables in huge pages.
-void use_huge_pages();
 
 /// Removes temporary files before SIGINT, SIGTERM or SIGHUP end the program, unless they are ignored. To be
 /// called before any thread is started.

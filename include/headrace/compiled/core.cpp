@@ -12,7 +12,6 @@
 #include <headrace/ir/listing_definition.hpp>
 #include <headrace/ir/meta_table_definition.hpp>
 #include <headrace/ir/meta_text_definition.hpp>
-#include <headrace/ir/node_memory_definition.hpp>
 #include <headrace/ir/source_location_definition.hpp>
 #include <headrace/ir/topological_order_definition.hpp>
 #include <headrace/memory/liveness_definition.hpp>

@@ -64,6 +64,7 @@ inline std::uint64_t tosa_attribute_bytes(const node& n) {
 // A graph and all regions that its operators name, in the order in which they are met.
 inline pmr_vector<const graph*> tosa_regions_of(const graph& g) {
     pmr_vector<const graph*> all{&g};
+    if (g.parent() == nullptr && g.regions().empty()) return all;
     for (std::size_t i = 0; i != all.size(); ++i) {
         for (const node& n : all[i]->nodes()) {
             for (const field_info& f : *n.op) {

@@ -26,7 +26,7 @@ template <class T>
 }
 
 /// A memory resource that gives everything back at once, when it is destroyed. It takes chunks that grow with
-/// the graph, up to two huge pages, and one of its own for what is large: constants do not make chunks grow
+/// the graph, up to 1 MiB, and one of its own for what is large: constants do not make chunks grow
 /// as those of std::pmr::monotonic_buffer_resource do.
 class arena final : public std::pmr::memory_resource {
 public:

@@ -17,7 +17,6 @@
 #include <headrace/ir/census.hpp>
 #include <headrace/ir/meta_table.hpp>
 #include <headrace/ir/node.hpp>
-#include <headrace/ir/node_memory.hpp>
 
 namespace headrace {
 
@@ -26,12 +25,12 @@ namespace headrace {
 /// nodes are its vertices and operands its edges.
 ///
 /// Everything that a graph holds lies in its arena and lives as long as the graph: nodes, arguments,
-/// metadata, names and the data of constants that passes make. Erased nodes are in no list, but may be read
-/// until their memory is used again.
+/// metadata, names and the data of constants that passes make. Erased nodes keep their memory but are in no
+/// list.
 class graph {
 public:
     explicit graph(std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
-        : memory_(upstream), arena_(&memory_), census_(arena_), metas_(arena_), nodes_(arena_) {}
+        : memory_(upstream), arena_(&memory_), census_(arena_), metas_(arena_) {}
     graph(const graph&) = delete;
     graph& operator=(const graph&) = delete;
 
@@ -86,9 +85,6 @@ public:
 
     /// Removes a node that nothing uses.
     void erase(node& n);
-    /// New nodes may take the places of erased ones from now on, which pipelines allow after each pass. Who
-    /// keeps nodes beyond that tells them apart by owner and id.
-    void recycle_erased() { outermost().nodes_.recycle(); }
 
     /// Changes the execution order alone: `n` then lies right before `before`, another node, or at the end.
     void move_before(node& n, node* before) {
@@ -190,7 +186,6 @@ private:
           arena_(parent.arena_),
           census_(arena_),
           metas_(arena_),
-          nodes_(arena_),
           parent_(&parent) {
         census_.set_parent(&parent.census_);
     }
@@ -268,8 +263,7 @@ private:
     headrace::arena memory_;
     std::pmr::memory_resource* arena_;
     headrace::census census_;
-    meta_table metas_;   // of this and the next, the outermost graph's are used
-    node_memory nodes_;
+    meta_table metas_;  // the outermost graph's is used
     node* first_ = nullptr;
     node* last_ = nullptr;
     std::array<node*, 32> appended_{};  // the last ones that were

@@ -20,32 +20,31 @@ namespace headrace {
 
 HEADRACE_INLINE node& graph::create(const op_info& op, const void* arguments, std::size_t results,
                                     node* before) {
+    // What a node refers to lies in one block: results, arguments, operands.
     std::size_t operands = 0;
     for_each_slot(op, arguments, [&](const value&) { ++operands; });
-    const auto after = [](std::size_t bytes, std::size_t alignment) {
-        return (bytes + alignment - 1) / alignment * alignment;
-    };
-    const std::size_t arguments_at = after(results * sizeof(result_slot), op.args_alignment);
-    const std::size_t operands_at = after(arguments_at + op.args_size, alignof(edge));
-    node& n = outermost().nodes_.take(operands_at + operands * sizeof(edge));
-    auto* const block = reinterpret_cast<std::byte*>(n.results);
+    const auto aligned = [](std::size_t at, std::size_t to) { return (at + to - 1) / to * to; };
+    const std::size_t arguments_at = aligned(results * sizeof(result_slot), op.args_alignment);
+    const std::size_t operands_at = aligned(arguments_at + op.args_size, alignof(edge));
+    node& n = *make<node>();
+    auto* const block = static_cast<std::byte*>(
+        arena_->allocate(operands_at + operands * sizeof(edge), alignof(std::max_align_t)));
     n.op = &op;
     n.owner = this;
     n.id = next_id_++;
     n.result_count = static_cast<std::uint32_t>(results);
+    n.results = reinterpret_cast<result_slot*>(block);
     for (std::size_t i = 0; i != results; ++i) new (n.results + i) result_slot();
     n.arguments = block + arguments_at;
     std::memcpy(n.arguments, arguments, op.args_size);
     own_arguments(n);
-    n.operand_count = static_cast<std::uint32_t>(operands);
     n.operands = reinterpret_cast<edge*>(block + operands_at);
-    edge* e = n.operands;
     for_each_slot(op, n.arguments, [&](const value& slot) {
-        // Slots lie in the node's block, or in lists that own_arguments has copied to the arena.
-        new (e) edge{.target = &n,
-                     .operand = static_cast<std::uint32_t>(e - n.operands),
-                     .slot = &const_cast<value&>(slot)};
-        link_use(*e++);
+        // It lies in the block, or in a list that own_arguments has copied.
+        edge* const e = new (n.operands + n.operand_count)
+            edge{.target = &n, .operand = n.operand_count, .slot = &const_cast<value&>(slot)};
+        link_use(*e);
+        ++n.operand_count;
     });
     link(n, before);
     census_.insert(n);
@@ -57,7 +56,6 @@ HEADRACE_INLINE void graph::erase(node& n) {
     census_.remove(n);
     unlink(n);
     n.owner = nullptr;  // who has collected it before can tell that it is gone
-    outermost().nodes_.give_back(n);
 }
 
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {

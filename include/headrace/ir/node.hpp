@@ -135,10 +135,9 @@ struct alignas(64) node {
     graph* owner = nullptr;
     edge* last_use = nullptr;
     node* previous = nullptr;
-    node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op, then node_memory's
+    node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op
     node* next_of_op = nullptr;
     annotation* annotations = nullptr;
-    std::uint32_t block_steps = 0;  ///< node_memory's: the size of the block that `results` begins
 
     [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }

@@ -6,11 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <headrace/io/json_writer.hpp>
@@ -52,16 +50,12 @@ private:
         std::uint32_t seen = 0;  ///< the last step that has it
     };
 
-    /// Of what a node is known by: others may lie where it has lain.
-    using node_key = std::pair<const graph*, std::uint32_t>;
-
-    [[nodiscard]] static node_key key_of(const node& n) { return {n.owner, n.id}; }
     [[nodiscard]] std::uint32_t text(std::string_view text);
     [[nodiscard]] std::uint32_t number_of(const node& n);
     void take(const graph& g, step& to);
 
     std::vector<step> steps_;
-    std::map<node_key, known_node> nodes_;
+    std::unordered_map<const node*, known_node> nodes_;
     std::unordered_map<std::string, std::uint32_t> texts_;
     std::uint32_t next_number_ = 0;
     std::size_t recorded_ = 0;  ///< bytes of all objects

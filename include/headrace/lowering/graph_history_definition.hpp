@@ -66,7 +66,8 @@ private:
         write_operands(w, n);
         w.begin_array("out");
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            w.value(history_.text(std::string_view(meta_text(n.results[i].meta))));
+            const auto& meta = n.results[i].meta;
+            w.value(history_.text(std::string_view(meta_text(meta ? &*meta : nullptr))));
         }
         w.end_array();
         if (is<builtin::constant>(n)) write_constant(w, n);
@@ -148,7 +149,7 @@ HEADRACE_INLINE void graph_history::add(const pass_record& pass, const graph& g)
 }
 
 HEADRACE_INLINE const std::uint32_t* graph_history::find(const node& n) const {
-    const auto at = nodes_.find(key_of(n));
+    const auto at = nodes_.find(&n);
     return at == nodes_.end() ? nullptr : &at->second.number;
 }
 
@@ -157,7 +158,7 @@ HEADRACE_INLINE std::uint32_t graph_history::text(std::string_view text) {
 }
 
 HEADRACE_INLINE std::uint32_t graph_history::number_of(const node& n) {
-    const auto [at, is_new] = nodes_.try_emplace(key_of(n));
+    const auto [at, is_new] = nodes_.try_emplace(&n);
     if (is_new) at->second.number = next_number_++;
     return at->second.number;
 }
@@ -165,7 +166,7 @@ HEADRACE_INLINE std::uint32_t graph_history::number_of(const node& n) {
 HEADRACE_INLINE void graph_history::take(const graph& g, step& to) {
     const auto now = static_cast<std::uint32_t>(steps_.size());
     snapshot(*this).read(g, nullptr, {}, [&](const node& n, std::string object) {
-        known_node& known = nodes_.find(key_of(n))->second;
+        known_node& known = nodes_.find(&n)->second;
         const std::uint64_t hash = std::hash<std::string_view>{}(object);
         if (known.seen == 0 || known.hash != hash) {
             recorded_ += object.size();

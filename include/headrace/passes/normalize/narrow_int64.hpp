@@ -29,9 +29,10 @@ struct narrow_int64 : pass {
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
         for_each_graph(g, [&](graph& sub) {
-            for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
-                next = n->next;
-                count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);
+            const auto nodes = sub.nodes();
+            for (auto at = nodes.begin(); at != nodes.end();) {
+                node& n = *at++;  // which may be erased
+                count += is<builtin::constant>(n) ? narrow_constant(sub, n, context) : narrow_node(n);
             }
         });
         return count;
