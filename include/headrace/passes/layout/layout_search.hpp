@@ -4,12 +4,12 @@
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_SEARCH_HPP
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
-#include <memory_resource>
-#include <unordered_map>
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/slots.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/passes/layout/binary_choice.hpp>
 #include <headrace/passes/layout/layout_rules.hpp>
@@ -27,7 +27,7 @@ public:
     using kind = layout_rules::kind;
 
     explicit layout_search(graph& g)
-        : g_(&g), kinds_(g.id_bound(), kind::fixed), sites_(2 * std::size_t{g.id_bound()}) {
+        : g_(&g), kinds_(g.id_bound(), kind::fixed), sites_(2 * std::size_t{g.id_bound()}), answers_(sites_.size()) {
         for (const node& n : g.nodes()) {
             kinds_[n.id] = layout_rules::kind_of(n);
             if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
@@ -98,6 +98,11 @@ private:
         std::int32_t proposal = -1;  // in the move that is considered
         bool changed = false;
     };
+    struct answer {
+        number wanted = static_cast<number>(-1);
+        std::uint32_t port = 0;
+        std::uint32_t record = 0;
+    };
     struct proposal {
         node* n;
         node_port part;
@@ -118,11 +123,28 @@ private:
         if (kind_of(n) == kind::fixed || e.operand >= layout_rules::data_operands(n)) return 0;
         return now_at(site_of(n, {e.operand})).operand(e.operand);
     }
+    // The record of those layouts. Many ops have few: they are kept once.
     std::uint32_t numbered(const op_layouts& layouts) {
         numbers n{{}, table_.of(layouts.result)};
         for (const layout& l : layouts.operands) n.operands.push_back(table_.of(l));
-        records_.push_back(std::move(n));
-        return static_cast<std::uint32_t>(records_.size() - 1);
+        if (2 * (records_.size() + 1) > places_.size()) make_places();
+        std::uint32_t& place = place_of(n);
+        if (place == none) {
+            place = static_cast<std::uint32_t>(records_.size());
+            records_.push_back(std::move(n));
+        }
+        return place;
+    }
+    [[nodiscard]] std::uint32_t& place_of(const numbers& n) {
+        std::uint64_t hash = n.result;
+        for (const number operand : n.operands) hash = (hash * 0x9e3779b97f4a7c15U >> 8U) + operand;
+        return places_[find_slot(places_.size(), hash, [&](std::size_t at) {
+            return places_[at] == none || records_[places_[at]] == n;
+        })];
+    }
+    void make_places() {
+        places_.assign(4 * std::bit_ceil(records_.size() + 1), none);
+        for (std::uint32_t i = 0; i != records_.size(); ++i) place_of(records_[i]) = i;
     }
     [[nodiscard]] op_layouts layouts_now(const node& n) const {
         op_layouts now{{}, table_[now_at(site_of(n, {})).result]};
@@ -188,21 +210,18 @@ private:
 
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    // The layouts of a node with the wanted one at a port, or `none`; cached where they depend on nothing
-    // else.
+    // The layouts of a node with the wanted one at a port, or `none`; the last answer for a site is kept where
+    // it depends on nothing else, as most questions are asked again.
     std::uint32_t accommodated(const node& n, node_port port, number wanted) {
         const kind k = kind_of(n);
         const bool by_itself = k == kind::axes || k == kind::move || k == kind::channels;
-        const std::uint64_t key =
-            std::uint64_t{n.id} << 32U | (port.is_result() ? 0xff : port.index) << 24U | wanted;
-        const bool known = by_itself && (port.is_result() || port.index < 0xff) && wanted < 1U << 24U;
-        if (known) {
-            if (const auto at = accommodated_.find(key); at != accommodated_.end()) return at->second;
-        }
+        answer& last = answers_[site_of(n, port)];
+        const auto index = static_cast<std::uint32_t>(port.index);
+        if (by_itself && last.wanted == wanted && last.port == index) return last.record;
         const auto found = layout_rules::accommodate(n, k, port, table_[wanted],
                                                      by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
         const std::uint32_t record = found ? numbered(*found) : none;
-        if (known) accommodated_.emplace(key, record);
+        if (by_itself) last = {wanted, index, record};
         return record;
     }
     // Adds the site of a node's port to the region if it can take the layout and does not have it.
@@ -343,8 +362,9 @@ private:
     pmr_vector<kind> kinds_;  // by the ids of the nodes
     pmr_vector<site> sites_;  // two for each node
     layout_table table_;
-    pmr_vector<numbers> records_{numbers{}};                        // the first: all row-major
-    std::pmr::unordered_map<std::uint64_t, std::uint32_t> accommodated_;  // by node, port and layout
+    pmr_vector<answer> answers_;              // by site
+    pmr_vector<numbers> records_{numbers{}};  // the first: all row-major
+    pmr_vector<std::uint32_t> places_;        // of records_: a hash table, at most half in use
 };
 
 }  // namespace headrace
