@@ -4848,6 +4848,11 @@ struct tensor_meta {
     }
 };
 
+/// Are metadata equal that may both be missing?
+[[nodiscard]] constexpr bool same_meta(const tensor_meta* a, const tensor_meta* b) {
+    return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
 /// Bytes of a tensor whose elements are packed as TOSA packs them.
 [[nodiscard]] constexpr std::uint64_t packed_bytes(const tensor_meta& meta) {
     return storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));
@@ -4884,8 +4889,8 @@ struct edge {
 
 /// What is known of one result of a node.
 struct result_slot {
-    std::optional<tensor_meta>
-        meta;               ///< `val`; may be missing, and then inference must run before it is asked for
+    const tensor_meta* meta =
+        nullptr;            ///< `val`; may be missing, and then inference must run before it is asked for
     std::string_view name;  ///< the exported program's name for it, or empty
 };
 
@@ -4989,6 +4994,7 @@ struct alignas(64) node {
     std::uint32_t id = 0;  ///< unique in the graph, in order of creation
     std::uint32_t result_count = 0;
     std::uint32_t operand_count = 0;
+    std::int32_t ahead = 0;  ///< where another lies that comes some way after it; see noted_ahead
     graph* owner = nullptr;
     edge* last_use = nullptr;
     node* previous = nullptr;
@@ -5010,6 +5016,22 @@ struct alignas(64) node {
     }
 };
 
+/// Where a node lies that came some way after this one in the order, when that was noted: `ahead` counts from
+/// this one in steps of their alignment. A walk over a list knows the next node alone, so that each step
+/// waits for memory if no cache holds the graph; what is noted can be asked for early (history pointers of
+/// C.-K. Luk and T. C. Mowry, "Compiler-Based Prefetching for Recursive Data Structures", ASPLOS 1996).
+inline const node* noted_ahead(const node& n) {
+    return reinterpret_cast<const node*>(reinterpret_cast<std::intptr_t>(&n) +
+                                         std::intptr_t{n.ahead} * std::intptr_t{alignof(node)});
+}
+/// Notes that, or nothing if it is too far away.
+inline void note_ahead(node& n, const node* later) {
+    const std::intptr_t steps =
+        (reinterpret_cast<std::intptr_t>(later) - reinterpret_cast<std::intptr_t>(&n)) /
+        std::intptr_t{alignof(node)};
+    n.ahead = static_cast<std::int32_t>(steps) == steps ? static_cast<std::int32_t>(steps) : 0;
+}
+
 /// Asks the processor for what a node refers to, before it is read: in a graph that no cache holds, a pass
 /// waits for memory most of its time.
 inline void prefetch(const node& n) {
@@ -5018,8 +5040,19 @@ inline void prefetch(const node& n) {
     __builtin_prefetch(n.operands);
 }
 
-/// The nodes of a graph in execution order, those ahead prefetched. Erased nodes keep their memory, so that
-/// what lies ahead may be read whatever a pass does to the graph.
+/// The same for who goes through many nodes: at the i-th, some of those after it are asked for. `node_at(i)`
+/// gives the i-th.
+template <class NodeAt>
+void prefetch_after(std::size_t i, std::size_t count, NodeAt&& node_at) {
+    constexpr std::size_t distance = 4;
+    if (i + 2 * distance < count) __builtin_prefetch(node_at(i + 2 * distance));
+    if (i + distance < count) prefetch(*node_at(i + distance));
+}
+
+/// The nodes of a graph in execution order, those ahead prefetched, with `Parts` together with what they
+/// refer to. Erased nodes keep their memory, so that what lies ahead may be read whatever a pass does to the
+/// graph.
+template <bool Parts>
 class node_range {
 public:
     class iterator {
@@ -5032,13 +5065,14 @@ public:
 
         iterator() = default;
         explicit iterator(node* at) : at_(at), ahead_(at) {
-            for (int i = 0; i != distance; ++i) fetch();
+            for (int i = 0; Parts && i != distance; ++i) fetch_parts();
         }
         node& operator*() const { return *at_; }
         node* operator->() const { return at_; }
         iterator& operator++() {
+            __builtin_prefetch(noted_ahead(*at_));
             at_ = at_->next;
-            fetch();
+            if constexpr (Parts) fetch_parts();
             return *this;
         }
         iterator operator++(int) {
@@ -5051,7 +5085,7 @@ public:
     private:
         static constexpr int distance = 4;
 
-        void fetch() {
+        void fetch_parts() {
             if (ahead_ == nullptr) return;
             ahead_ = ahead_->next;
             if (ahead_ != nullptr) prefetch(*ahead_);
@@ -5100,10 +5134,7 @@ template <op_tag Op>
 }
 
 /// Metadata of a value, or null if it is missing.
-[[nodiscard]] inline const tensor_meta* meta_of(value v) {
-    const auto& meta = v.producer->results[v.result].meta;
-    return meta ? &*meta : nullptr;
-}
+[[nodiscard]] inline const tensor_meta* meta_of(value v) { return v.producer->results[v.result].meta; }
 
 /// Number of operands that are this value.
 [[nodiscard]] inline std::size_t use_count(value v) {
@@ -9205,7 +9236,7 @@ template <class T>
 }
 
 /// A memory resource that gives everything back at once, when it is destroyed. It takes chunks that grow with
-/// the graph, up to two huge pages, and one of its own for what is large: constants do not make chunks grow
+/// the graph, up to 1 MiB, and one of its own for what is large: constants do not make chunks grow
 /// as those of std::pmr::monotonic_buffer_resource do.
 class arena final : public std::pmr::memory_resource {
 public:
@@ -9248,17 +9279,20 @@ namespace headrace {
 
 namespace detail {
 
-inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
-constexpr bool is_huge(std::size_t bytes) { return sizeof(void*) == 8 && bytes >= 2 * huge_page_bytes; }
-/// A huge chunk begins with a huge page.
-inline std::size_t chunk_alignment(std::size_t bytes, std::size_t least) {
-    return is_huge(bytes) ? huge_page_bytes : least;
-}
-/// Asks for huge pages: of a large graph, the processor's buffer of translations holds a small part of the
-/// others, and a walk over it waits for translations.
-inline void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    if (is_huge(bytes)) madvise(memory, bytes, MADV_HUGEPAGE);
+/// Chunks of this size are asked for at once; the processor's second cache holds one.
+inline constexpr std::size_t populated_bytes = std::size_t{1} << 20U;
+
+/// Has the kernel give the pages of a large block together, which takes it less time than one after the
+/// other. No huge pages: where a virtual machine's host takes back what is free, the kernel clears one at 0.5
+/// GB/s.
+inline void populate([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    if (bytes < populated_bytes) return;
+    constexpr std::uintptr_t page = 4096;
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    const std::uintptr_t first = (begin + page - 1) / page * page;
+    const std::uintptr_t end = (begin + bytes) / page * page;
+    madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);  // or not: it only saves time
 #endif
 }
 
@@ -9268,7 +9302,7 @@ HEADRACE_INLINE arena::~arena() {
     while (chunks_ != nullptr) {
         chunk* last = chunks_;
         chunks_ = last->next;
-        upstream_->deallocate(last, last->bytes, detail::chunk_alignment(last->bytes, alignof(chunk)));
+        upstream_->deallocate(last, last->bytes, alignof(chunk));
     }
 }
 
@@ -9278,7 +9312,7 @@ HEADRACE_INLINE arena::~arena() {
 HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignment) {
     constexpr std::size_t least = std::size_t{16} * 1024;
     // Small machines have no memory to spare.
-    constexpr std::size_t most = sizeof(void*) < 8 ? least : 2 * detail::huge_page_bytes;
+    constexpr std::size_t most = sizeof(void*) < 8 ? least : detail::populated_bytes;
     if (bytes > least / 4 || alignment > alignof(chunk)) return take(bytes + alignment, alignment);
     const bool is_node = bytes == sizeof(node) && alignment == alignof(node);
     if (free_bytes_ < bytes + alignment) {
@@ -9301,8 +9335,8 @@ HEADRACE_INLINE void* arena::do_allocate(std::size_t bytes, std::size_t alignmen
 
 HEADRACE_INLINE void* arena::take(std::size_t bytes, std::size_t alignment) {
     const std::size_t whole = sizeof(chunk) + bytes;
-    void* memory = upstream_->allocate(whole, detail::chunk_alignment(whole, alignof(chunk)));
-    detail::ask_for_huge_pages(memory, whole);
+    void* memory = upstream_->allocate(whole, alignof(chunk));
+    detail::populate(memory, whole);
     chunks_ = new (memory) chunk{chunks_, whole};
     const auto room = reinterpret_cast<std::uintptr_t>(chunks_ + 1);
     return reinterpret_cast<void*>((room + alignment - 1) / alignment * alignment);
@@ -9793,6 +9827,103 @@ HEADRACE_INLINE census::entry& census::find_or_add(const dialect_info& dialect) 
 
 }  // namespace headrace
 
+// ---- headrace/ir/meta_table.hpp ----
+
+namespace headrace {
+
+/// The metadata of a graph's values. A network has many values and few types: each is kept once, so that
+/// those that a walk reads stay in the processor's caches even if the graph does not.
+class meta_table {
+public:
+    /// `memory` gives nothing back.
+    explicit meta_table(std::pmr::memory_resource* memory) : memory_(memory) {}
+    meta_table(const meta_table&) = delete;
+    meta_table& operator=(const meta_table&) = delete;
+
+    /// The one of that dtype, shape and dim order. It stays where it is.
+    [[nodiscard]] const tensor_meta* find_or_add(const tensor_meta& meta);
+
+private:
+    struct slot {
+        std::uint64_t hash;
+        const tensor_meta* meta;
+    };
+
+    [[nodiscard]] slot& slot_of(std::uint64_t hash, const tensor_meta& meta);
+    void grow();
+
+    std::pmr::memory_resource* memory_;
+    const tensor_meta* last_ = nullptr;  // what was asked for before: nodes that are made together are alike
+    slot* slots_ = nullptr;              // a power of two of them, at most half in use
+    std::size_t capacity_ = 0;
+    std::size_t size_ = 0;
+};
+
+}  // namespace headrace
+
+// ---- headrace/ir/meta_table_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// The comparison of tensor_meta leaves dim orders out.
+[[nodiscard]] inline bool same_layout(const tensor_meta& a, const tensor_meta& b) {
+    return a == b && a.dim_order == b.dim_order;
+}
+
+[[nodiscard]] inline std::uint64_t hash_with_layout(const tensor_meta& meta) {
+    std::uint64_t hash = static_cast<std::uint64_t>(meta.dtype);
+    const auto add = [&](std::int64_t number) {
+        hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15U;
+        hash ^= hash >> 32U;
+    };
+    for (const std::int64_t size : meta.shape) add(size);
+    add(-1);
+    for (const std::int64_t axis : meta.dim_order) add(axis);
+    return hash;
+}
+
+[[nodiscard]] inline std::span<const std::int64_t> copy_of(std::pmr::memory_resource& memory,
+                                                           std::span<const std::int64_t> items) {
+    return {copy_array(memory, items.data(), items.size()), items.size()};
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE const tensor_meta* meta_table::find_or_add(const tensor_meta& meta) {
+    if (last_ != nullptr && detail::same_layout(*last_, meta)) return last_;
+    if (2 * (size_ + 1) > capacity_) grow();
+    const std::uint64_t hash = detail::hash_with_layout(meta);
+    slot& s = slot_of(hash, meta);
+    if (s.meta == nullptr) {
+        tensor_meta owned = meta;
+        if (meta.shape.is_view()) owned.shape = detail::copy_of(*memory_, meta.shape);
+        owned.dim_order = detail::copy_of(*memory_, meta.dim_order);
+        s = {hash, new (memory_->allocate(sizeof owned, alignof(tensor_meta))) tensor_meta(owned)};
+        ++size_;
+    }
+    return last_ = s.meta;
+}
+
+HEADRACE_INLINE meta_table::slot& meta_table::slot_of(std::uint64_t hash, const tensor_meta& meta) {
+    return slots_[find_slot(capacity_, hash, [&](std::size_t at) {
+        const slot& s = slots_[at];
+        return s.meta == nullptr || (s.hash == hash && detail::same_layout(*s.meta, meta));
+    })];
+}
+
+HEADRACE_INLINE void meta_table::grow() {
+    const std::span<const slot> before(slots_, capacity_);
+    capacity_ = capacity_ == 0 ? 16 : 4 * capacity_;
+    slots_ = make_array<slot>(*memory_, capacity_);
+    for (const slot& s : before) {
+        if (s.meta != nullptr) slot_of(s.hash, *s.meta) = s;
+    }
+}
+
+}  // namespace headrace
+
 // ---- headrace/ir/graph.hpp ----
 
 namespace headrace {
@@ -9807,14 +9938,16 @@ namespace headrace {
 class graph {
 public:
     explicit graph(std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
-        : memory_(upstream), arena_(&memory_), census_(arena_) {}
+        : memory_(upstream), arena_(&memory_), census_(arena_), metas_(arena_) {}
     graph(const graph&) = delete;
     graph& operator=(const graph&) = delete;
 
     // --- reading -----------------------------------------------------------------------
 
     /// Nodes in execution order. Who erases nodes on the way must read `next` before.
-    [[nodiscard]] node_range nodes() const { return node_range(first_); }
+    [[nodiscard]] node_range<true> nodes() const { return node_range<true>(first_); }
+    /// The same, for walks that read few members of nodes: what nodes refer to is not prefetched.
+    [[nodiscard]] node_range<false> nodes_alone() const { return node_range<false>(first_); }
     [[nodiscard]] node* first() const { return first_; }
     [[nodiscard]] node* last() const { return last_; }
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -9872,7 +10005,10 @@ public:
     void reorder(std::span<node* const> order) {
         first_ = last_ = nullptr;
         size_ = 0;
-        for (node* n : order) link(*n, nullptr);
+        for (std::size_t i = 0; i != order.size(); ++i) {
+            prefetch_after(i, order.size(), [&](std::size_t at) { return order[at]; });
+            link(*order[i], nullptr);
+        }
     }
 
     void set_operand(edge& e, value to) {
@@ -9890,8 +10026,10 @@ public:
         }
     }
 
-    void set_meta(value v, const tensor_meta& meta);
-    void clear_meta(value v) { v.producer->results[v.result].meta.reset(); }
+    void set_meta(value v, const tensor_meta& meta) {
+        v.producer->results[v.result].meta = outermost().metas_.find_or_add(meta);
+    }
+    void clear_meta(value v) { v.producer->results[v.result].meta = nullptr; }
     void set_name(value v, std::string_view name) { v.producer->results[v.result].name = own(name); }
 
     /// Attaches metadata to a node, in place of what it had of that type. `T` may hold texts and lists of the
@@ -9955,6 +10093,7 @@ private:
         : memory_(std::pmr::null_memory_resource()),
           arena_(parent.arena_),
           census_(arena_),
+          metas_(arena_),
           parent_(&parent) {
         census_.set_parent(&parent.census_);
     }
@@ -9970,24 +10109,25 @@ private:
     }
 
     [[nodiscard]] list<std::string_view> own_texts(list<std::string_view> texts);
-    // Copies what the arguments refer to into the arena, then makes the node's edges.
+    // Copies what the arguments refer to into the arena.
     void own_arguments(node& n);
 
+    // Calls `f(const value&)` for each operand in an argument struct.
     template <class F>
-    static void for_each_slot(node& n, F&& f) {
-        for (const field_info& field : *n.op) {
+    static void for_each_slot(const op_info& op, const void* arguments, F&& f) {
+        for (const field_info& field : op) {
+            const void* at = static_cast<const std::byte*>(arguments) + field.offset;
             if (field.kind == field_kind::tensor) {
                 if (!field.optional) {
-                    f(field_at<value>(n, field));
-                } else if (auto& v = field_at<std::optional<value>>(n, field)) {
+                    f(*static_cast<const value*>(at));
+                } else if (const auto& v = *static_cast<const std::optional<value>*>(at)) {
                     f(*v);
                 }
             } else if (field.kind == field_kind::tensors) {
-                // The list lies in the arena: own_arguments has copied it.
-                for (const value& v : field_at<list<value>>(n, field)) f(const_cast<value&>(v));
+                for (const value& v : *static_cast<const list<value>*>(at)) f(v);
             } else if (field.kind == field_kind::optional_tensors) {
-                for (const auto& v : field_at<list<std::optional<value>>>(n, field)) {
-                    if (v) f(const_cast<value&>(*v));
+                for (const auto& v : *static_cast<const list<std::optional<value>>*>(at)) {
+                    if (v) f(*v);
                 }
             }
         }
@@ -10018,14 +10158,23 @@ private:
         n.previous = before == nullptr ? last_ : before->previous;
         (n.previous == nullptr ? first_ : n.previous->next) = &n;
         (before == nullptr ? last_ : before->previous) = &n;
+        if (before != nullptr) {
+            note_ahead(n, noted_ahead(*before));
+        } else {
+            node*& behind = appended_[size_ % appended_.size()];
+            if (behind != nullptr) note_ahead(*behind, &n);
+            behind = &n;
+        }
         ++size_;
     }
 
     headrace::arena memory_;
     std::pmr::memory_resource* arena_;
     headrace::census census_;
+    meta_table metas_;  // the outermost graph's is used
     node* first_ = nullptr;
     node* last_ = nullptr;
+    std::array<node*, 32> appended_{};  // the last ones that were
     std::size_t size_ = 0;
     std::uint32_t next_id_ = 0;
     std::uint64_t data_bytes_ = 0;
@@ -10053,15 +10202,32 @@ namespace headrace {
 
 HEADRACE_INLINE node& graph::create(const op_info& op, const void* arguments, std::size_t results,
                                     node* before) {
+    // What a node refers to lies in one block: results, arguments, operands.
+    std::size_t operands = 0;
+    for_each_slot(op, arguments, [&](const value&) { ++operands; });
+    const auto aligned = [](std::size_t at, std::size_t to) { return (at + to - 1) / to * to; };
+    const std::size_t arguments_at = aligned(results * sizeof(result_slot), op.args_alignment);
+    const std::size_t operands_at = aligned(arguments_at + op.args_size, alignof(edge));
     node& n = *make<node>();
+    auto* const block = static_cast<std::byte*>(
+        arena_->allocate(operands_at + operands * sizeof(edge), alignof(std::max_align_t)));
     n.op = &op;
     n.owner = this;
     n.id = next_id_++;
     n.result_count = static_cast<std::uint32_t>(results);
-    n.results = make_array<result_slot>(*arena_, results);
-    n.arguments = arena_->allocate(op.args_size == 0 ? 1 : op.args_size, op.args_alignment);
+    n.results = reinterpret_cast<result_slot*>(block);
+    for (std::size_t i = 0; i != results; ++i) new (n.results + i) result_slot();
+    n.arguments = block + arguments_at;
     std::memcpy(n.arguments, arguments, op.args_size);
     own_arguments(n);
+    n.operands = reinterpret_cast<edge*>(block + operands_at);
+    for_each_slot(op, n.arguments, [&](const value& slot) {
+        // It lies in the block, or in a list that own_arguments has copied.
+        edge* const e = new (n.operands + n.operand_count)
+            edge{.target = &n, .operand = n.operand_count, .slot = &const_cast<value&>(slot)};
+        link_use(*e);
+        ++n.operand_count;
+    });
     link(n, before);
     census_.insert(n);
     return n;
@@ -10113,13 +10279,6 @@ HEADRACE_INLINE graph& graph::create_region() {
     region->next_region_ = first_region_;
     first_region_ = region;
     return *region;
-}
-
-HEADRACE_INLINE void graph::set_meta(value v, const tensor_meta& meta) {
-    tensor_meta owned = meta;
-    owned.shape = own(meta.shape);
-    owned.dim_order = own(meta.dim_order);
-    v.producer->results[v.result].meta = owned;
 }
 
 HEADRACE_INLINE std::string_view graph::own(std::string_view text) {
@@ -10183,17 +10342,6 @@ HEADRACE_INLINE void graph::own_arguments(node& n) {
                 break;
         }
     }
-    std::size_t count = 0;
-    for_each_slot(n, [&](value&) { ++count; });
-    n.operand_count = static_cast<std::uint32_t>(count);
-    n.operands = make_array<edge>(*arena_, count);
-    edge* e = n.operands;
-    for_each_slot(n, [&](value& slot) {
-        e->target = &n;
-        e->slot = &slot;
-        e->operand = static_cast<std::uint32_t>(e - n.operands);
-        link_use(*e++);
-    });
 }
 
 HEADRACE_INLINE value create_constant(graph& g, const tensor_meta& meta, node* before,
@@ -11672,7 +11820,7 @@ public:
         node& copy = g.create(*n.op, n.arguments, n.result_count, at_->before_);
         for (std::size_t i = 0; i != operands.size(); ++i) g.set_operand(copy.operands[i], operands[i]);
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            tensor_meta meta = n.results[i].meta.value_or(tensor_meta{});
+            tensor_meta meta = this->meta({const_cast<node*>(&n), i});
             change(meta);
             g.set_meta(copy.result(i), meta);
         }
@@ -13858,18 +14006,21 @@ HEADRACE_INLINE void replace_node(node& n, const op_info& op, const void* argume
 }
 
 HEADRACE_INLINE void erase_dead(graph& g, node& n, node* heir) {
-    pmr_vector<node*> pending{&n};
-    while (!pending.empty()) {
-        node& dead = *pending.back();
-        pending.pop_back();
-        if (dead.owner == nullptr || dead.first_use != nullptr || is<builtin::placeholder>(dead) ||
-            is<builtin::output>(dead)) {
-            continue;
+    const auto is_dead = [](const node& other) {
+        return other.owner != nullptr && other.first_use == nullptr && !is<builtin::placeholder>(other) &&
+               !is<builtin::output>(other);
+    };
+    pmr_vector<node*> pending;  // empty as a rule, which costs nothing
+    for (node* dead = &n; dead != nullptr;) {
+        if (is_dead(*dead)) {
+            if (heir != nullptr && !is<builtin::constant>(*dead)) g.join_origins(*heir, *dead);
+            g.erase(*dead);
+            for (const edge& e : dead->operand_edges()) {
+                if (is_dead(*e.source)) pending.push_back(e.source);
+            }
         }
-        if (heir != nullptr && !is<builtin::constant>(dead)) g.join_origins(*heir, dead);
-        g.erase(dead);
-        dead.owner = nullptr;
-        for (const edge& e : dead.operand_edges()) pending.push_back(e.source);
+        dead = pending.empty() ? nullptr : pending.back();
+        if (dead != nullptr) pending.pop_back();
     }
 }
 
@@ -14025,10 +14176,8 @@ private:
     using found_nodes = pmr_vector<found_node>;
 
     result<void> rewrite_all(const found_nodes& found) {
-        constexpr std::size_t distance = 4;
         for (std::size_t i = 0; i != found.size(); ++i) {
-            if (i + 2 * distance < found.size()) __builtin_prefetch(found[i + 2 * distance].target);
-            if (i + distance < found.size()) prefetch(*found[i + distance].target);
+            prefetch_after(i, found.size(), [&](std::size_t at) { return found[at].target; });
             const found_node& f = found[i];
             if (f.target->owner == nullptr) continue;  // it died with a node that was rewritten before
             HEADRACE_TRY(rewrite(*f.target, *f.by));
@@ -14039,9 +14188,9 @@ private:
     // Each graph before its regions, whose signatures its handlers may change.
     result<void> run_in_order(graph& g) {
         found_nodes found;
-        for (node* n = g.first(); n != nullptr; n = n->next) {
+        for (node& n : g.nodes_alone()) {
             for (const handler& h : pass_.handlers) {
-                if (h.op == n->op) found.push_back({n, &h});
+                if (h.op == n.op) found.push_back({&n, &h});
             }
         }
         HEADRACE_TRY(rewrite_all(found));

@@ -6883,7 +6883,7 @@ namespace detail {
     if (n.operand_count < 2 || n.result_count == 0) return 0;
     const tensor_meta* const first = meta_of(n.operand(0));
     const tensor_meta* const second = meta_of(n.operand(1));
-    const tensor_meta* const out = n.results[0].meta ? &*n.results[0].meta : nullptr;
+    const tensor_meta* const out = n.results[0].meta;
     if (first == nullptr || second == nullptr || out == nullptr || second->rank() == 0) return 0;
     const std::int64_t results = out->checked_elements().value_or(0);
     const std::int64_t inputs = first->checked_elements().value_or(0);
@@ -7013,7 +7013,6 @@ private:
             for (node& n : graph_.nodes()) {
                 if (is_read(n)) {
                     work_left_ += work_per_byte * bytes_of(n);
-                    know(n);
                 } else if (is_computable(n)) {
                     compute(n);
                 }
@@ -7038,8 +7037,10 @@ private:
         };
         static constexpr std::uint32_t unknown = static_cast<std::uint32_t>(-1);
 
-        // Few nodes of a graph are constants or computed from them alone: only these have an entry.
+        // Few nodes of a graph are computed from constants alone: only these and what they read have an
+        // entry.
         [[nodiscard]] bool is_known(const node& n) const { return places_[n.id] != unknown; }
+        [[nodiscard]] bool is_constant(const node& n) const { return is_known(n) || is_read(n); }
         [[nodiscard]] computed& known(const node& n) { return known_[places_[n.id]]; }
         [[nodiscard]] const computed& known(const node& n) const { return known_[places_[n.id]]; }
         computed& know(node& n) {
@@ -7144,17 +7145,18 @@ private:
             return true;
         }
         static bool is_read(const node& n) {
-            return (is<builtin::constant>(n) || is<tosa::const_shape>(n)) && n.results[0].meta.has_value();
+            return (is<builtin::constant>(n) || is<tosa::const_shape>(n)) && n.results[0].meta != nullptr;
         }
 
         void compute(node& n) {
             for (const edge& e : n.operand_edges()) {
-                if (!is_known(*e.source)) return;
+                if (!is_constant(*e.source)) return;
             }
             if (!has_metadata(n) || bytes_of(n) > max_computed_bytes) return;
             bool dequantized = set_of<dequantize_ops>.contains(n.op->functional());
             for (const edge& e : n.operand_edges()) {
-                if (!known(*e.source).folded && !is_read(*e.source)) return;
+                if (is_read(*e.source)) continue;
+                if (!known(*e.source).folded) return;
                 dequantized = dequantized || known(*e.source).dequantized;
             }
             dequantized = dequantized && is_floating(n.results[0].meta->dtype);
@@ -7164,30 +7166,35 @@ private:
             if (!may_grow(n)) return;
             computed& c = know(n);
             c.dequantized = dequantized;
-            for (const edge& e : n.operand_edges())
-                c.from_bytes +=
-                    is<builtin::constant>(*e.source) ? bytes_of(*e.source) : known(*e.source).from_bytes;
+            for (const edge& e : n.operand_edges()) {
+                if (is<builtin::constant>(*e.source)) {
+                    c.from_bytes += bytes_of(*e.source);
+                } else if (!is_read(*e.source)) {
+                    c.from_bytes += known(*e.source).from_bytes;
+                }
+            }
             c.folded = c.dequantized || evaluate(n);  // a dequantized one when it is asked for
         }
 
         // Constants and shapes are read, and dequantized numbers computed, when a node that may be folded
         // asks for them.
-        bool is_evaluated(const node& asked) {
-            pmr_vector<const node*> waiting{&asked};
+        bool is_evaluated(node& asked) {
+            pmr_vector<node*> waiting{&asked};
             while (!waiting.empty()) {
-                const node& n = *waiting.back();
-                computed& c = known(n);
+                node& n = *waiting.back();
+                if (!is_known(n)) know(n);
                 const std::size_t count = waiting.size();
-                if (c.results.empty() && !is_read(n)) {
-                    if (!c.folded) return false;
+                if (known(n).results.empty() && !is_read(n)) {
+                    if (!known(n).folded) return false;
                     for (const edge& e : n.operand_edges()) {
-                        if (known(*e.source).results.empty()) waiting.push_back(e.source);
+                        if (!is_known(*e.source) || known(*e.source).results.empty())
+                            waiting.push_back(e.source);
                     }
                 }
                 if (waiting.size() != count) continue;
                 waiting.pop_back();
-                if (c.results.empty() && !evaluate(n)) {
-                    c.folded = false;
+                if (known(n).results.empty() && !evaluate(n)) {
+                    known(n).folded = false;
                     return false;
                 }
             }
@@ -7612,7 +7619,7 @@ namespace headrace {
 [[nodiscard]] inline bool same_computation(const node& a, const node& b) {
     if (a.op != b.op || a.result_count != b.result_count) return false;
     for (std::uint32_t i = 0; i != a.result_count; ++i) {
-        if (a.results[i].meta != b.results[i].meta) return false;
+        if (!same_meta(a.results[i].meta, b.results[i].meta)) return false;
     }
     return equal_arguments(*a.op, a.arguments, b.arguments);
 }
@@ -7662,20 +7669,34 @@ private:
         pmr_vector<slot> slots_;
     };
 
+    // Does nothing else use one of its operands? Then nothing else computes the same.
+    static bool is_sole_user(const node& n) {
+        return any_of(n.operand_edges(),
+                      [](const edge& e) { return e.source->first_use == e.source->last_use; });
+    }
+
     static std::size_t merge(graph& g) {
         computed_nodes seen(g.size());
+        pmr_vector<bool> sole_users(g.id_bound());  // by id: those that were not looked up
         std::size_t merged = 0;
-        for (node* n = g.first(); n != nullptr;) {
-            node& current = *n;
-            n = n->next;
+        for (auto at = g.nodes().begin(); at != g.nodes().end();) {
+            node& current = *at++;
             if (!is_pure(current) || current.op->has(trait::per_reader)) continue;
+            sole_users[current.id] = is_sole_user(current);
+            if (sole_users[current.id]) continue;
             node* const same = seen.find_or_add(current);
             if (same == nullptr) continue;
+            const edge* const sole_use = same->first_use == same->last_use ? same->first_use : nullptr;
             for (std::uint32_t i = 0; i != current.result_count; ++i) {
                 g.replace_all_uses(current.result(i), same->result(i));
             }
             g.erase(current);
             ++merged;
+            // Its user now is one of several: a node that is met later may compute the same.
+            node* const user = sole_use == nullptr ? nullptr : sole_use->target;
+            if (user == nullptr || !sole_users[user->id] || is_sole_user(*user)) continue;
+            sole_users[user->id] = false;
+            seen.find_or_add(*user);
         }
         return merged;
     }
@@ -7720,9 +7741,9 @@ private:
 
     static std::size_t merge(graph& g) {
         pmr_vector<entry> entries;
-        for (node* n = g.first(); n != nullptr; n = n->next) {
-            if (!is<builtin::constant>(*n) || !n->results[0].meta) continue;
-            entries.push_back({n, hash_of_metadata(*n->results[0].meta), entries.size()});
+        for (node& n : g.nodes()) {
+            if (!is<builtin::constant>(n) || n.results[0].meta == nullptr) continue;
+            entries.push_back({&n, hash_of_metadata(*n.results[0].meta), entries.size()});
         }
         return merge_alike(g, entries, 0);
     }
@@ -7740,7 +7761,10 @@ private:
                 continue;
             }
             const std::size_t more_bytes = hashed_bytes == 0 ? part_bytes : SIZE_MAX;
-            for (entry& e : alike) e.hash = hash_of_data(*e.constant, more_bytes);
+            for (std::size_t i = 0; i != alike.size(); ++i) {
+                prefetch_after(i, alike.size(), [&](std::size_t at) { return alike[at].constant; });
+                alike[i].hash = hash_of_data(*alike[i].constant, more_bytes);
+            }
             merged += merge_alike(g, alike, more_bytes);
         }
         return merged;
@@ -7878,19 +7902,29 @@ HEADRACE_INLINE std::size_t erase_all(graph& g) {
 
 HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
     if (g.output() == nullptr) return 0;
-    // From the last node to the first: what used a node is erased before it is looked at, if it was dead.
+    const auto is_dead = [](const node& n) {
+        return n.first_use == nullptr && !is<builtin::placeholder>(n) && !has_effects(n);
+    };
+    pmr_vector<node*> dead;
+    for (node& n : g.nodes_alone()) {
+        if (is_dead(n)) dead.push_back(&n);
+    }
+    // Then those that only dead ones used. A node that is used twice by one would be found twice.
     std::size_t erased = 0;
-    pmr_vector<const graph*> held;
-    for (node* n = g.last(); n != nullptr;) {
-        node& current = *n;
-        n = n->previous;
-        if (current.first_use == nullptr && !is<builtin::placeholder>(current) && !has_effects(current)) {
-            g.erase(current);
-            ++erased;
-        } else {
-            for_each_region(current, [&](const field_info&, const graph* region) { held.push_back(region); });
+    while (!dead.empty()) {
+        node& n = *dead.back();
+        dead.pop_back();
+        if (n.owner == nullptr) continue;
+        g.erase(n);
+        ++erased;
+        for (const edge& e : n.operand_edges()) {
+            if (is_dead(*e.source)) dead.push_back(e.source);
         }
     }
+    if (g.regions().empty()) return erased;
+    pmr_vector<const graph*> held;
+    for (const node& n : g.nodes())
+        for_each_region(n, [&](const field_info&, const graph* region) { held.push_back(region); });
     std::sort(held.begin(), held.end(), std::less<>());
     for (graph& region : g.regions()) {
         const bool is_held = std::binary_search(held.begin(), held.end(), &region, std::less<>());
@@ -8252,6 +8286,10 @@ HEADRACE_INLINE void memory_order::read(const graph& g) {
         const auto is_shape = [](const result_slot& r) { return r.meta && r.meta->dtype == dtype::shape; };
         return n.result_count != 0 && std::all_of(n.results, n.results + n.result_count, is_shape);
     };
+    nodes_.reserve(g.size());
+    steps_.reserve(g.size());
+    buffers_.reserve(g.size());
+    for (numbers* all : {&reads_, &sources_, &marks_}) all->reserve(g.size());
     for (const node& n : g.inputs()) add_results(n, none);
     for (const buffer& b : buffers_) input_bytes_ += b.bytes;
     for (const node& n : g.nodes()) {
@@ -8620,6 +8658,7 @@ private:
             nodes_.reserve(g.size());
             arranged_.reserve(g.size());
             first_sources_.reserve(g.size() + 1);
+            sources_.reserve(2 * g.size());
             for (node& n : g.nodes()) {
                 numbers_[n.id] = static_cast<std::uint32_t>(nodes_.size());
                 arranged_.push_back(numbers_[n.id]);
@@ -9677,7 +9716,7 @@ template <class Op>
 [[nodiscard]] inline kind kind_of(const node& n) {
     // What no pass has lowered stays as it is.
     if (!is_of_dialect<tosa::dialect>(n)) return kind::fixed;
-    if (n.result_count != 1 || !n.results[0].meta.has_value()) return kind::fixed;
+    if (n.result_count != 1 || n.results[0].meta == nullptr) return kind::fixed;
     for (std::size_t i = 0; i != std::min<std::size_t>(data_operands(n), n.operand_count); ++i) {
         if (meta_of(n.operand(i)) == nullptr) return kind::fixed;
     }
@@ -10285,7 +10324,10 @@ public:
     using kind = layout_rules::kind;
 
     explicit layout_search(graph& g)
-        : g_(&g), kinds_(g.id_bound(), kind::fixed), sites_(2 * std::size_t{g.id_bound()}) {
+        : g_(&g),
+          kinds_(g.id_bound(), kind::fixed),
+          sites_(2 * std::size_t{g.id_bound()}),
+          answers_(sites_.size()) {
         for (const node& n : g.nodes()) {
             kinds_[n.id] = layout_rules::kind_of(n);
             if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
@@ -10356,6 +10398,11 @@ private:
         std::int32_t proposal = -1;  // in the move that is considered
         bool changed = false;
     };
+    struct answer {
+        number wanted = static_cast<number>(-1);
+        std::uint32_t port = 0;
+        std::uint32_t record = 0;
+    };
     struct proposal {
         node* n;
         node_port part;
@@ -10376,11 +10423,28 @@ private:
         if (kind_of(n) == kind::fixed || e.operand >= layout_rules::data_operands(n)) return 0;
         return now_at(site_of(n, {e.operand})).operand(e.operand);
     }
+    // The record of those layouts. Many ops have few: they are kept once.
     std::uint32_t numbered(const op_layouts& layouts) {
         numbers n{{}, table_.of(layouts.result)};
         for (const layout& l : layouts.operands) n.operands.push_back(table_.of(l));
-        records_.push_back(std::move(n));
-        return static_cast<std::uint32_t>(records_.size() - 1);
+        if (2 * (records_.size() + 1) > places_.size()) make_places();
+        std::uint32_t& place = place_of(n);
+        if (place == none) {
+            place = static_cast<std::uint32_t>(records_.size());
+            records_.push_back(std::move(n));
+        }
+        return place;
+    }
+    [[nodiscard]] std::uint32_t& place_of(const numbers& n) {
+        std::uint64_t hash = n.result;
+        for (const number operand : n.operands) hash = (hash * 0x9e3779b97f4a7c15U >> 8U) + operand;
+        return places_[find_slot(places_.size(), hash, [&](std::size_t at) {
+            return places_[at] == none || records_[places_[at]] == n;
+        })];
+    }
+    void make_places() {
+        places_.assign(4 * std::bit_ceil(records_.size() + 1), none);
+        for (std::uint32_t i = 0; i != records_.size(); ++i) place_of(records_[i]) = i;
     }
     [[nodiscard]] op_layouts layouts_now(const node& n) const {
         op_layouts now{{}, table_[now_at(site_of(n, {})).result]};
@@ -10446,21 +10510,18 @@ private:
 
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    // The layouts of a node with the wanted one at a port, or `none`; cached where they depend on nothing
-    // else.
+    // The layouts of a node with the wanted one at a port, or `none`; the last answer for a site is kept
+    // where it depends on nothing else, as most questions are asked again.
     std::uint32_t accommodated(const node& n, node_port port, number wanted) {
         const kind k = kind_of(n);
         const bool by_itself = k == kind::axes || k == kind::move || k == kind::channels;
-        const std::uint64_t key =
-            std::uint64_t{n.id} << 32U | (port.is_result() ? 0xff : port.index) << 24U | wanted;
-        const bool known = by_itself && (port.is_result() || port.index < 0xff) && wanted < 1U << 24U;
-        if (known) {
-            if (const auto at = accommodated_.find(key); at != accommodated_.end()) return at->second;
-        }
+        answer& last = answers_[site_of(n, port)];
+        const auto index = static_cast<std::uint32_t>(port.index);
+        if (by_itself && last.wanted == wanted && last.port == index) return last.record;
         const auto found = layout_rules::accommodate(n, k, port, table_[wanted],
                                                      by_itself ? op_layouts{{{}}, {}} : layouts_now(n));
         const std::uint32_t record = found ? numbered(*found) : none;
-        if (known) accommodated_.emplace(key, record);
+        if (by_itself) last = {wanted, index, record};
         return record;
     }
     // Adds the site of a node's port to the region if it can take the layout and does not have it.
@@ -10601,8 +10662,9 @@ private:
     pmr_vector<kind> kinds_;  // by the ids of the nodes
     pmr_vector<site> sites_;  // two for each node
     layout_table table_;
-    pmr_vector<numbers> records_{numbers{}};                        // the first: all row-major
-    std::pmr::unordered_map<std::uint64_t, std::uint32_t> accommodated_;  // by node, port and layout
+    pmr_vector<answer> answers_;              // by site
+    pmr_vector<numbers> records_{numbers{}};  // the first: all row-major
+    pmr_vector<std::uint32_t> places_;        // of records_: a hash table, at most half in use
 };
 
 }  // namespace headrace
@@ -11153,7 +11215,7 @@ struct lay_out_interface : pass {
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t laid_out = 0;
         for (node& n : g.inputs()) {
-            const tensor_meta meta = n.results[0].meta.value_or(tensor_meta{});
+            const tensor_meta meta = n.results[0].meta != nullptr ? *n.results[0].meta : tensor_meta{};
             if (!is_asked(n)) continue;
             g.annotate(n, channels_last_interface{true});
             if (meta.rank() != 4) continue;
@@ -11683,7 +11745,7 @@ template <class Next>
     pmr_vector<remaining_transpose> found;
     const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };
     const auto after = [](const node& n) { return n.first_use == nullptr ? nullptr : n.first_use->target; };
-    for (const node& n : g.nodes()) {
+    for (const node& n : g.nodes_alone()) {
         const auto* t = args_if<tosa::transpose>(n);
         if (t == nullptr || !n.results[0].meta) continue;
         const tensor_meta& meta = *n.results[0].meta;
@@ -14975,9 +15037,10 @@ struct narrow_int64 : pass {
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
         for_each_graph(g, [&](graph& sub) {
-            for (node *n = sub.first(), *next = nullptr; n != nullptr; n = next) {
-                next = n->next;
-                count += is<builtin::constant>(*n) ? narrow_constant(sub, *n, context) : narrow_node(*n);
+            const auto nodes = sub.nodes();
+            for (auto at = nodes.begin(); at != nodes.end();) {
+                node& n = *at++;  // which may be erased
+                count += is<builtin::constant>(n) ? narrow_constant(sub, n, context) : narrow_node(n);
             }
         });
         return count;
@@ -14987,10 +15050,10 @@ private:
     static bool narrow_node(node& n) {
         bool changed = false;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
-            if (auto& meta = n.results[i].meta; meta && meta->dtype == dtype::int64) {
-                meta->dtype = narrowed(meta->dtype);
-                changed = true;
-            }
+            const tensor_meta* meta = n.results[i].meta;
+            if (meta == nullptr || meta->dtype != dtype::int64) continue;
+            n.owner->set_meta(n.result(i), {narrowed(meta->dtype), meta->shape, meta->dim_order});
+            changed = true;
         }
         // Operands do not change, so the edges need not.
         auto* arguments = static_cast<std::byte*>(n.arguments);

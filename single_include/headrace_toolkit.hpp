@@ -1455,19 +1455,29 @@ HEADRACE_INLINE std::size_t erase_all(graph& g) {
 
 HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
     if (g.output() == nullptr) return 0;
-    // From the last node to the first: what used a node is erased before it is looked at, if it was dead.
+    const auto is_dead = [](const node& n) {
+        return n.first_use == nullptr && !is<builtin::placeholder>(n) && !has_effects(n);
+    };
+    pmr_vector<node*> dead;
+    for (node& n : g.nodes_alone()) {
+        if (is_dead(n)) dead.push_back(&n);
+    }
+    // Then those that only dead ones used. A node that is used twice by one would be found twice.
     std::size_t erased = 0;
-    pmr_vector<const graph*> held;
-    for (node* n = g.last(); n != nullptr;) {
-        node& current = *n;
-        n = n->previous;
-        if (current.first_use == nullptr && !is<builtin::placeholder>(current) && !has_effects(current)) {
-            g.erase(current);
-            ++erased;
-        } else {
-            for_each_region(current, [&](const field_info&, const graph* region) { held.push_back(region); });
+    while (!dead.empty()) {
+        node& n = *dead.back();
+        dead.pop_back();
+        if (n.owner == nullptr) continue;
+        g.erase(n);
+        ++erased;
+        for (const edge& e : n.operand_edges()) {
+            if (is_dead(*e.source)) dead.push_back(e.source);
         }
     }
+    if (g.regions().empty()) return erased;
+    pmr_vector<const graph*> held;
+    for (const node& n : g.nodes())
+        for_each_region(n, [&](const field_info&, const graph* region) { held.push_back(region); });
     std::sort(held.begin(), held.end(), std::less<>());
     for (graph& region : g.regions()) {
         const bool is_held = std::binary_search(held.begin(), held.end(), &region, std::less<>());
@@ -3050,7 +3060,7 @@ namespace detail {
     if (n.operand_count < 2 || n.result_count == 0) return 0;
     const tensor_meta* const first = meta_of(n.operand(0));
     const tensor_meta* const second = meta_of(n.operand(1));
-    const tensor_meta* const out = n.results[0].meta ? &*n.results[0].meta : nullptr;
+    const tensor_meta* const out = n.results[0].meta;
     if (first == nullptr || second == nullptr || out == nullptr || second->rank() == 0) return 0;
     const std::int64_t results = out->checked_elements().value_or(0);
     const std::int64_t inputs = first->checked_elements().value_or(0);
@@ -6124,7 +6134,7 @@ namespace detail {
 /// Do two constants have the same type, shape and elements?
 [[nodiscard]] inline bool same_elements(const node& a, const node& b) {
     const auto& meta = a.results[0].meta;
-    if (!meta || meta != b.results[0].meta) return false;
+    if (meta == nullptr || !same_meta(meta, b.results[0].meta)) return false;
     const tensor_data& da = args_of<builtin::constant>(a).data;
     const tensor_data& db = args_of<builtin::constant>(b).data;
     if (da.strides.empty() && db.strides.empty()) {
@@ -8953,7 +8963,7 @@ template <std::predicate<const tensor_meta&> Predicate>
         return std::all_of(edges.begin(), edges.end(),
                            [&](const edge& e) { return takes(meta_of(*e.slot)); }) &&
                std::all_of(n.results, n.results + n.result_count,
-                           [&](const result_slot& r) { return takes(r.meta ? &*r.meta : nullptr); });
+                           [&](const result_slot& r) { return takes(r.meta); });
     });
 }
 

@@ -57,7 +57,7 @@ private:
                 return d;
         }
         for (std::uint32_t i = 0; i != a.result_count; ++i) {
-            if (a.results[i].meta != b.results[i].meta) return op + ": metadata differs";
+            if (!same_meta(a.results[i].meta, b.results[i].meta)) return op + ": metadata differs";
         }
         return compare_attributes(a, b);
     }

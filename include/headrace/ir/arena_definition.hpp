@@ -24,8 +24,9 @@ namespace detail {
 /// Chunks of this size are asked for at once; the processor's second cache holds one.
 inline constexpr std::size_t populated_bytes = std::size_t{1} << 20U;
 
-/// Has the kernel give the pages of a large block together, which takes it less time than one after the other.
-/// No huge pages: where a virtual machine's host takes back what is free, the kernel clears one at 0.5 GB/s.
+/// Has the kernel give the pages of a large block together, which takes it less time than one after the
+/// other. No huge pages: where a virtual machine's host takes back what is free, the kernel clears one at 0.5
+/// GB/s.
 inline void populate([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
     if (bytes < populated_bytes) return;

@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// The metadata of a graph's values. A network has many values and few types: each is kept once, so that those
-/// that a walk reads stay in the processor's caches even if the graph does not.
+/// The metadata of a graph's values. A network has many values and few types: each is kept once, so that
+/// those that a walk reads stay in the processor's caches even if the graph does not.
 class meta_table {
 public:
     /// `memory` gives nothing back.

@@ -22,7 +22,7 @@ namespace detail {
     return a == b && a.dim_order == b.dim_order;
 }
 
-[[nodiscard]] inline std::uint64_t hash_of(const tensor_meta& meta) {
+[[nodiscard]] inline std::uint64_t hash_with_layout(const tensor_meta& meta) {
     std::uint64_t hash = static_cast<std::uint64_t>(meta.dtype);
     const auto add = [&](std::int64_t number) {
         hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15U;
@@ -44,7 +44,7 @@ namespace detail {
 HEADRACE_INLINE const tensor_meta* meta_table::find_or_add(const tensor_meta& meta) {
     if (last_ != nullptr && detail::same_layout(*last_, meta)) return last_;
     if (2 * (size_ + 1) > capacity_) grow();
-    const std::uint64_t hash = detail::hash_of(meta);
+    const std::uint64_t hash = detail::hash_with_layout(meta);
     slot& s = slot_of(hash, meta);
     if (s.meta == nullptr) {
         tensor_meta owned = meta;

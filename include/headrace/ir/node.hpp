@@ -154,9 +154,9 @@ struct alignas(64) node {
 };
 
 /// Where a node lies that came some way after this one in the order, when that was noted: `ahead` counts from
-/// this one in steps of their alignment. A walk over a list knows the next node alone, so that each step waits
-/// for memory if no cache holds the graph; what is noted can be asked for early (history pointers of C.-K. Luk
-/// and T. C. Mowry, "Compiler-Based Prefetching for Recursive Data Structures", ASPLOS 1996).
+/// this one in steps of their alignment. A walk over a list knows the next node alone, so that each step
+/// waits for memory if no cache holds the graph; what is noted can be asked for early (history pointers of
+/// C.-K. Luk and T. C. Mowry, "Compiler-Based Prefetching for Recursive Data Structures", ASPLOS 1996).
 inline const node* noted_ahead(const node& n) {
     return reinterpret_cast<const node*>(reinterpret_cast<std::intptr_t>(&n) +
                                          std::intptr_t{n.ahead} * std::intptr_t{alignof(node)});
@@ -271,9 +271,7 @@ template <op_tag Op>
 }
 
 /// Metadata of a value, or null if it is missing.
-[[nodiscard]] inline const tensor_meta* meta_of(value v) {
-    return v.producer->results[v.result].meta;
-}
+[[nodiscard]] inline const tensor_meta* meta_of(value v) { return v.producer->results[v.result].meta; }
 
 /// Number of operands that are this value.
 [[nodiscard]] inline std::size_t use_count(value v) {

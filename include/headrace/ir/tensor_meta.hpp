@@ -44,6 +44,11 @@ struct tensor_meta {
     }
 };
 
+/// Are metadata equal that may both be missing?
+[[nodiscard]] constexpr bool same_meta(const tensor_meta* a, const tensor_meta* b) {
+    return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
 /// Bytes of a tensor whose elements are packed as TOSA packs them.
 [[nodiscard]] constexpr std::uint64_t packed_bytes(const tensor_meta& meta) {
     return storage_bytes(meta.dtype, static_cast<std::uint64_t>(meta.elements()));

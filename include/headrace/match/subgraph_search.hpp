@@ -60,7 +60,7 @@ namespace detail {
 /// Do two constants have the same type, shape and elements?
 [[nodiscard]] inline bool same_elements(const node& a, const node& b) {
     const auto& meta = a.results[0].meta;
-    if (!meta || meta != b.results[0].meta) return false;
+    if (meta == nullptr || !same_meta(meta, b.results[0].meta)) return false;
     const tensor_data& da = args_of<builtin::constant>(a).data;
     const tensor_data& db = args_of<builtin::constant>(b).data;
     if (da.strides.empty() && db.strides.empty()) {

@@ -100,7 +100,8 @@ private:
         };
         static constexpr std::uint32_t unknown = static_cast<std::uint32_t>(-1);
 
-        // Few nodes of a graph are computed from constants alone: only these and what they read have an entry.
+        // Few nodes of a graph are computed from constants alone: only these and what they read have an
+        // entry.
         [[nodiscard]] bool is_known(const node& n) const { return places_[n.id] != unknown; }
         [[nodiscard]] bool is_constant(const node& n) const { return is_known(n) || is_read(n); }
         [[nodiscard]] computed& known(const node& n) { return known_[places_[n.id]]; }
@@ -249,7 +250,8 @@ private:
                 if (known(n).results.empty() && !is_read(n)) {
                     if (!known(n).folded) return false;
                     for (const edge& e : n.operand_edges()) {
-                        if (!is_known(*e.source) || known(*e.source).results.empty()) waiting.push_back(e.source);
+                        if (!is_known(*e.source) || known(*e.source).results.empty())
+                            waiting.push_back(e.source);
                     }
                 }
                 if (waiting.size() != count) continue;

@@ -22,9 +22,7 @@ namespace headrace {
 [[nodiscard]] inline bool same_computation(const node& a, const node& b) {
     if (a.op != b.op || a.result_count != b.result_count) return false;
     for (std::uint32_t i = 0; i != a.result_count; ++i) {
-        const tensor_meta* const its = a.results[i].meta;
-        const tensor_meta* const others = b.results[i].meta;
-        if (its != others && (its == nullptr || others == nullptr || *its != *others)) return false;
+        if (!same_meta(a.results[i].meta, b.results[i].meta)) return false;
     }
     return equal_arguments(*a.op, a.arguments, b.arguments);
 }

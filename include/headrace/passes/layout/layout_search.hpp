@@ -27,7 +27,10 @@ public:
     using kind = layout_rules::kind;
 
     explicit layout_search(graph& g)
-        : g_(&g), kinds_(g.id_bound(), kind::fixed), sites_(2 * std::size_t{g.id_bound()}), answers_(sites_.size()) {
+        : g_(&g),
+          kinds_(g.id_bound(), kind::fixed),
+          sites_(2 * std::size_t{g.id_bound()}),
+          answers_(sites_.size()) {
         for (const node& n : g.nodes()) {
             kinds_[n.id] = layout_rules::kind_of(n);
             if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
@@ -210,8 +213,8 @@ private:
 
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    // The layouts of a node with the wanted one at a port, or `none`; the last answer for a site is kept where
-    // it depends on nothing else, as most questions are asked again.
+    // The layouts of a node with the wanted one at a port, or `none`; the last answer for a site is kept
+    // where it depends on nothing else, as most questions are asked again.
     std::uint32_t accommodated(const node& n, node_port port, number wanted) {
         const kind k = kind_of(n);
         const bool by_itself = k == kind::axes || k == kind::move || k == kind::channels;
