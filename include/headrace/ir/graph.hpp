@@ -45,6 +45,10 @@ public:
     [[nodiscard]] std::size_t size() const { return size_; }
     /// All ids of nodes are below this.
     [[nodiscard]] std::uint32_t id_bound() const { return next_id_; }
+    /// Numbers the nodes of this graph and its regions anew, in execution order, where most ids are those of
+    /// erased nodes: tables by id are then as long as the graph, and walks read them from begin to end.
+    /// Pipelines do so after each pass, so that ids do not outlast one.
+    void renumber_if_sparse();
     [[nodiscard]] const headrace::census& census() const { return census_; }
     [[nodiscard]] auto nodes_of(const op_info& op) const { return census_.nodes_of(op); }
 

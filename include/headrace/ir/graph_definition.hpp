@@ -58,6 +58,14 @@ HEADRACE_INLINE void graph::erase(node& n) {
     n.owner = nullptr;  // who has collected it before can tell that it is gone
 }
 
+HEADRACE_INLINE void graph::renumber_if_sparse() {
+    if (next_id_ > 2 * size_) {
+        next_id_ = 0;
+        for (node& n : nodes_alone()) n.id = next_id_++;
+    }
+    for (graph& region : regions()) region.renumber_if_sparse();
+}
+
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
     if (to.annotations == nullptr && all_inherited(from.annotations)) {
         to.annotations = from.annotations;
