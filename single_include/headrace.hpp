@@ -4991,7 +4991,7 @@ struct alignas(64) node {
     result_slot* results = nullptr;
     edge* operands = nullptr;
     edge* first_use = nullptr;
-    std::uint32_t id = 0;  ///< unique in the graph, in order of creation
+    std::uint32_t id = 0;  ///< unique in the graph; see graph::tidy
     std::uint32_t result_count = 0;
     std::uint32_t operand_count = 0;
     std::int32_t ahead = 0;  ///< where another lies that comes some way after it; see noted_ahead
@@ -9953,6 +9953,11 @@ public:
     [[nodiscard]] std::size_t size() const { return size_; }
     /// All ids of nodes are below this.
     [[nodiscard]] std::uint32_t id_bound() const { return next_id_; }
+    /// Makes walks over this graph and its regions fast again, where many nodes are others than when that was
+    /// done last: what lies ahead of each is noted, and ids are numbered anew, in execution order, so that
+    /// tables by id are as long as the graph and read from begin to end. Pipelines do so after each pass: ids do
+    /// not outlast one.
+    void tidy();
     [[nodiscard]] const headrace::census& census() const { return census_; }
     [[nodiscard]] auto nodes_of(const op_info& op) const { return census_.nodes_of(op); }
 
@@ -10005,6 +10010,7 @@ public:
     void reorder(std::span<node* const> order) {
         first_ = last_ = nullptr;
         size_ = 0;
+        changes_ = 0;
         for (std::size_t i = 0; i != order.size(); ++i) {
             prefetch_after(i, order.size(), [&](std::size_t at) { return order[at]; });
             link(*order[i], nullptr);
@@ -10152,6 +10158,13 @@ private:
         (n.previous == nullptr ? first_ : n.previous->next) = n.next;
         (n.next == nullptr ? last_ : n.next->previous) = n.previous;
         --size_;
+        ++changes_;
+    }
+    // For a node that a walk from the first to the last meets as the `position`-th.
+    void note_for_those_behind(node& n, std::size_t position) {
+        node*& behind = met_[position % met_.size()];
+        if (behind != nullptr) note_ahead(*behind, &n);
+        behind = &n;
     }
     void link(node& n, node* before) {
         n.next = before;
@@ -10160,10 +10173,9 @@ private:
         (before == nullptr ? last_ : before->previous) = &n;
         if (before != nullptr) {
             note_ahead(n, noted_ahead(*before));
+            ++changes_;
         } else {
-            node*& behind = appended_[size_ % appended_.size()];
-            if (behind != nullptr) note_ahead(*behind, &n);
-            behind = &n;
+            note_for_those_behind(n, size_);
         }
         ++size_;
     }
@@ -10174,8 +10186,9 @@ private:
     meta_table metas_;  // the outermost graph's is used
     node* first_ = nullptr;
     node* last_ = nullptr;
-    std::array<node*, 32> appended_{};  // the last ones that were
+    std::array<node*, 32> met_{};  // the last ones that note_for_those_behind was told of
     std::size_t size_ = 0;
+    std::size_t changes_ = 0;  // of the order, since it was tidied
     std::uint32_t next_id_ = 0;
     std::uint64_t data_bytes_ = 0;
     target_spec target_{};
@@ -10238,6 +10251,18 @@ HEADRACE_INLINE void graph::erase(node& n) {
     census_.remove(n);
     unlink(n);
     n.owner = nullptr;  // who has collected it before can tell that it is gone
+}
+
+HEADRACE_INLINE void graph::tidy() {
+    if (2 * changes_ > size_ || next_id_ > 2 * size_) {
+        next_id_ = 0;
+        for (node& n : nodes_alone()) {
+            note_for_those_behind(n, next_id_);
+            n.id = next_id_++;
+        }
+        changes_ = 0;
+    }
+    for (graph& region : regions()) region.tidy();
 }
 
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {
@@ -14819,6 +14844,7 @@ private:
         const std::uint64_t begin = options.clock == nullptr ? 0 : options.clock();
         HEADRACE_TRY(counts, step.run(g, context, options.driver));
         record.nodes = counts;
+        g.tidy();
         if (options.clock != nullptr) record.nanoseconds = options.clock() - begin;
         if (options.after_pass == nullptr) return {};
         return options.after_pass(options.observer, record, g);

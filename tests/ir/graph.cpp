@@ -166,6 +166,29 @@ TEST_CASE("what lies ahead is noted when nodes are added, put between others or 
     CHECK(met == nodes.size());
 }
 
+TEST_CASE("a graph is tidied once half of its nodes are others, with its regions") {
+    graph g;
+    graph& region = g.create_region();
+    for (graph* some : {&g, &region}) {
+        for (int i = 0; i != 80; ++i) some->create<builtin::placeholder>({});
+    }
+    for (int i = 0; i != 20; ++i) g.create<builtin::placeholder>({}, g.first());
+    g.tidy();
+    CHECK(g.first()->id == 99);  // too few
+    for (int i = 0; i != 100; ++i) g.create<builtin::placeholder>({}, g.first());
+    for (int i = 0; i != 40; ++i) region.erase(*region.last());
+    g.tidy();
+    for (graph* some : {&g, &region}) {
+        std::vector<const node*> order;
+        for (const node& n : some->nodes()) {
+            CHECK(n.id == order.size());
+            order.push_back(&n);
+        }
+        CHECK(some->id_bound() == order.size());
+        CHECK(noted_ahead(*order[0]) == order[32]);
+    }
+}
+
 TEST_CASE("results, arguments and operands lie in one block") {
     graph g;
     const value x = g.create<builtin::placeholder>({}).result();

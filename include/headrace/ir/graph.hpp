@@ -45,10 +45,11 @@ public:
     [[nodiscard]] std::size_t size() const { return size_; }
     /// All ids of nodes are below this.
     [[nodiscard]] std::uint32_t id_bound() const { return next_id_; }
-    /// Numbers the nodes of this graph and its regions anew, in execution order, where most ids are those of
-    /// erased nodes: tables by id are then as long as the graph, and walks read them from begin to end.
-    /// Pipelines do so after each pass, so that ids do not outlast one.
-    void renumber_if_sparse();
+    /// Makes walks over this graph and its regions fast again, where many nodes are others than when that was
+    /// done last: what lies ahead of each is noted, and ids are numbered anew, in execution order, so that
+    /// tables by id are as long as the graph and read from begin to end. Pipelines do so after each pass: ids do
+    /// not outlast one.
+    void tidy();
     [[nodiscard]] const headrace::census& census() const { return census_; }
     [[nodiscard]] auto nodes_of(const op_info& op) const { return census_.nodes_of(op); }
 
@@ -101,6 +102,7 @@ public:
     void reorder(std::span<node* const> order) {
         first_ = last_ = nullptr;
         size_ = 0;
+        changes_ = 0;
         for (std::size_t i = 0; i != order.size(); ++i) {
             prefetch_after(i, order.size(), [&](std::size_t at) { return order[at]; });
             link(*order[i], nullptr);
@@ -248,6 +250,13 @@ private:
         (n.previous == nullptr ? first_ : n.previous->next) = n.next;
         (n.next == nullptr ? last_ : n.next->previous) = n.previous;
         --size_;
+        ++changes_;
+    }
+    // For a node that a walk from the first to the last meets as the `position`-th.
+    void note_for_those_behind(node& n, std::size_t position) {
+        node*& behind = met_[position % met_.size()];
+        if (behind != nullptr) note_ahead(*behind, &n);
+        behind = &n;
     }
     void link(node& n, node* before) {
         n.next = before;
@@ -256,10 +265,9 @@ private:
         (before == nullptr ? last_ : before->previous) = &n;
         if (before != nullptr) {
             note_ahead(n, noted_ahead(*before));
+            ++changes_;
         } else {
-            node*& behind = appended_[size_ % appended_.size()];
-            if (behind != nullptr) note_ahead(*behind, &n);
-            behind = &n;
+            note_for_those_behind(n, size_);
         }
         ++size_;
     }
@@ -270,8 +278,9 @@ private:
     meta_table metas_;  // the outermost graph's is used
     node* first_ = nullptr;
     node* last_ = nullptr;
-    std::array<node*, 32> appended_{};  // the last ones that were
+    std::array<node*, 32> met_{};  // the last ones that note_for_those_behind was told of
     std::size_t size_ = 0;
+    std::size_t changes_ = 0;  // of the order, since it was tidied
     std::uint32_t next_id_ = 0;
     std::uint64_t data_bytes_ = 0;
     target_spec target_{};

@@ -58,12 +58,16 @@ HEADRACE_INLINE void graph::erase(node& n) {
     n.owner = nullptr;  // who has collected it before can tell that it is gone
 }
 
-HEADRACE_INLINE void graph::renumber_if_sparse() {
-    if (next_id_ > 2 * size_) {
+HEADRACE_INLINE void graph::tidy() {
+    if (2 * changes_ > size_ || next_id_ > 2 * size_) {
         next_id_ = 0;
-        for (node& n : nodes_alone()) n.id = next_id_++;
+        for (node& n : nodes_alone()) {
+            note_for_those_behind(n, next_id_);
+            n.id = next_id_++;
+        }
+        changes_ = 0;
     }
-    for (graph& region : regions()) region.renumber_if_sparse();
+    for (graph& region : regions()) region.tidy();
 }
 
 HEADRACE_INLINE void graph::inherit_annotations(node& to, const node& from) {

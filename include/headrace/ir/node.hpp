@@ -128,7 +128,7 @@ struct alignas(64) node {
     result_slot* results = nullptr;
     edge* operands = nullptr;
     edge* first_use = nullptr;
-    std::uint32_t id = 0;  ///< unique in the graph; see graph::renumber_if_sparse
+    std::uint32_t id = 0;  ///< unique in the graph; see graph::tidy
     std::uint32_t result_count = 0;
     std::uint32_t operand_count = 0;
     std::int32_t ahead = 0;  ///< where another lies that comes some way after it; see noted_ahead
