@@ -47,8 +47,8 @@ public:
     [[nodiscard]] std::uint32_t id_bound() const { return next_id_; }
     /// Makes walks over this graph and its regions fast again, where many nodes are others than when that was
     /// done last: what lies ahead of each is noted, and ids are numbered anew, in execution order, so that
-    /// tables by id are as long as the graph and read from begin to end. Pipelines do so after each pass: ids do
-    /// not outlast one.
+    /// tables by id are as long as the graph and read from begin to end. Pipelines do so after each pass: ids
+    /// do not outlast one.
     void tidy();
     [[nodiscard]] const headrace::census& census() const { return census_; }
     [[nodiscard]] auto nodes_of(const op_info& op) const { return census_.nodes_of(op); }
