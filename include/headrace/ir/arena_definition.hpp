@@ -34,7 +34,8 @@ inline void populate([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     const std::uintptr_t first = (begin + page - 1) / page * page;
     const std::uintptr_t end = (begin + bytes) / page * page;
-    madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);  // or not: it only saves time
+    // If it is refused, pages come one after the other.
+    madvise(static_cast<std::byte*>(memory) + (first - begin), end - first, MADV_POPULATE_WRITE);
 #endif
 }
 
