@@ -4848,6 +4848,11 @@ struct tensor_meta {
     }
 };
 
+/// Are metadata equal, dim orders included, which == leaves out?
+[[nodiscard]] constexpr bool same_val(const tensor_meta& a, const tensor_meta& b) {
+    return a == b && a.dim_order == b.dim_order;
+}
+
 /// Are metadata equal that may both be missing?
 [[nodiscard]] constexpr bool same_meta(const tensor_meta* a, const tensor_meta* b) {
     return a == b || (a != nullptr && b != nullptr && *a == *b);
@@ -9868,12 +9873,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The comparison of tensor_meta leaves dim orders out.
-[[nodiscard]] inline bool same_layout(const tensor_meta& a, const tensor_meta& b) {
-    return a == b && a.dim_order == b.dim_order;
-}
-
-[[nodiscard]] inline std::uint64_t hash_with_layout(const tensor_meta& meta) {
+[[nodiscard]] inline std::uint64_t hash_of_val(const tensor_meta& meta) {
     std::uint64_t hash = static_cast<std::uint64_t>(meta.dtype);
     const auto add = [&](std::int64_t number) {
         hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15U;
@@ -9893,9 +9893,9 @@ namespace detail {
 }  // namespace detail
 
 HEADRACE_INLINE const tensor_meta* meta_table::find_or_add(const tensor_meta& meta) {
-    if (last_ != nullptr && detail::same_layout(*last_, meta)) return last_;
+    if (last_ != nullptr && same_val(*last_, meta)) return last_;
     if (2 * (size_ + 1) > capacity_) grow();
-    const std::uint64_t hash = detail::hash_with_layout(meta);
+    const std::uint64_t hash = detail::hash_of_val(meta);
     slot& s = slot_of(hash, meta);
     if (s.meta == nullptr) {
         tensor_meta owned = meta;
@@ -9910,7 +9910,7 @@ HEADRACE_INLINE const tensor_meta* meta_table::find_or_add(const tensor_meta& me
 HEADRACE_INLINE meta_table::slot& meta_table::slot_of(std::uint64_t hash, const tensor_meta& meta) {
     return slots_[find_slot(capacity_, hash, [&](std::size_t at) {
         const slot& s = slots_[at];
-        return s.meta == nullptr || (s.hash == hash && detail::same_layout(*s.meta, meta));
+        return s.meta == nullptr || (s.hash == hash && same_val(*s.meta, meta));
     })];
 }
 
@@ -14083,10 +14083,7 @@ inline void erase_unused_between(graph& g, const node* before, node& n, bool kee
     for (node* made = n.previous; made != before;) {
         node* previous = made->previous;
         const bool needed = keep_interface && (is<builtin::placeholder>(*made) || is<builtin::output>(*made));
-        if (made->first_use == nullptr && !needed) {
-            g.erase(*made);
-            made->owner = nullptr;
-        }
+        if (made->first_use == nullptr && !needed) g.erase(*made);
         made = previous;
     }
 }
@@ -14162,11 +14159,6 @@ private:
         } else {
             erase_dead(g, n, with.size() == 1 && with[0] ? with[0].producer : nullptr);
         }
-    }
-
-protected:
-    [[nodiscard]] static bool same_val(const tensor_meta& a, const tensor_meta& b) {
-        return a == b && a.dim_order == b.dim_order;
     }
 };
 

@@ -17,12 +17,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The comparison of tensor_meta leaves dim orders out.
-[[nodiscard]] inline bool same_layout(const tensor_meta& a, const tensor_meta& b) {
-    return a == b && a.dim_order == b.dim_order;
-}
-
-[[nodiscard]] inline std::uint64_t hash_with_layout(const tensor_meta& meta) {
+[[nodiscard]] inline std::uint64_t hash_of_val(const tensor_meta& meta) {
     std::uint64_t hash = static_cast<std::uint64_t>(meta.dtype);
     const auto add = [&](std::int64_t number) {
         hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15U;
@@ -42,9 +37,9 @@ namespace detail {
 }  // namespace detail
 
 HEADRACE_INLINE const tensor_meta* meta_table::find_or_add(const tensor_meta& meta) {
-    if (last_ != nullptr && detail::same_layout(*last_, meta)) return last_;
+    if (last_ != nullptr && same_val(*last_, meta)) return last_;
     if (2 * (size_ + 1) > capacity_) grow();
-    const std::uint64_t hash = detail::hash_with_layout(meta);
+    const std::uint64_t hash = detail::hash_of_val(meta);
     slot& s = slot_of(hash, meta);
     if (s.meta == nullptr) {
         tensor_meta owned = meta;
@@ -59,7 +54,7 @@ HEADRACE_INLINE const tensor_meta* meta_table::find_or_add(const tensor_meta& me
 HEADRACE_INLINE meta_table::slot& meta_table::slot_of(std::uint64_t hash, const tensor_meta& meta) {
     return slots_[find_slot(capacity_, hash, [&](std::size_t at) {
         const slot& s = slots_[at];
-        return s.meta == nullptr || (s.hash == hash && detail::same_layout(*s.meta, meta));
+        return s.meta == nullptr || (s.hash == hash && same_val(*s.meta, meta));
     })];
 }
 

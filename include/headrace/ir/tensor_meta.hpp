@@ -44,6 +44,11 @@ struct tensor_meta {
     }
 };
 
+/// Are metadata equal, dim orders included, which == leaves out?
+[[nodiscard]] constexpr bool same_val(const tensor_meta& a, const tensor_meta& b) {
+    return a == b && a.dim_order == b.dim_order;
+}
+
 /// Are metadata equal that may both be missing?
 [[nodiscard]] constexpr bool same_meta(const tensor_meta* a, const tensor_meta* b) {
     return a == b || (a != nullptr && b != nullptr && *a == *b);

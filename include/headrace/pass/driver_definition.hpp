@@ -49,10 +49,7 @@ inline void erase_unused_between(graph& g, const node* before, node& n, bool kee
     for (node* made = n.previous; made != before;) {
         node* previous = made->previous;
         const bool needed = keep_interface && (is<builtin::placeholder>(*made) || is<builtin::output>(*made));
-        if (made->first_use == nullptr && !needed) {
-            g.erase(*made);
-            made->owner = nullptr;
-        }
+        if (made->first_use == nullptr && !needed) g.erase(*made);
         made = previous;
     }
 }
@@ -128,11 +125,6 @@ private:
         } else {
             erase_dead(g, n, with.size() == 1 && with[0] ? with[0].producer : nullptr);
         }
-    }
-
-protected:
-    [[nodiscard]] static bool same_val(const tensor_meta& a, const tensor_meta& b) {
-        return a == b && a.dim_order == b.dim_order;
     }
 };
 
