@@ -11,6 +11,9 @@
 
 namespace headrace {
 
+/// A hash of what same_val compares.
+[[nodiscard]] std::uint64_t hash_of_val(const tensor_meta& meta);
+
 /// The metadata of a graph's values. A network has many values and few types: each is kept once, so that
 /// those that a walk reads stay in the processor's caches even if the graph does not.
 class meta_table {

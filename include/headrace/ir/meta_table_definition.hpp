@@ -15,9 +15,7 @@
 
 namespace headrace {
 
-namespace detail {
-
-[[nodiscard]] inline std::uint64_t hash_of_val(const tensor_meta& meta) {
+HEADRACE_INLINE std::uint64_t hash_of_val(const tensor_meta& meta) {
     std::uint64_t hash = static_cast<std::uint64_t>(meta.dtype);
     const auto add = [&](std::int64_t number) {
         hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15U;
@@ -29,6 +27,8 @@ namespace detail {
     return hash;
 }
 
+namespace detail {
+
 [[nodiscard]] inline std::span<const std::int64_t> copy_of(std::pmr::memory_resource& memory,
                                                            std::span<const std::int64_t> items) {
     return {copy_array(memory, items.data(), items.size()), items.size()};
@@ -39,7 +39,7 @@ namespace detail {
 HEADRACE_INLINE const tensor_meta* meta_table::find_or_add(const tensor_meta& meta) {
     if (last_ != nullptr && same_val(*last_, meta)) return last_;
     if (2 * (size_ + 1) > capacity_) grow();
-    const std::uint64_t hash = detail::hash_of_val(meta);
+    const std::uint64_t hash = hash_of_val(meta);
     slot& s = slot_of(hash, meta);
     if (s.meta == nullptr) {
         tensor_meta owned = meta;

@@ -138,6 +138,7 @@ struct alignas(64) node {
     node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op
     node* next_of_op = nullptr;
     annotation* annotations = nullptr;
+    std::uint64_t position = 0;  ///< in the execution order, with gaps; see graph::is_before
 
     [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }

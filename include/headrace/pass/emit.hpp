@@ -3,6 +3,9 @@
 #ifndef HEADRACE_PASS_EMIT_HPP
 #define HEADRACE_PASS_EMIT_HPP
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <memory_resource>
@@ -16,6 +19,7 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/op/reflect.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
@@ -84,6 +88,7 @@ private:
     inference inference_;
     bool failed_ = false;
     std::int64_t made_ = 0;
+    std::array<node*, 64> shared_{};  // nodes without operands that were made, by hash
 };
 
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
@@ -159,7 +164,7 @@ public:
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape,
                       function_ref<scalar(std::size_t)> number);
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
-    /// rank.
+    /// rank. The run of a pass shares them, as far as they are made in the order of their users.
     value splat(scalar number, headrace::dtype type, std::size_t rank);
     value splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape);
 
@@ -172,6 +177,15 @@ protected:
     /// A node of an op that is known only at run time, with `results` results, whose metadata the context
     /// infers.
     node* add(const op_info& op, const void* arguments, std::size_t results);
+
+    /// A node that `find_shared` will find.
+    value share(value v, std::uint64_t hash) {
+        if (v) shared_slot(hash) = v.producer;
+        return v;
+    }
+    /// A node with these arguments that this run of the pass has shared, if it lies before new ones; else
+    /// null.
+    node* find_shared(const op_info& op, const void* arguments, std::uint64_t hash);
 
     /// Whose annotations nodes inherit; the node that is being rewritten, at first.
     [[nodiscard]] node*& current_node() { return at_->current_; }
@@ -190,6 +204,14 @@ private:
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     // Is called before each node is made, and counts them.
     bool operands_sound(const op_info& op, const void* arguments);
+    node*& shared_slot(std::uint64_t hash) {
+        return at_->shared_[(hash ^ (hash >> 32U)) % at_->shared_.size()];
+    }
+    // Was it made, and not erased, and does it lie before new nodes?
+    bool is_in_reach(const node* shared) const {
+        return shared != nullptr && shared->owner == at_->graph_ &&
+               (at_->before_ == nullptr || graph::is_before(*shared, *at_->before_));
+    }
 
     emission* at_;
 };
@@ -306,6 +328,14 @@ public:
         } else {
             return {};
         }
+    }
+    /// The same for an op without operands, of which the run of a pass makes as few nodes as it needs: a
+    /// network has few shapes, and all passes to come pay for each node.
+    template <op_tag Op>
+    value make_shared(const args<Op>& a) {
+        const std::uint64_t hash = hash_arguments(info_of<Op>, &a);
+        if (node* const made = this->find_shared(info_of<Op>, &a, hash)) return made->result();
+        return this->share(make<Op>(a), hash);
     }
     /// The node itself, for ops of several results; null after a failure.
     template <op_tag Op>

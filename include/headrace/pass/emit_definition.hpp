@@ -212,10 +212,25 @@ HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
     if (!may_store(element_count(shape), type)) return {};
     std::byte element[8]{};
     detail::store_element(number, type, element);
-    return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
-        const std::size_t size = traits_of(type).bits / 8U;
+    const tensor_meta meta{type, int_list(shape), {}};
+    const std::size_t size = traits_of(type).bits / 8U;
+    const std::uint64_t hash = hash_of_val(meta) ^ std::bit_cast<std::uint64_t>(element);
+    node* const made = shared_slot(hash);
+    if (is_in_reach(made) && is<builtin::constant>(*made) && same_val(*made->results[0].meta, meta) &&
+        element_count(shape) != 0 &&
+        std::memcmp(args_of<builtin::constant>(*made).data.bytes, element, size) == 0) {
+        return made->result();
+    }
+    const auto fill = [&](std::span<std::byte> data) {
         for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
-    });
+    };
+    return share(constant(meta, fill), hash);
+}
+
+HEADRACE_INLINE node* emitter::find_shared(const op_info& op, const void* arguments, std::uint64_t hash) {
+    node* const made = shared_slot(hash);
+    const bool same = is_in_reach(made) && made->op == &op && equal_arguments(op, made->arguments, arguments);
+    return same && !failed() ? made : nullptr;
 }
 
 }  // namespace headrace

@@ -25,7 +25,7 @@ namespace headrace::build {
 using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
 
 inline value const_shape(emit<ops<tosa::const_shape>> e, sizes values) {
-    return e.make<tosa::const_shape>({.values = int_list(values)});
+    return e.make_shared<tosa::const_shape>({.values = int_list(values)});
 }
 
 inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
