@@ -56,6 +56,28 @@ inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 16;
 inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
 inline constexpr std::uint64_t max_data_bytes = std::uint64_t{1} << 32;      ///< of all that a graph owns
 
+/// Nodes without operands that a run of a pass shares, by hash. Of those that fall on one place, the two made
+/// last are kept.
+class shared_nodes {
+public:
+    template <class IsWanted>
+    [[nodiscard]] node* find(std::uint64_t hash, IsWanted&& is_wanted) const {
+        for (node* n : places_[place_of(hash)]) {
+            if (n != nullptr && is_wanted(*n)) return n;
+        }
+        return nullptr;
+    }
+    void keep(std::uint64_t hash, node* n) {
+        auto& [last, one_before] = places_[place_of(hash)];
+        one_before = last;
+        last = n;
+    }
+
+private:
+    [[nodiscard]] static std::size_t place_of(std::uint64_t hash) { return hash * 0x9e3779b97f4a7c15U >> 59U; }
+    std::array<std::array<node*, 2>, 32> places_{};
+};
+
 /// What is made for one node that a pass rewrites: where it stands, and whether it has failed. Emitters are
 /// handles of it.
 class emission {
@@ -88,7 +110,7 @@ private:
     inference inference_;
     bool failed_ = false;
     std::int64_t made_ = 0;
-    std::array<node*, 64> shared_{};  // nodes without operands that were made, by hash
+    shared_nodes shared_;
 };
 
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
@@ -180,7 +202,7 @@ protected:
 
     /// A node that `find_shared` will find.
     value share(value v, std::uint64_t hash) {
-        if (v) shared_slot(hash) = v.producer;
+        if (v) at_->shared_.keep(hash, v.producer);
         return v;
     }
     /// A node with these arguments that this run of the pass has shared, if it lies before new ones; else
@@ -204,13 +226,10 @@ private:
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     // Is called before each node is made, and counts them.
     bool operands_sound(const op_info& op, const void* arguments);
-    node*& shared_slot(std::uint64_t hash) {
-        return at_->shared_[(hash ^ (hash >> 32U)) % at_->shared_.size()];
-    }
-    // Was it made, and not erased, and does it lie before new nodes?
-    bool is_in_reach(const node* shared) const {
-        return shared != nullptr && shared->owner == at_->graph_ &&
-               (at_->before_ == nullptr || graph::is_before(*shared, *at_->before_));
+    // Is it still there, and does it lie before new nodes?
+    bool is_in_reach(const node& shared) const {
+        return shared.owner == at_->graph_ &&
+               (at_->before_ == nullptr || graph::is_before(shared, *at_->before_));
     }
 
     emission* at_;

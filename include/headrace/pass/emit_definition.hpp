@@ -215,12 +215,12 @@ HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
     const tensor_meta meta{type, int_list(shape), {}};
     const std::size_t size = traits_of(type).bits / 8U;
     const std::uint64_t hash = hash_of_val(meta) ^ std::bit_cast<std::uint64_t>(element);
-    node* const made = shared_slot(hash);
-    if (is_in_reach(made) && is<builtin::constant>(*made) && same_val(*made->results[0].meta, meta) &&
-        element_count(shape) != 0 &&
-        std::memcmp(args_of<builtin::constant>(*made).data.bytes, element, size) == 0) {
-        return made->result();
-    }
+    node* const made = at_->shared_.find(hash, [&](const node& n) {
+        return is<builtin::constant>(n) && same_val(*n.results[0].meta, meta) && is_in_reach(n) &&
+               element_count(shape) != 0 &&
+               std::memcmp(args_of<builtin::constant>(n).data.bytes, element, size) == 0;
+    });
+    if (made != nullptr) return made->result();
     const auto fill = [&](std::span<std::byte> data) {
         for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
     };
@@ -228,9 +228,10 @@ HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
 }
 
 HEADRACE_INLINE node* emitter::find_shared(const op_info& op, const void* arguments, std::uint64_t hash) {
-    node* const made = shared_slot(hash);
-    const bool same = is_in_reach(made) && made->op == &op && equal_arguments(op, made->arguments, arguments);
-    return same && !failed() ? made : nullptr;
+    if (failed()) return nullptr;
+    return at_->shared_.find(hash, [&](const node& n) {
+        return n.op == &op && equal_arguments(op, n.arguments, arguments) && is_in_reach(n);
+    });
 }
 
 }  // namespace headrace

@@ -111,8 +111,8 @@ private:
             return known_.emplace_back(computed{&n});
         }
 
-        // A large constant in another shape or order becomes a view of the same bytes, so that a model with
-        // gigabytes of weights needs no copy of them.
+        // A constant in another shape becomes a view of the same bytes, as does a large one in another order,
+        // so that a model with gigabytes of weights needs no copy of them.
         std::size_t view_moved_constants() {
             pmr_vector<node*> viewed;
             // A RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view.
@@ -140,18 +140,19 @@ private:
             const std::byte* bytes;
             shape_builder strides;  // none: row-major
         };
-        // What a RESHAPE or TRANSPOSE makes of a large constant; nothing for other nodes.
+        // What a RESHAPE makes of a constant, or a TRANSPOSE of a large one; nothing for other nodes.
         template <class Op>
         static std::optional<constant_view> view_of(const node& n) {
             const value from = n.operand(0);
             const auto* constant = match<builtin::constant>(from);
-            if (constant == nullptr || !has_metadata(n) || bytes_of(n) <= small) return std::nullopt;
+            if (constant == nullptr || !has_metadata(n)) return std::nullopt;
             if (traits_of(n.results[0].meta->dtype).bits % 8 != 0) return std::nullopt;
             const tensor_data& data = constant->data;
             constant_view view{data.bytes, {}};
             if constexpr (std::is_same_v<Op, tosa::reshape>) {
                 return data.strides.empty() ? std::optional(view) : std::nullopt;
             } else {
+                if (bytes_of(n) <= small) return std::nullopt;
                 const shape_builder strides = strides_of(data, meta_of(from)->shape);
                 for (const std::int64_t axis : args_of<Op>(n).perms)
                     view.strides.push_back(strides[static_cast<std::size_t>(axis)]);
