@@ -97,8 +97,20 @@ private:
         const std::string_view origin = origin_of(n);
         if (origin.empty() || n.result_count == 0) return;
         const int rank = n.name() == origin ? 2 : n.op->has(trait::reshaping | trait::permuting) ? 0 : 1;
-        candidate& known = *principals_.try_emplace(origin, {&n, rank}).first;
-        if (rank >= known.rank) known = {&n, rank};
+        // Nodes of one origin mostly lie together.
+        if (last_ == nullptr || origin.data() != last_origin_.data() || origin.size() != last_origin_.size()) {
+            last_ = principals_.try_emplace(origin, {&n, rank}).first;
+            last_origin_ = origin;
+        }
+        if (rank >= last_->rank) *last_ = {&n, rank};
+    }
+    // The operator that is called as that exported node.
+    [[nodiscard]] const candidate* principal_of(std::string_view origin) {
+        if (last_ == nullptr || origin.data() != last_origin_.data() || origin.size() != last_origin_.size()) {
+            last_ = principals_.find(origin);
+            last_origin_ = origin;
+        }
+        return last_;
     }
 
     // What is given lives until the next one is asked for.
@@ -106,7 +118,7 @@ private:
         const node& n = *v.producer;
         if (const auto& own = n.results[v.result].name; !own.empty()) return own;
         const std::string_view origin = origin_of(n);
-        const candidate* principal = origin.empty() ? nullptr : principals_.find(origin);
+        const candidate* principal = origin.empty() ? nullptr : principal_of(origin);
         if (!origin.empty() && (principal == nullptr || principal->which == &n)) return origin;
         wanted_ = origin;
         if (!origin.empty()) wanted_ += '.';
@@ -116,7 +128,11 @@ private:
 
     [[nodiscard]] bool has_name(value v) const { return given_[index(v)].data() != nullptr; }
     void give(value v) {
-        if (!has_name(v)) given_[index(v)] = names_.make(wanted(v));
+        if (!has_name(v)) give(v, wanted(v));
+    }
+    void give(value v, std::string_view base) {
+        given_[index(v)] = names_.make(base);
+        ++given_count_;
     }
 
     // Inputs and outputs are first, so that no other value takes the names that the program gave them;
@@ -129,6 +145,7 @@ private:
             for (std::uint32_t i = 0; i != n.result_count; ++i) give(n.result(i));
             name_constants(n);
         }
+        if (given_count_ == given_.size()) return;
         for (node& n : region_.nodes()) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) give(n.result(i));
         }
@@ -148,7 +165,7 @@ private:
             const bool says_which = v.producer->name().empty() && n.result_count != 0 && !fields[k].empty();
             if (says_which) {
                 ((wanted_ = given_[index(n, 0)]) += '.') += fields[k];
-                given_[index(v)] = names_.make(wanted_);
+                give(v, wanted_);
             } else {
                 give(v);
             }
@@ -159,7 +176,10 @@ private:
     unique_names& names_;
     pmr_vector<std::size_t> first_value_;  // by node id, into `given_`
     pmr_vector<std::string_view> given_;   // null until then
+    std::size_t given_count_ = 0;
     name_table<candidate> principals_;     // by the exported node's name
+    std::string_view last_origin_;         // what was looked up there, and found
+    candidate* last_ = nullptr;
     std::pmr::string wanted_;
 };
 

@@ -3,7 +3,9 @@
 #ifndef HEADRACE_IR_CENSUS_HPP
 #define HEADRACE_IR_CENSUS_HPP
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory_resource>
 #include <span>
 
@@ -11,6 +13,66 @@
 #include <headrace/op/op_set.hpp>
 
 namespace headrace {
+
+/// The nodes of one op in a graph, in the order in which they were created. Nodes may be erased and created
+/// while they are gone through.
+class nodes_of_op {
+public:
+    /// Places of nodes; those of erased nodes are empty, but for the first.
+    struct places {
+        node** nodes = nullptr;
+        std::uint32_t first = 0;
+        std::uint32_t end = 0;
+        std::uint32_t capacity = 0;
+    };
+
+    class iterator {
+    public:
+        using value_type = node;
+        using difference_type = std::ptrdiff_t;
+        using pointer = node*;
+        using reference = node&;
+        using iterator_category = std::forward_iterator_tag;
+
+        iterator() = default;
+        explicit iterator(const places& in) : in_(&in), at_(in.first) { skip_erased(); }
+        node& operator*() const { return *node_; }
+        node* operator->() const { return node_; }
+        iterator& operator++() {
+            ++at_;
+            skip_erased();
+            return *this;
+        }
+        iterator operator++(int) {
+            iterator before = *this;
+            ++*this;
+            return before;
+        }
+        friend bool operator==(const iterator& a, const iterator& b) { return a.node_ == b.node_; }
+
+    private:
+        void skip_erased() {
+            constexpr std::uint32_t distance = 8;
+            node_ = nullptr;
+            for (; at_ < in_->end && node_ == nullptr; at_ += node_ == nullptr) {
+                node_ = in_->nodes[at_];
+                if (at_ + distance < in_->end) __builtin_prefetch(in_->nodes[at_ + distance]);
+            }
+        }
+
+        const places* in_ = nullptr;
+        std::uint32_t at_ = 0;
+        node* node_ = nullptr;
+    };
+
+    explicit nodes_of_op(const places* in) : in_(in) {}
+    [[nodiscard]] iterator begin() const { return in_ == nullptr ? iterator() : iterator(*in_); }
+    [[nodiscard]] iterator end() const { return iterator(); }
+    [[nodiscard]] bool empty() const { return begin() == end(); }
+
+private:
+    const places* in_;
+};
 
 /// Kept true by every insertion and removal, so that asking which ops a graph has never visits its nodes.
 /// Nodes of nested regions count as present, too: a pass must run if only a loop's body has its targets.
@@ -24,10 +86,9 @@ public:
         return d == nullptr ? 0 : d->ops[op.index].count;
     }
 
-    /// Those nodes, in the order in which they were created.
-    [[nodiscard]] auto nodes_of(const op_info& op) const {
+    [[nodiscard]] headrace::nodes_of_op nodes_of(const op_info& op) const {
         const entry* d = find(*op.dialect);
-        return intrusive_range<node, &node::next_of_op>(d == nullptr ? nullptr : d->ops[op.index].first);
+        return headrace::nodes_of_op(d == nullptr ? nullptr : &d->ops[op.index].listed);
     }
 
     /// One bit for each op of a dialect that occurs here or in a nested region; empty if none does.
@@ -39,6 +100,8 @@ public:
 
     void insert(node& n);
     void remove(node& n);
+    /// Drops the places of erased nodes where they are the most. No list may be gone through meanwhile.
+    void tidy();
 
     /// The census that also counts this one's nodes as present: that of the graph around a region.
     void set_parent(census* parent) { parent_ = parent; }
@@ -48,15 +111,15 @@ public:
     void for_each(F&& f) const {
         for (const entry& d : std::span(entries_, size_)) {
             for (std::size_t i = 0; i != d.dialect->op_count; ++i) {
-                if (d.ops[i].first != nullptr) f(*d.ops[i].first->op, std::size_t{d.ops[i].count});
+                const bucket& b = d.ops[i];
+                if (b.count != 0) f(*b.listed.nodes[b.listed.first]->op, std::size_t{b.count});
             }
         }
     }
 
 private:
     struct bucket {
-        node* first = nullptr;
-        node* last = nullptr;
+        nodes_of_op::places listed;
         std::uint32_t count = 0;
         std::uint32_t occurrences = 0;  // count, and those in nested regions
     };

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_IR_CENSUS_DEFINITION_HPP
 #define HEADRACE_IR_CENSUS_DEFINITION_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -16,20 +17,42 @@ namespace headrace {
 
 HEADRACE_INLINE void census::insert(node& n) {
     bucket& b = bucket_of(*n.op);
-    n.previous_of_op = b.last;
-    n.next_of_op = nullptr;
-    (b.last == nullptr ? b.first : b.last->next_of_op) = &n;
-    b.last = &n;
+    nodes_of_op::places& listed = b.listed;
+    if (listed.end == listed.capacity) {
+        listed.capacity = 2 * (listed.capacity + 2);
+        node** const more = make_array<node*>(*arena_, listed.capacity);
+        std::copy_n(listed.nodes, listed.end, more);
+        listed.nodes = more;
+    }
+    n.place_of_op = listed.end;
+    listed.nodes[listed.end++] = &n;
     ++b.count;
     mark(*n.op, 1);
 }
 
 HEADRACE_INLINE void census::remove(node& n) {
     bucket& b = bucket_of(*n.op);
-    (n.previous_of_op == nullptr ? b.first : n.previous_of_op->next_of_op) = n.next_of_op;
-    (n.next_of_op == nullptr ? b.last : n.next_of_op->previous_of_op) = n.previous_of_op;
+    nodes_of_op::places& listed = b.listed;
+    listed.nodes[n.place_of_op] = nullptr;
+    while (listed.first != listed.end && listed.nodes[listed.first] == nullptr) ++listed.first;
     --b.count;
     mark(*n.op, -1);
+}
+
+HEADRACE_INLINE void census::tidy() {
+    for (const entry& d : std::span(entries_, size_)) {
+        for (bucket& b : std::span(d.ops, d.dialect->op_count)) {
+            nodes_of_op::places& listed = b.listed;
+            if (2 * b.count >= listed.end) continue;
+            const std::span all(listed.nodes, listed.end);
+            listed.first = listed.end = 0;
+            for (node* n : all) {
+                if (n == nullptr) continue;
+                n->place_of_op = listed.end;
+                listed.nodes[listed.end++] = n;
+            }
+        }
+    }
 }
 
 HEADRACE_INLINE void census::grow() {

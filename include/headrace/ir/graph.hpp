@@ -55,7 +55,7 @@ public:
     /// do not outlast one.
     void tidy();
     [[nodiscard]] const headrace::census& census() const { return census_; }
-    [[nodiscard]] auto nodes_of(const op_info& op) const { return census_.nodes_of(op); }
+    [[nodiscard]] nodes_of_op nodes_of(const op_info& op) const { return census_.nodes_of(op); }
 
     /// Inputs in the order of the program's signature.
     [[nodiscard]] auto inputs() const { return nodes_of(info_of<builtin::placeholder>); }

@@ -66,6 +66,7 @@ HEADRACE_INLINE void graph::tidy() {
             n.id = next_id_++;
         }
         changes_ = 0;
+        census_.tidy();
     }
     for (graph& region : regions()) region.tidy();
 }

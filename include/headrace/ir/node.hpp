@@ -135,10 +135,9 @@ struct alignas(64) node {
     graph* owner = nullptr;
     edge* last_use = nullptr;
     node* previous = nullptr;
-    node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op
-    node* next_of_op = nullptr;
     annotation* annotations = nullptr;
-    std::uint64_t position = 0;  ///< in the execution order, with gaps; see graph::is_before
+    std::uint64_t position = 0;     ///< in the execution order, with gaps; see graph::is_before
+    std::uint32_t place_of_op = 0;  ///< in the census's list of the nodes of its op
 
     [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
@@ -187,6 +186,29 @@ void prefetch_after(std::size_t i, std::size_t count, NodeAt&& node_at) {
     if (i + distance < count) prefetch(*node_at(i + distance));
 }
 
+/// The same for who rewrites them: of each, all is read, of its operands the type, of its results the users.
+template <class NodeAt>
+void prefetch_to_rewrite(std::size_t i, std::size_t count, NodeAt&& node_at) {
+    constexpr std::size_t line = 64;
+    if (i + 8 < count) {
+        const node* const n = node_at(i + 8);
+        __builtin_prefetch(n);
+        __builtin_prefetch(reinterpret_cast<const std::byte*>(n) + line);
+    }
+    if (i + 4 < count) {
+        const node& n = *node_at(i + 4);
+        prefetch(n);
+        __builtin_prefetch(n.annotations);
+        __builtin_prefetch(n.first_use);
+    }
+    if (i + 2 < count) {
+        for (const edge& e : node_at(i + 2)->operand_edges()) __builtin_prefetch(e.source);
+    }
+    if (i + 1 < count) {
+        for (const edge& e : node_at(i + 1)->operand_edges()) __builtin_prefetch(e.source->results);
+    }
+}
+
 /// The nodes of a graph in execution order, those ahead prefetched, with `Parts` together with what they
 /// refer to. Erased nodes keep their memory, so that what lies ahead may be read whatever a pass does to the
 /// graph.
@@ -221,7 +243,7 @@ public:
         friend bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
 
     private:
-        static constexpr int distance = 4;
+        static constexpr int distance = 8;
 
         void fetch_parts() {
             if (ahead_ == nullptr) return;

@@ -161,7 +161,7 @@ private:
 
     result<void> rewrite_all(const found_nodes& found) {
         for (std::size_t i = 0; i != found.size(); ++i) {
-            prefetch_after(i, found.size(), [&](std::size_t at) { return found[at].target; });
+            prefetch_to_rewrite(i, found.size(), [&](std::size_t at) { return found[at].target; });
             const found_node& f = found[i];
             if (f.target->owner == nullptr) continue;  // it died with a node that was rewritten before
             HEADRACE_TRY(rewrite(*f.target, *f.by));
