@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <limits>
 #include <memory_resource>
 #include <new>
@@ -5003,9 +5004,9 @@ struct alignas(64) node {
     graph* owner = nullptr;
     edge* last_use = nullptr;
     node* previous = nullptr;
-    node* previous_of_op = nullptr;  ///< the census's list of the nodes of one op
-    node* next_of_op = nullptr;
     annotation* annotations = nullptr;
+    std::uint64_t position = 0;     ///< in the execution order, with gaps; see graph::is_before
+    std::uint32_t place_of_op = 0;  ///< in the census's list of the nodes of its op
 
     [[nodiscard]] std::span<const edge> operand_edges() const { return {operands, operand_count}; }
     [[nodiscard]] value operand(std::size_t i) const { return *operands[i].slot; }
@@ -5037,12 +5038,14 @@ inline void note_ahead(node& n, const node* later) {
     n.ahead = static_cast<std::int32_t>(steps) == steps ? static_cast<std::int32_t>(steps) : 0;
 }
 
-/// Asks the processor for what a node refers to, before it is read: in a graph that no cache holds, a pass
-/// waits for memory most of its time.
+inline constexpr std::size_t cache_line = 64;
+
+/// Asks the processor for the block of memory that a node refers to, from its results to its operands, before
+/// it is read: in a graph that no cache holds, a pass waits for memory most of its time.
 inline void prefetch(const node& n) {
-    __builtin_prefetch(n.arguments);
-    __builtin_prefetch(n.results);
-    __builtin_prefetch(n.operands);
+    const auto* const end = reinterpret_cast<const std::byte*>(n.operands + n.operand_count);
+    for (const auto* at = reinterpret_cast<const std::byte*>(n.results); at < end; at += cache_line)
+        __builtin_prefetch(at);
 }
 
 /// The same for who goes through many nodes: at the i-th, some of those after it are asked for. `node_at(i)`
@@ -5052,6 +5055,28 @@ void prefetch_after(std::size_t i, std::size_t count, NodeAt&& node_at) {
     constexpr std::size_t distance = 4;
     if (i + 2 * distance < count) __builtin_prefetch(node_at(i + 2 * distance));
     if (i + distance < count) prefetch(*node_at(i + distance));
+}
+
+/// The same for who rewrites them: of each, all is read, of its operands the type, of its results the users.
+template <class NodeAt>
+void prefetch_to_rewrite(std::size_t i, std::size_t count, NodeAt&& node_at) {
+    if (i + 8 < count) {
+        const node* const n = node_at(i + 8);
+        __builtin_prefetch(n);
+        __builtin_prefetch(reinterpret_cast<const std::byte*>(n) + cache_line);
+    }
+    if (i + 4 < count) {
+        const node& n = *node_at(i + 4);
+        prefetch(n);
+        __builtin_prefetch(n.annotations);
+        __builtin_prefetch(n.first_use);
+    }
+    if (i + 2 < count) {
+        for (const edge& e : node_at(i + 2)->operand_edges()) __builtin_prefetch(e.source);
+    }
+    if (i + 1 < count) {
+        for (const edge& e : node_at(i + 1)->operand_edges()) __builtin_prefetch(e.source->results);
+    }
 }
 
 /// The nodes of a graph in execution order, those ahead prefetched, with `Parts` together with what they
@@ -5088,7 +5113,7 @@ public:
         friend bool operator==(const iterator& a, const iterator& b) { return a.at_ == b.at_; }
 
     private:
-        static constexpr int distance = 4;
+        static constexpr int distance = 8;
 
         void fetch_parts() {
             if (ahead_ == nullptr) return;
@@ -5143,11 +5168,17 @@ template <op_tag Op>
 
 /// Number of operands that are this value.
 [[nodiscard]] inline std::size_t use_count(value v) {
+    const bool is_only_result = v.producer->result_count == 1;
     std::size_t count = 0;
-    for (const edge& e : v.producer->uses()) count += e.slot->result == v.result;
+    for (const edge& e : v.producer->uses()) count += is_only_result || e.slot->result == v.result;
     return count;
 }
 [[nodiscard]] inline bool has_one_use(value v) { return use_count(v) == 1; }
+/// Is it an operand of some node?
+[[nodiscard]] inline bool is_used(value v) {
+    if (v.producer->result_count == 1) return v.producer->first_use != nullptr;
+    return use_count(v) != 0;
+}
 
 /// The name that a message gives a node: the exported node that it descends from, or its own.
 [[nodiscard]] inline std::string_view origin_name(const node& n) {
@@ -9702,6 +9733,66 @@ inline constexpr bool is_op_set<op_set<Ds...>> = true;
 
 namespace headrace {
 
+/// The nodes of one op in a graph, in the order in which they were created. Nodes may be erased and created
+/// while they are gone through.
+class nodes_of_op {
+public:
+    /// Places of nodes; those of erased nodes are empty, but for the first.
+    struct places {
+        node** nodes = nullptr;
+        std::uint32_t first = 0;
+        std::uint32_t end = 0;
+        std::uint32_t capacity = 0;
+    };
+
+    class iterator {
+    public:
+        using value_type = node;
+        using difference_type = std::ptrdiff_t;
+        using pointer = node*;
+        using reference = node&;
+        using iterator_category = std::forward_iterator_tag;
+
+        iterator() = default;
+        explicit iterator(const places& in) : in_(&in), at_(in.first) { skip_erased(); }
+        node& operator*() const { return *node_; }
+        node* operator->() const { return node_; }
+        iterator& operator++() {
+            ++at_;
+            skip_erased();
+            return *this;
+        }
+        iterator operator++(int) {
+            iterator before = *this;
+            ++*this;
+            return before;
+        }
+        friend bool operator==(const iterator& a, const iterator& b) { return a.node_ == b.node_; }
+
+    private:
+        void skip_erased() {
+            constexpr std::uint32_t distance = 8;
+            node_ = nullptr;
+            for (; at_ < in_->end && node_ == nullptr; at_ += node_ == nullptr) {
+                node_ = in_->nodes[at_];
+                if (at_ + distance < in_->end) __builtin_prefetch(in_->nodes[at_ + distance]);
+            }
+        }
+
+        const places* in_ = nullptr;
+        std::uint32_t at_ = 0;
+        node* node_ = nullptr;
+    };
+
+    explicit nodes_of_op(const places* in) : in_(in) {}
+    [[nodiscard]] iterator begin() const { return in_ == nullptr ? iterator() : iterator(*in_); }
+    [[nodiscard]] iterator end() const { return iterator(); }
+    [[nodiscard]] bool empty() const { return begin() == end(); }
+
+private:
+    const places* in_;
+};
+
 /// Kept true by every insertion and removal, so that asking which ops a graph has never visits its nodes.
 /// Nodes of nested regions count as present, too: a pass must run if only a loop's body has its targets.
 class census {
@@ -9714,10 +9805,9 @@ public:
         return d == nullptr ? 0 : d->ops[op.index].count;
     }
 
-    /// Those nodes, in the order in which they were created.
-    [[nodiscard]] auto nodes_of(const op_info& op) const {
+    [[nodiscard]] headrace::nodes_of_op nodes_of(const op_info& op) const {
         const entry* d = find(*op.dialect);
-        return intrusive_range<node, &node::next_of_op>(d == nullptr ? nullptr : d->ops[op.index].first);
+        return headrace::nodes_of_op(d == nullptr ? nullptr : &d->ops[op.index].listed);
     }
 
     /// One bit for each op of a dialect that occurs here or in a nested region; empty if none does.
@@ -9729,6 +9819,8 @@ public:
 
     void insert(node& n);
     void remove(node& n);
+    /// Drops the places of erased nodes where they are the most. No list may be gone through meanwhile.
+    void tidy();
 
     /// The census that also counts this one's nodes as present: that of the graph around a region.
     void set_parent(census* parent) { parent_ = parent; }
@@ -9738,15 +9830,15 @@ public:
     void for_each(F&& f) const {
         for (const entry& d : std::span(entries_, size_)) {
             for (std::size_t i = 0; i != d.dialect->op_count; ++i) {
-                if (d.ops[i].first != nullptr) f(*d.ops[i].first->op, std::size_t{d.ops[i].count});
+                const bucket& b = d.ops[i];
+                if (b.count != 0) f(*b.listed.nodes[b.listed.first]->op, std::size_t{b.count});
             }
         }
     }
 
 private:
     struct bucket {
-        node* first = nullptr;
-        node* last = nullptr;
+        nodes_of_op::places listed;
         std::uint32_t count = 0;
         std::uint32_t occurrences = 0;  // count, and those in nested regions
     };
@@ -9785,20 +9877,42 @@ namespace headrace {
 
 HEADRACE_INLINE void census::insert(node& n) {
     bucket& b = bucket_of(*n.op);
-    n.previous_of_op = b.last;
-    n.next_of_op = nullptr;
-    (b.last == nullptr ? b.first : b.last->next_of_op) = &n;
-    b.last = &n;
+    nodes_of_op::places& listed = b.listed;
+    if (listed.end == listed.capacity) {
+        listed.capacity = 2 * (listed.capacity + 2);
+        node** const more = make_array<node*>(*arena_, listed.capacity);
+        std::copy_n(listed.nodes, listed.end, more);
+        listed.nodes = more;
+    }
+    n.place_of_op = listed.end;
+    listed.nodes[listed.end++] = &n;
     ++b.count;
     mark(*n.op, 1);
 }
 
 HEADRACE_INLINE void census::remove(node& n) {
     bucket& b = bucket_of(*n.op);
-    (n.previous_of_op == nullptr ? b.first : n.previous_of_op->next_of_op) = n.next_of_op;
-    (n.next_of_op == nullptr ? b.last : n.next_of_op->previous_of_op) = n.previous_of_op;
+    nodes_of_op::places& listed = b.listed;
+    listed.nodes[n.place_of_op] = nullptr;
+    while (listed.first != listed.end && listed.nodes[listed.first] == nullptr) ++listed.first;
     --b.count;
     mark(*n.op, -1);
+}
+
+HEADRACE_INLINE void census::tidy() {
+    for (const entry& d : std::span(entries_, size_)) {
+        for (bucket& b : std::span(d.ops, d.dialect->op_count)) {
+            nodes_of_op::places& listed = b.listed;
+            if (2 * b.count >= listed.end) continue;
+            const std::span all(listed.nodes, listed.end);
+            listed.first = listed.end = 0;
+            for (node* n : all) {
+                if (n == nullptr) continue;
+                n->place_of_op = listed.end;
+                listed.nodes[listed.end++] = n;
+            }
+        }
+    }
 }
 
 HEADRACE_INLINE void census::grow() {
@@ -9837,6 +9951,9 @@ HEADRACE_INLINE census::entry& census::find_or_add(const dialect_info& dialect) 
 
 namespace headrace {
 
+/// A hash of what same_val compares.
+[[nodiscard]] std::uint64_t hash_of_val(const tensor_meta& meta);
+
 /// The metadata of a graph's values. A network has many values and few types: each is kept once, so that
 /// those that a walk reads stay in the processor's caches even if the graph does not.
 class meta_table {
@@ -9871,9 +9988,7 @@ private:
 
 namespace headrace {
 
-namespace detail {
-
-[[nodiscard]] inline std::uint64_t hash_of_val(const tensor_meta& meta) {
+HEADRACE_INLINE std::uint64_t hash_of_val(const tensor_meta& meta) {
     std::uint64_t hash = static_cast<std::uint64_t>(meta.dtype);
     const auto add = [&](std::int64_t number) {
         hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9e3779b97f4a7c15U;
@@ -9885,6 +10000,8 @@ namespace detail {
     return hash;
 }
 
+namespace detail {
+
 [[nodiscard]] inline std::span<const std::int64_t> copy_of(std::pmr::memory_resource& memory,
                                                            std::span<const std::int64_t> items) {
     return {copy_array(memory, items.data(), items.size()), items.size()};
@@ -9895,7 +10012,7 @@ namespace detail {
 HEADRACE_INLINE const tensor_meta* meta_table::find_or_add(const tensor_meta& meta) {
     if (last_ != nullptr && same_val(*last_, meta)) return last_;
     if (2 * (size_ + 1) > capacity_) grow();
-    const std::uint64_t hash = detail::hash_of_val(meta);
+    const std::uint64_t hash = hash_of_val(meta);
     slot& s = slot_of(hash, meta);
     if (s.meta == nullptr) {
         tensor_meta owned = meta;
@@ -9952,6 +10069,9 @@ public:
     [[nodiscard]] node* first() const { return first_; }
     [[nodiscard]] node* last() const { return last_; }
     [[nodiscard]] std::size_t size() const { return size_; }
+    /// Is it known that `a` lies before `b` in the execution order? It is, but where so many nodes were put
+    /// between two others that their positions left no room.
+    [[nodiscard]] static bool is_before(const node& a, const node& b) { return a.position < b.position; }
     /// All ids of nodes are below this.
     [[nodiscard]] std::uint32_t id_bound() const { return next_id_; }
     /// Makes walks over this graph and its regions fast again, where many nodes are others than when that was
@@ -9960,7 +10080,7 @@ public:
     /// do not outlast one.
     void tidy();
     [[nodiscard]] const headrace::census& census() const { return census_; }
-    [[nodiscard]] auto nodes_of(const op_info& op) const { return census_.nodes_of(op); }
+    [[nodiscard]] nodes_of_op nodes_of(const op_info& op) const { return census_.nodes_of(op); }
 
     /// Inputs in the order of the program's signature.
     [[nodiscard]] auto inputs() const { return nodes_of(info_of<builtin::placeholder>); }
@@ -10167,9 +10287,17 @@ private:
         if (behind != nullptr) note_ahead(*behind, &n);
         behind = &n;
     }
+    // After `previous`, and in the first part of the room before `before`: more follow more often than not.
+    static std::uint64_t position_between(const node* previous, const node* before) {
+        constexpr std::uint64_t step = std::uint64_t{1} << 32U;
+        const std::uint64_t from = previous == nullptr ? 0 : previous->position;
+        if (before != nullptr) return from + (before->position - from) / 8;
+        return from < UINT64_MAX - step ? from + step : UINT64_MAX;
+    }
     void link(node& n, node* before) {
         n.next = before;
         n.previous = before == nullptr ? last_ : before->previous;
+        n.position = position_between(n.previous, before);
         (n.previous == nullptr ? first_ : n.previous->next) = &n;
         (before == nullptr ? last_ : before->previous) = &n;
         if (before != nullptr) {
@@ -10262,6 +10390,7 @@ HEADRACE_INLINE void graph::tidy() {
             n.id = next_id_++;
         }
         changes_ = 0;
+        census_.tidy();
     }
     for (graph& region : regions()) region.tidy();
 }
@@ -11761,6 +11890,30 @@ inline constexpr std::int64_t max_unrolled_nodes = std::int64_t{1} << 16;
 inline constexpr std::uint64_t max_computed_bytes = std::uint64_t{1} << 28;  ///< of a constant
 inline constexpr std::uint64_t max_data_bytes = std::uint64_t{1} << 32;      ///< of all that a graph owns
 
+/// Nodes without operands that a run of a pass shares, by hash. Of those that fall on one place, the two made
+/// last are kept.
+class shared_nodes {
+public:
+    template <class IsWanted>
+    [[nodiscard]] node* find(std::uint64_t hash, IsWanted&& is_wanted) const {
+        for (node* n : places_[place_of(hash)]) {
+            if (n != nullptr && is_wanted(*n)) return n;
+        }
+        return nullptr;
+    }
+    void keep(std::uint64_t hash, node* n) {
+        auto& [last, one_before] = places_[place_of(hash)];
+        one_before = last;
+        last = n;
+    }
+
+private:
+    [[nodiscard]] static std::size_t place_of(std::uint64_t hash) {
+        return static_cast<std::size_t>(hash * 0x9e3779b97f4a7c15U >> 59U);
+    }
+    std::array<std::array<node*, 2>, 32> places_{};
+};
+
 /// What is made for one node that a pass rewrites: where it stands, and whether it has failed. Emitters are
 /// handles of it.
 class emission {
@@ -11793,6 +11946,7 @@ private:
     inference inference_;
     bool failed_ = false;
     std::int64_t made_ = 0;
+    shared_nodes shared_;
 };
 
 /// The part of headrace::emit that does not depend on what may be emitted. Failures are sticky: after one,
@@ -11868,9 +12022,13 @@ public:
     value constant_of(headrace::dtype type, std::span<const std::int64_t> shape,
                       function_ref<scalar(std::size_t)> number);
     /// A constant with every element `number`, of shape (1, …, 1), ready to broadcast with a tensor of that
-    /// rank.
+    /// rank. The run of a pass shares them, as far as they are made in the order of their users.
     value splat(scalar number, headrace::dtype type, std::size_t rank);
     value splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape);
+    /// What `make()` has given for an equal node without operands in this run of the pass, if that lies
+    /// before new nodes; else what it gives now. `is_same(node)` tells, equal nodes have equal hashes. A
+    /// network has few shapes and zero points, and all passes to come pay for each node.
+    value shared(std::uint64_t hash, function_ref<bool(const node&)> is_same, function_ref<value()> make);
 
 protected:
     /// Adds a node whose metadata is inferred by its op's own rule.
@@ -12250,10 +12408,32 @@ HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
     if (!may_store(element_count(shape), type)) return {};
     std::byte element[8]{};
     detail::store_element(number, type, element);
-    return constant({type, int_list(shape), {}}, [&](std::span<std::byte> data) {
-        const std::size_t size = traits_of(type).bits / 8U;
+    const tensor_meta meta{type, int_list(shape), {}};
+    const std::size_t size = traits_of(type).bits / 8U;
+    const std::uint64_t hash = hash_of_val(meta) ^ std::bit_cast<std::uint64_t>(element);
+    const auto is_same = [&](const node& n) {
+        const auto* const made = args_if<builtin::constant>(n);
+        return made != nullptr && same_val(*n.results[0].meta, meta) && element_count(shape) != 0 &&
+               std::memcmp(made->data.bytes, element, size) == 0;
+    };
+    const auto fill = [&](std::span<std::byte> data) {
         for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
+    };
+    return shared(hash, is_same, [&] { return constant(meta, fill); });
+}
+
+HEADRACE_INLINE value emitter::shared(std::uint64_t hash, function_ref<bool(const node&)> is_same,
+                                      function_ref<value()> make) {
+    if (failed()) return {};
+    const node* const before = at_->before_;
+    node* const made = at_->shared_.find(hash, [&](const node& n) {
+        const bool in_reach = n.owner == at_->graph_ && (before == nullptr || graph::is_before(n, *before));
+        return in_reach && is_same(n);
     });
+    if (made != nullptr) return made->result();
+    const value v = make();
+    if (v) at_->shared_.keep(hash, v.producer);
+    return v;
 }
 
 }  // namespace headrace
@@ -14063,7 +14243,7 @@ inline result<void> check_replacements(const node& n, const value_list& with, bo
         return invalid({"the pass gave ", counted_text(with.size(), "result"), " for ", n.result_count});
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        const bool used = use_count({const_cast<node*>(&n), i}) != 0;
+        const bool used = is_used({const_cast<node*>(&n), i});
         if (!with[i]) {
             if (used) return unsupported({"result ", i, " is used, and has no lowering"});
             continue;
@@ -14195,7 +14375,7 @@ private:
 
     result<void> rewrite_all(const found_nodes& found) {
         for (std::size_t i = 0; i != found.size(); ++i) {
-            prefetch_after(i, found.size(), [&](std::size_t at) { return found[at].target; });
+            prefetch_to_rewrite(i, found.size(), [&](std::size_t at) { return found[at].target; });
             const found_node& f = found[i];
             if (f.target->owner == nullptr) continue;  // it died with a node that was rewritten before
             HEADRACE_TRY(rewrite(*f.target, *f.by));

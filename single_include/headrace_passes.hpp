@@ -2496,7 +2496,13 @@ namespace headrace::build {
 using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
 
 inline value const_shape(emit<ops<tosa::const_shape>> e, sizes values) {
-    return e.make<tosa::const_shape>({.values = int_list(values)});
+    std::uint64_t hash = values.size();
+    for (const std::int64_t number : values) hash = 31 * hash + static_cast<std::uint64_t>(number);
+    const auto is_same = [&](const node& n) {
+        const auto* const made = args_if<tosa::const_shape>(n);
+        return made != nullptr && made->values == int_list(values);
+    };
+    return e.shared(hash, is_same, [&] { return e.make<tosa::const_shape>({.values = int_list(values)}); });
 }
 
 inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
@@ -7048,8 +7054,8 @@ private:
             return known_.emplace_back(computed{&n});
         }
 
-        // A large constant in another shape or order becomes a view of the same bytes, so that a model with
-        // gigabytes of weights needs no copy of them.
+        // A constant in another shape becomes a view of the same bytes, as does a large one in another order,
+        // so that a model with gigabytes of weights needs no copy of them.
         std::size_t view_moved_constants() {
             pmr_vector<node*> viewed;
             // A RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view.
@@ -7077,18 +7083,19 @@ private:
             const std::byte* bytes;
             shape_builder strides;  // none: row-major
         };
-        // What a RESHAPE or TRANSPOSE makes of a large constant; nothing for other nodes.
+        // What a RESHAPE makes of a constant, or a TRANSPOSE of a large one; nothing for other nodes.
         template <class Op>
         static std::optional<constant_view> view_of(const node& n) {
             const value from = n.operand(0);
             const auto* constant = match<builtin::constant>(from);
-            if (constant == nullptr || !has_metadata(n) || bytes_of(n) <= small) return std::nullopt;
+            if (constant == nullptr || !has_metadata(n)) return std::nullopt;
             if (traits_of(n.results[0].meta->dtype).bits % 8 != 0) return std::nullopt;
             const tensor_data& data = constant->data;
             constant_view view{data.bytes, {}};
             if constexpr (std::is_same_v<Op, tosa::reshape>) {
                 return data.strides.empty() ? std::optional(view) : std::nullopt;
             } else {
+                if (bytes_of(n) <= small) return std::nullopt;
                 const shape_builder strides = strides_of(data, meta_of(from)->shape);
                 for (const std::int64_t axis : args_of<Op>(n).perms)
                     view.strides.push_back(strides[static_cast<std::size_t>(axis)]);
@@ -7240,7 +7247,7 @@ private:
         void store(node& n) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 const value old = n.result(i);
-                if (use_count(old) == 0) continue;
+                if (!is_used(old)) continue;
                 const tensor_meta& meta = *n.results[i].meta;
                 const value made = create_constant(graph_, meta, &n, [&](std::span<std::byte> data) {
                     Evaluator::store(known(n).results[i], meta, data);
@@ -8085,6 +8092,7 @@ private:
     std::uint64_t input_bytes_ = 0;
     std::size_t states_left_ = 16384;
     memory_need need_;
+    bool has_regions_ = false;
     bool is_free_ = true;
 };
 
@@ -8286,6 +8294,7 @@ HEADRACE_INLINE void memory_order::read(const graph& g) {
         const auto is_shape = [](const result_slot& r) { return r.meta && r.meta->dtype == dtype::shape; };
         return n.result_count != 0 && std::all_of(n.results, n.results + n.result_count, is_shape);
     };
+    has_regions_ = !g.regions().empty();
     nodes_.reserve(g.size());
     steps_.reserve(g.size());
     buffers_.reserve(g.size());
@@ -8316,8 +8325,8 @@ HEADRACE_INLINE void memory_order::add_results(const node& n, std::uint32_t make
 
 HEADRACE_INLINE void memory_order::read_node(const node& n) {
     const bool may_move = is_pure(n) || (holds_regions(*n.op) && !has_effects(n));
-    const bool is_local = n.owner->regions().empty() ||
-                          !any_of(n.uses(), [&](const edge& e) { return e.target->owner != n.owner; });
+    const bool is_local =
+        !has_regions_ || !any_of(n.uses(), [&](const edge& e) { return e.target->owner != n.owner; });
     is_free_ = may_move && is_local && !n.op->has(trait::writes_out);
     if (!is_free_) return;
     const auto at = static_cast<std::uint32_t>(nodes_.size());

@@ -4,15 +4,16 @@
 
     scale.py PROGRAM [--sizes 1000,10000,100000] [--passes 3] [--kinds chain,…]
 
-One row for each network and command: processor time and memory per node, without what the program takes for an
-empty model, and the ratio to the first size. Beside `lower` stand the stages and the passes with the largest
-shares. `lower --partition` gets chains of which each third node is not supported, `lower --batch` a folder of
-four models.
+One row for each network and command: processor time per node, the same without what the program takes for an empty
+model, memory per node beyond that of an empty model, and of each the ratio to the first size. Times are medians of
+several runs. Beside `lower` stand the stages and the passes with the largest shares. `lower --partition` gets chains
+of which each third node is not supported, `lower --batch` a folder of four models.
 """
 import argparse
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -56,39 +57,49 @@ def shares(report, passes):
     return ", ".join(f"{name} {100 * ms / whole:.0f}%" for name, ms in rows)
 
 
+def measured(command, nodes):
+    """The median of the processor times, and the largest peak: small networks are run more often."""
+    runs = [run(command) for _ in range(min(25, max(3, 25000 // nodes)))]
+    return statistics.median(seconds for seconds, _ in runs), max(peak for _, peak in runs)
+
+
 class Table:
     def __init__(self, program, folder, passes):
         self.program, self.folder, self.passes = program, folder, passes
         self.first = {}
         save("chain", 1, folder / "empty.pt2")
-        self.empty = min(run([program, "lower", folder / "empty.pt2", "-o", folder / "out.tosa"]) for _ in range(3))
-        print(f"{'command':18} {'network':10} {'nodes':>7} {'us/node':>9} {'ratio':>6} {'KB/node':>8} {'ratio':>6}  shares")
+        self.empty = measured([program, "lower", folder / "empty.pt2", "-o", folder / "out.tosa"], 1)
+        print(f"{'command':17} {'network':9} {'nodes':>6} {'us/node':>8} {'ratio':>5} {'no start':>8} {'ratio':>5} "
+              f"{'KB/node':>7} {'ratio':>5}  shares")
 
     def row(self, command, kind, nodes, used, text=""):
-        cost = [max(0, used[i] - self.empty[i]) / nodes for i in (0, 1)]
+        seconds, peak = used
+        cost = [1e6 * seconds / nodes, 1e6 * (seconds - self.empty[0]) / nodes, (peak - self.empty[1]) / nodes]
         first = self.first.setdefault((command, kind), cost)
-        ratio = [a / b if b else float("nan") for a, b in zip(cost, first)]
-        print(f"{command:18} {kind:10} {nodes:7} {1e6 * cost[0]:9.2f} {ratio[0]:6.2f} {cost[1]:8.2f} {ratio[1]:6.2f}  {text}",
-              flush=True)
+        cells = " ".join(f"{each:{width}.2f} {each / at_first:5.2f}"
+                         for each, at_first, width in zip(cost, first, (8, 8, 7)))
+        print(f"{command:17} {kind:9} {nodes:6} {cells}  {text}", flush=True)
 
     def lower(self, kind, size):
         model, report = self.folder / "model.pt2", self.folder / "report.json"
         nodes = save(kind, size, model)
-        used = run([self.program, "lower", model, "-o", self.folder / "out.tosa", "--report", report])
+        command = [self.program, "lower", model, "-o", self.folder / "out.tosa"]
+        used = measured(command, nodes)
+        run([*command, "--report", report])
         self.row("lower", kind, nodes, used, shares(json.loads(report.read_text()), self.passes))
 
     def partition(self, size):
         model = self.folder / "model.pt2"
         nodes = save("chain", size, model, unsupported=True)
         self.row("lower --partition", "chain", nodes,
-                 run([self.program, "lower", model, "--partition", "-o", self.folder / "out.package"]))
+                 measured([self.program, "lower", model, "--partition", "-o", self.folder / "out.package"], nodes))
 
     def batch(self, kind, size):
         models = self.folder / "models"
         models.mkdir(exist_ok=True)
         nodes = sum(save(kind, size // 4, models / f"{k}.pt2") for k in range(4))
         self.row("lower --batch", kind, nodes,
-                 run([self.program, "lower", "--batch", models, "-o", self.folder / "lowered"]))
+                 measured([self.program, "lower", "--batch", models, "-o", self.folder / "lowered"], nodes))
 
 
 def main():

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory_resource>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,8 +56,12 @@ TEST_CASE("uses are replaced, result by result", "[graph]") {
     CHECK(args_of<toy::add>(s).self == m.result(0));
     CHECK(args_of<toy::add>(s).other == x.result());
     CHECK(use_count(m.result(1)) == 2);
+    CHECK(is_used(m.result(1)));
+    CHECK_FALSE(is_used(s.result()));
     g.replace_all_uses(m.result(1), x.result());
     CHECK(use_count(m.result(1)) == 0);
+    CHECK_FALSE(is_used(m.result(1)));
+    CHECK(is_used(m.result(0)));
     CHECK(use_count(x.result()) == 4);
 }
 
@@ -164,6 +169,64 @@ TEST_CASE("what lies ahead is noted when nodes are added, put between others or 
     std::size_t met = 0;
     for (const node& n : g.nodes_alone()) met += &n == nodes[met] ? 1U : 0U;
     CHECK(met == nodes.size());
+}
+
+TEST_CASE("nodes know which lies before which, unless too many were put in one place") {
+    graph g;
+    std::vector<node*> places;
+    for (int i = 0; i != 20; ++i) places.push_back(&g.create<builtin::placeholder>({}));
+    std::minstd_rand random(1);
+    const auto any_place = [&] { return places[random() % places.size()]; };
+    for (int i = 0; i != 400; ++i) {
+        places.push_back(&g.create<builtin::placeholder>({}, any_place()));
+        g.move_before(*any_place(), i % 7 == 0 ? nullptr : any_place());
+    }
+    const auto count_known = [&] {
+        std::size_t known = 0;
+        for (const node* n = g.first(); n->next != nullptr; n = n->next) {
+            CHECK_FALSE(graph::is_before(*n->next, *n));
+            known += graph::is_before(*n, *n->next);
+        }
+        return known;
+    };
+    CHECK(count_known() > 400);
+
+    for (int i = 0; i != 1000; ++i) g.create<builtin::placeholder>({}, g.first());
+    CHECK(count_known() < 500);  // so it is not known, and not wrong
+    std::vector<node*> order;
+    for (node& n : g.nodes()) order.push_back(&n);
+    g.reorder(order);
+    CHECK(count_known() == g.size() - 1);
+}
+
+TEST_CASE("the nodes of an op are gone through while some are erased and created", "[graph]") {
+    graph g;
+    const value x = g.create<builtin::placeholder>({}).result();
+    std::vector<node*> made;
+    for (int i = 0; i != 100; ++i) made.push_back(&g.create<toy::relu>({x}));
+    std::size_t seen = 0;
+    for (node& n : g.nodes_of(info_of<toy::relu>)) {
+        CHECK(&n == made[seen]);
+        if (seen % 2 == 0 && seen + 2 < 100) g.erase(*made[seen + 1]);
+        if (seen % 2 == 0 && seen < 50) made.push_back(&g.create<toy::relu>({x}));
+        g.erase(n);
+        seen += seen % 2 == 0 && seen + 2 < 100 ? 2 : 1;
+    }
+    CHECK(seen == made.size());
+    CHECK(g.nodes_of(info_of<toy::relu>).empty());
+    CHECK(g.census().count(info_of<toy::relu>) == 0);
+
+    std::vector<node*> kept;
+    for (int i = 0; i != 90; ++i) kept.push_back(&g.create<toy::relu>({x}));
+    for (int i = 0; i != 60; ++i) g.erase(*kept[static_cast<std::size_t>(i)]);
+    kept.erase(kept.begin(), kept.begin() + 60);
+    g.tidy();
+    kept.push_back(&g.create<toy::relu>({x}));
+    std::vector<node*> listed;
+    for (node& n : g.nodes_of(info_of<toy::relu>)) listed.push_back(&n);
+    CHECK(listed == kept);
+    for (node* n : kept) g.erase(*n);
+    CHECK(g.nodes_of(info_of<toy::relu>).empty());
 }
 
 TEST_CASE("a graph is tidied once half of its nodes are others, with its regions") {

@@ -3,7 +3,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <set>
+
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/pass/emit.hpp>
+#include <headrace/passes/support/build.hpp>
 
 #include "../support/toy.hpp"
 
@@ -70,6 +74,56 @@ TEST_CASE("a number fills a constant of any type that holds it", "[emit]") {
     CHECK_FALSE(g.e.failed());
     CHECK_FALSE(g.e.splat(1, dtype::int4, 1));  // two to a byte
     CHECK(g.e.failed());
+}
+
+TEST_CASE("a run of a pass makes one constant for equal numbers, and one node for equal shapes", "[emit]") {
+    relu_of_input g;
+    emit<ops<tosa::const_shape>> e(g.made);
+    const auto zero = [&] { return e.splat(0, dtype::int8, 1); };
+    const auto shape = [&](std::int64_t size) { return build::const_shape(e, shape_builder{size, 1}); };
+    const value first = zero(), two = shape(2);
+    CHECK(zero() == first);
+    CHECK(shape(2) == two);
+    CHECK(args_of<tosa::const_shape>(*two.producer).values == int_list{2, 1});
+
+    SECTION("others are others") {
+        for (const value v :
+             {e.splat(1, dtype::int8, 1), e.splat(0, dtype::int16, 1), e.splat(0, dtype::int8, 2)})
+            CHECK(v != first);
+        CHECK(e.splat(-0.0, dtype::float32, 1) != e.splat(0.0, dtype::float32, 1));
+        CHECK(shape(3) != two);
+        std::set<const node*> made;
+        for (std::int64_t i = 0; i != 1000; ++i) made.insert(shape(4 + i).producer);
+        CHECK(made.size() == 1000);
+    }
+    SECTION("for the nodes behind it, as far as they are of the same graph") {
+        g.made.begin(g, g.output(), g.output());
+        CHECK(zero() == first);
+        CHECK(shape(2) == two);
+        node* const before = g.first();
+        g.made.begin(g, before, before);
+        const value earlier = zero();
+        CHECK(earlier != first);
+        CHECK(earlier.producer->next == before);
+        g.made.begin(g, g.relu, g.relu);
+        CHECK(zero() == earlier);
+        graph& region = g.create_region();
+        node& x = region.create<builtin::placeholder>({});
+        g.made.begin(region, &x, &x);
+        CHECK(zero().producer->owner == &region);
+        CHECK(shape(2).producer->owner == &region);
+    }
+    SECTION("until it is erased") {
+        g.erase(*first.producer);
+        g.erase(*two.producer);
+        CHECK(zero().producer->owner == &g);
+        CHECK(shape(2).producer->owner == &g);
+    }
+    SECTION("not after a failure") {
+        e.unsupported("not this one");
+        CHECK_FALSE(zero());
+        CHECK_FALSE(shape(2));
+    }
 }
 
 TEST_CASE("a failure sticks, and is told once", "[emit]") {

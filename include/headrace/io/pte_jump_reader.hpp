@@ -47,8 +47,6 @@ private:
     std::vector<taken> taken_;
     std::set<slot> seen_;  // the places of these
 
-    static bool is_used(value v) { return use_count(v) != 0; }
-
     // The condition of a jump in a graph: one boolean.
     result<value> condition_in(graph_reader& reader) const {
         HEADRACE_TRY(condition, reader.tensors().tensor_or_number(jumps_.condition));

@@ -98,9 +98,13 @@ private:
 
     struct block {
         block(const graph& g, unique_names& taken)
-            : region(&g), values(g, taken), defined(values.all().size()) {}
+            : region(&g),
+              has_others(g.parent() != nullptr || !g.regions().empty()),
+              values(g, taken),
+              defined(values.all().size()) {}
 
         const graph* region;
+        bool has_others;  // whose values are not its own
         tosa_names values;
         pmr_vector<bool> defined;  // by the value's index, as the next
         pmr_vector<text> names;
@@ -172,7 +176,7 @@ private:
         outputs_.clear();
         for (const edge& e : n.operand_edges()) {
             const value v = *e.slot;
-            if (v.producer->owner != b.region || !b.defined[b.values.index(v)]) {
+            if ((b.has_others && v.producer->owner != b.region) || !b.defined[b.values.index(v)]) {
                 return invalid(
                     {message_prefix(n), "an operand is not computed before it in the same region"});
             }

@@ -97,20 +97,20 @@ private:
         const std::string_view origin = origin_of(n);
         if (origin.empty() || n.result_count == 0) return;
         const int rank = n.name() == origin ? 2 : n.op->has(trait::reshaping | trait::permuting) ? 0 : 1;
-        // Nodes of one origin mostly lie together.
-        if (last_ == nullptr || origin.data() != last_origin_.data() || origin.size() != last_origin_.size()) {
-            last_ = principals_.try_emplace(origin, {&n, rank}).first;
-            last_origin_ = origin;
-        }
+        if (!was_last(origin)) last_ = principals_.try_emplace(origin, {&n, rank}).first;
+        last_origin_ = origin;
         if (rank >= last_->rank) *last_ = {&n, rank};
     }
     // The operator that is called as that exported node.
     [[nodiscard]] const candidate* principal_of(std::string_view origin) {
-        if (last_ == nullptr || origin.data() != last_origin_.data() || origin.size() != last_origin_.size()) {
-            last_ = principals_.find(origin);
-            last_origin_ = origin;
-        }
+        if (!was_last(origin)) last_ = principals_.find(origin);
+        last_origin_ = origin;
         return last_;
+    }
+    // Was it looked up before? Nodes of one origin mostly lie together.
+    [[nodiscard]] bool was_last(std::string_view origin) const {
+        return last_ != nullptr && origin.data() == last_origin_.data() &&
+               origin.size() == last_origin_.size();
     }
 
     // What is given lives until the next one is asked for.
@@ -177,8 +177,8 @@ private:
     pmr_vector<std::size_t> first_value_;  // by node id, into `given_`
     pmr_vector<std::string_view> given_;   // null until then
     std::size_t given_count_ = 0;
-    name_table<candidate> principals_;     // by the exported node's name
-    std::string_view last_origin_;         // what was looked up there, and found
+    name_table<candidate> principals_;  // by the exported node's name
+    std::string_view last_origin_;      // what was looked up there, and found
     candidate* last_ = nullptr;
     std::pmr::string wanted_;
 };

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_IR_CENSUS_DEFINITION_HPP
 #define HEADRACE_IR_CENSUS_DEFINITION_HPP
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -21,7 +20,7 @@ HEADRACE_INLINE void census::insert(node& n) {
     if (listed.end == listed.capacity) {
         listed.capacity = 2 * (listed.capacity + 2);
         node** const more = make_array<node*>(*arena_, listed.capacity);
-        std::copy_n(listed.nodes, listed.end, more);
+        for (std::uint32_t i = 0; i != listed.end; ++i) more[i] = listed.nodes[i];
         listed.nodes = more;
     }
     n.place_of_op = listed.end;
@@ -41,16 +40,18 @@ HEADRACE_INLINE void census::remove(node& n) {
 
 HEADRACE_INLINE void census::tidy() {
     for (const entry& d : std::span(entries_, size_)) {
-        for (bucket& b : std::span(d.ops, d.dialect->op_count)) {
-            nodes_of_op::places& listed = b.listed;
-            if (2 * b.count >= listed.end) continue;
-            const std::span all(listed.nodes, listed.end);
-            listed.first = listed.end = 0;
-            for (node* n : all) {
+        for (std::size_t op = 0; op != d.dialect->op_count; ++op) {
+            nodes_of_op::places& listed = d.ops[op].listed;
+            if (2 * d.ops[op].count >= listed.end) continue;
+            std::uint32_t kept = 0;
+            for (std::uint32_t i = listed.first; i != listed.end; ++i) {
+                node* const n = listed.nodes[i];
                 if (n == nullptr) continue;
-                n->place_of_op = listed.end;
-                listed.nodes[listed.end++] = n;
+                n->place_of_op = kept;
+                listed.nodes[kept++] = n;
             }
+            listed.first = 0;
+            listed.end = kept;
         }
     }
 }

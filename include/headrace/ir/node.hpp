@@ -169,12 +169,14 @@ inline void note_ahead(node& n, const node* later) {
     n.ahead = static_cast<std::int32_t>(steps) == steps ? static_cast<std::int32_t>(steps) : 0;
 }
 
-/// Asks the processor for what a node refers to, before it is read: in a graph that no cache holds, a pass
-/// waits for memory most of its time.
+inline constexpr std::size_t cache_line = 64;
+
+/// Asks the processor for the block of memory that a node refers to, from its results to its operands, before
+/// it is read: in a graph that no cache holds, a pass waits for memory most of its time.
 inline void prefetch(const node& n) {
-    __builtin_prefetch(n.arguments);
-    __builtin_prefetch(n.results);
-    __builtin_prefetch(n.operands);
+    const auto* const end = reinterpret_cast<const std::byte*>(n.operands + n.operand_count);
+    for (const auto* at = reinterpret_cast<const std::byte*>(n.results); at < end; at += cache_line)
+        __builtin_prefetch(at);
 }
 
 /// The same for who goes through many nodes: at the i-th, some of those after it are asked for. `node_at(i)`
@@ -189,11 +191,10 @@ void prefetch_after(std::size_t i, std::size_t count, NodeAt&& node_at) {
 /// The same for who rewrites them: of each, all is read, of its operands the type, of its results the users.
 template <class NodeAt>
 void prefetch_to_rewrite(std::size_t i, std::size_t count, NodeAt&& node_at) {
-    constexpr std::size_t line = 64;
     if (i + 8 < count) {
         const node* const n = node_at(i + 8);
         __builtin_prefetch(n);
-        __builtin_prefetch(reinterpret_cast<const std::byte*>(n) + line);
+        __builtin_prefetch(reinterpret_cast<const std::byte*>(n) + cache_line);
     }
     if (i + 4 < count) {
         const node& n = *node_at(i + 4);
@@ -298,11 +299,17 @@ template <op_tag Op>
 
 /// Number of operands that are this value.
 [[nodiscard]] inline std::size_t use_count(value v) {
+    const bool is_only_result = v.producer->result_count == 1;
     std::size_t count = 0;
-    for (const edge& e : v.producer->uses()) count += e.slot->result == v.result;
+    for (const edge& e : v.producer->uses()) count += is_only_result || e.slot->result == v.result;
     return count;
 }
 [[nodiscard]] inline bool has_one_use(value v) { return use_count(v) == 1; }
+/// Is it an operand of some node?
+[[nodiscard]] inline bool is_used(value v) {
+    if (v.producer->result_count == 1) return v.producer->first_use != nullptr;
+    return use_count(v) != 0;
+}
 
 /// The name that a message gives a node: the exported node that it descends from, or its own.
 [[nodiscard]] inline std::string_view origin_name(const node& n) {

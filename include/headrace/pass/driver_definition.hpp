@@ -29,7 +29,7 @@ inline result<void> check_replacements(const node& n, const value_list& with, bo
         return invalid({"the pass gave ", counted_text(with.size(), "result"), " for ", n.result_count});
     }
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
-        const bool used = use_count({const_cast<node*>(&n), i}) != 0;
+        const bool used = is_used({const_cast<node*>(&n), i});
         if (!with[i]) {
             if (used) return unsupported({"result ", i, " is used, and has no lowering"});
             continue;

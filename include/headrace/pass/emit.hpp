@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASS_EMIT_HPP
 #define HEADRACE_PASS_EMIT_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -19,7 +18,6 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
-#include <headrace/op/reflect.hpp>
 #include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
@@ -62,20 +60,25 @@ class shared_nodes {
 public:
     template <class IsWanted>
     [[nodiscard]] node* find(std::uint64_t hash, IsWanted&& is_wanted) const {
-        for (node* n : places_[place_of(hash)]) {
+        for (node* n : places_[place_of(hash)].nodes) {
             if (n != nullptr && is_wanted(*n)) return n;
         }
         return nullptr;
     }
     void keep(std::uint64_t hash, node* n) {
-        auto& [last, one_before] = places_[place_of(hash)];
-        one_before = last;
-        last = n;
+        place& at = places_[place_of(hash)];
+        at.nodes[1] = at.nodes[0];
+        at.nodes[0] = n;
     }
 
 private:
-    [[nodiscard]] static std::size_t place_of(std::uint64_t hash) { return hash * 0x9e3779b97f4a7c15U >> 59U; }
-    std::array<std::array<node*, 2>, 32> places_{};
+    struct place {
+        node* nodes[2]{};
+    };
+    [[nodiscard]] static std::size_t place_of(std::uint64_t hash) {
+        return static_cast<std::size_t>(hash * 0x9e3779b97f4a7c15U >> 59U);
+    }
+    place places_[32];
 };
 
 /// What is made for one node that a pass rewrites: where it stands, and whether it has failed. Emitters are
@@ -189,6 +192,10 @@ public:
     /// rank. The run of a pass shares them, as far as they are made in the order of their users.
     value splat(scalar number, headrace::dtype type, std::size_t rank);
     value splat(scalar number, headrace::dtype type, std::span<const std::int64_t> shape);
+    /// What `make()` has given for an equal node without operands in this run of the pass, if that lies
+    /// before new nodes; else what it gives now. `is_same(node)` tells, equal nodes have equal hashes. A
+    /// network has few shapes and zero points, and all passes to come pay for each node.
+    value shared(std::uint64_t hash, function_ref<bool(const node&)> is_same, function_ref<value()> make);
 
 protected:
     /// Adds a node whose metadata is inferred by its op's own rule.
@@ -199,15 +206,6 @@ protected:
     /// A node of an op that is known only at run time, with `results` results, whose metadata the context
     /// infers.
     node* add(const op_info& op, const void* arguments, std::size_t results);
-
-    /// A node that `find_shared` will find.
-    value share(value v, std::uint64_t hash) {
-        if (v) at_->shared_.keep(hash, v.producer);
-        return v;
-    }
-    /// A node with these arguments that this run of the pass has shared, if it lies before new ones; else
-    /// null.
-    node* find_shared(const op_info& op, const void* arguments, std::uint64_t hash);
 
     /// Whose annotations nodes inherit; the node that is being rewritten, at first.
     [[nodiscard]] node*& current_node() { return at_->current_; }
@@ -226,11 +224,6 @@ private:
     // An empty operand comes from a failure that has been reported; one without `val` has lost it to a pass.
     // Is called before each node is made, and counts them.
     bool operands_sound(const op_info& op, const void* arguments);
-    // Is it still there, and does it lie before new nodes?
-    bool is_in_reach(const node& shared) const {
-        return shared.owner == at_->graph_ &&
-               (at_->before_ == nullptr || graph::is_before(shared, *at_->before_));
-    }
 
     emission* at_;
 };
@@ -347,14 +340,6 @@ public:
         } else {
             return {};
         }
-    }
-    /// The same for an op without operands, of which the run of a pass makes as few nodes as it needs: a
-    /// network has few shapes, and all passes to come pay for each node.
-    template <op_tag Op>
-    value make_shared(const args<Op>& a) {
-        const std::uint64_t hash = hash_arguments(info_of<Op>, &a);
-        if (node* const made = this->find_shared(info_of<Op>, &a, hash)) return made->result();
-        return this->share(make<Op>(a), hash);
     }
     /// The node itself, for ops of several results; null after a failure.
     template <op_tag Op>

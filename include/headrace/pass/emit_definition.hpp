@@ -214,24 +214,31 @@ HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
     detail::store_element(number, type, element);
     const tensor_meta meta{type, int_list(shape), {}};
     const std::size_t size = traits_of(type).bits / 8U;
-    const std::uint64_t hash = hash_of_val(meta) ^ std::bit_cast<std::uint64_t>(element);
-    node* const made = at_->shared_.find(hash, [&](const node& n) {
-        return is<builtin::constant>(n) && same_val(*n.results[0].meta, meta) && is_in_reach(n) &&
-               element_count(shape) != 0 &&
-               std::memcmp(args_of<builtin::constant>(n).data.bytes, element, size) == 0;
-    });
-    if (made != nullptr) return made->result();
+    std::uint64_t hash = hash_of_val(meta);
+    for (const std::byte part : element) hash = 31 * hash + static_cast<std::uint64_t>(part);
+    const auto is_same = [&](const node& n) {
+        const auto* const made = args_if<builtin::constant>(n);
+        return made != nullptr && same_val(*n.results[0].meta, meta) && element_count(shape) != 0 &&
+               std::memcmp(made->data.bytes, element, size) == 0;
+    };
     const auto fill = [&](std::span<std::byte> data) {
         for (std::size_t i = 0; i + size <= data.size(); i += size) std::memcpy(&data[i], element, size);
     };
-    return share(constant(meta, fill), hash);
+    return shared(hash, is_same, [&] { return constant(meta, fill); });
 }
 
-HEADRACE_INLINE node* emitter::find_shared(const op_info& op, const void* arguments, std::uint64_t hash) {
-    if (failed()) return nullptr;
-    return at_->shared_.find(hash, [&](const node& n) {
-        return n.op == &op && equal_arguments(op, n.arguments, arguments) && is_in_reach(n);
+HEADRACE_INLINE value emitter::shared(std::uint64_t hash, function_ref<bool(const node&)> is_same,
+                                      function_ref<value()> make) {
+    if (failed()) return {};
+    const node* const before = at_->before_;
+    node* const made = at_->shared_.find(hash, [&](const node& n) {
+        const bool in_reach = n.owner == at_->graph_ && (before == nullptr || graph::is_before(n, *before));
+        return in_reach && is_same(n);
     });
+    if (made != nullptr) return made->result();
+    const value v = make();
+    if (v) at_->shared_.keep(hash, v.producer);
+    return v;
 }
 
 }  // namespace headrace

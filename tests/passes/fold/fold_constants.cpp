@@ -144,6 +144,28 @@ TEST_CASE("large constants in another shape or order are views of the same bytes
     CHECK(places.size() == 1);
 }
 
+TEST_CASE("small constants in another shape are views as well, those in another order are not") {
+    program p;
+    const value c = p.constant<float>(fp32, {2, 3}, {1, 2, 3, 4, 5, 6});
+    const value x = p.input(fp32, {3, 2});
+    const value flat = p.make<tosa::reshape>({.input1 = c, .shape = shape_of(p, {3, 2})});
+    const value turned = p.make<tosa::transpose>({.input1 = c, .perms = {1, 0}});
+    p.output(p.make<tosa::add>({.input1 = x, .input2 = flat}));
+    p.output(p.make<tosa::add>({.input1 = x, .input2 = turned}));
+    p.finish();
+    pass_context context;
+    const auto folded = fold{}(p.g, context);
+    REQUIRE(folded);
+    CHECK(folded.value() == 2);
+    const std::byte* const bytes = args_of<builtin::constant>(*c.producer).data.bytes;
+    const auto data_of = [&](std::size_t output) {
+        return args_of<builtin::constant>(*p.g.outputs()[output].producer->operand(1).producer).data;
+    };
+    CHECK(data_of(0).bytes == bytes);
+    CHECK(data_of(1).bytes != bytes);
+    CHECK(data_of(1).strides.empty());
+}
+
 TEST_CASE("equal constants are merged, whatever their strides") {
     program p;
     const value a = p.constant<float>(fp32, {2, 2}, {1, 2, 3, 4});

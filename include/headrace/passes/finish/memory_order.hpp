@@ -91,6 +91,7 @@ private:
     std::uint64_t input_bytes_ = 0;
     std::size_t states_left_ = 16384;
     memory_need need_;
+    bool has_regions_ = false;
     bool is_free_ = true;
 };
 

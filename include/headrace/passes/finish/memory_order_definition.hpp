@@ -199,6 +199,7 @@ HEADRACE_INLINE void memory_order::read(const graph& g) {
         const auto is_shape = [](const result_slot& r) { return r.meta && r.meta->dtype == dtype::shape; };
         return n.result_count != 0 && std::all_of(n.results, n.results + n.result_count, is_shape);
     };
+    has_regions_ = !g.regions().empty();
     nodes_.reserve(g.size());
     steps_.reserve(g.size());
     buffers_.reserve(g.size());
@@ -229,8 +230,8 @@ HEADRACE_INLINE void memory_order::add_results(const node& n, std::uint32_t make
 
 HEADRACE_INLINE void memory_order::read_node(const node& n) {
     const bool may_move = is_pure(n) || (holds_regions(*n.op) && !has_effects(n));
-    const bool is_local = n.owner->regions().empty() ||
-                          !any_of(n.uses(), [&](const edge& e) { return e.target->owner != n.owner; });
+    const bool is_local =
+        !has_regions_ || !any_of(n.uses(), [&](const edge& e) { return e.target->owner != n.owner; });
     is_free_ = may_move && is_local && !n.op->has(trait::writes_out);
     if (!is_free_) return;
     const auto at = static_cast<std::uint32_t>(nodes_.size());

@@ -304,7 +304,7 @@ private:
         void store(node& n) {
             for (std::uint32_t i = 0; i != n.result_count; ++i) {
                 const value old = n.result(i);
-                if (use_count(old) == 0) continue;
+                if (!is_used(old)) continue;
                 const tensor_meta& meta = *n.results[i].meta;
                 const value made = create_constant(graph_, meta, &n, [&](std::span<std::byte> data) {
                     Evaluator::store(known(n).results[i], meta, data);

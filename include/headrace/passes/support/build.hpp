@@ -25,7 +25,13 @@ namespace headrace::build {
 using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
 
 inline value const_shape(emit<ops<tosa::const_shape>> e, sizes values) {
-    return e.make_shared<tosa::const_shape>({.values = int_list(values)});
+    std::uint64_t hash = values.size();
+    for (const std::int64_t number : values) hash = 31 * hash + static_cast<std::uint64_t>(number);
+    const auto is_same = [&](const node& n) {
+        const auto* const made = args_if<tosa::const_shape>(n);
+        return made != nullptr && made->values == int_list(values);
+    };
+    return e.shared(hash, is_same, [&] { return e.make<tosa::const_shape>({.values = int_list(values)}); });
 }
 
 inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
