@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <iterator>
 #include <limits>
 #include <memory_resource>
 #include <new>
@@ -9881,7 +9880,7 @@ HEADRACE_INLINE void census::insert(node& n) {
     if (listed.end == listed.capacity) {
         listed.capacity = 2 * (listed.capacity + 2);
         node** const more = make_array<node*>(*arena_, listed.capacity);
-        std::copy_n(listed.nodes, listed.end, more);
+        for (std::uint32_t i = 0; i != listed.end; ++i) more[i] = listed.nodes[i];
         listed.nodes = more;
     }
     n.place_of_op = listed.end;
@@ -9901,16 +9900,18 @@ HEADRACE_INLINE void census::remove(node& n) {
 
 HEADRACE_INLINE void census::tidy() {
     for (const entry& d : std::span(entries_, size_)) {
-        for (bucket& b : std::span(d.ops, d.dialect->op_count)) {
-            nodes_of_op::places& listed = b.listed;
-            if (2 * b.count >= listed.end) continue;
-            const std::span all(listed.nodes, listed.end);
-            listed.first = listed.end = 0;
-            for (node* n : all) {
+        for (std::size_t op = 0; op != d.dialect->op_count; ++op) {
+            nodes_of_op::places& listed = d.ops[op].listed;
+            if (2 * d.ops[op].count >= listed.end) continue;
+            std::uint32_t kept = 0;
+            for (std::uint32_t i = listed.first; i != listed.end; ++i) {
+                node* const n = listed.nodes[i];
                 if (n == nullptr) continue;
-                n->place_of_op = listed.end;
-                listed.nodes[listed.end++] = n;
+                n->place_of_op = kept;
+                listed.nodes[kept++] = n;
             }
+            listed.first = 0;
+            listed.end = kept;
         }
     }
 }
@@ -11896,22 +11897,25 @@ class shared_nodes {
 public:
     template <class IsWanted>
     [[nodiscard]] node* find(std::uint64_t hash, IsWanted&& is_wanted) const {
-        for (node* n : places_[place_of(hash)]) {
+        for (node* n : places_[place_of(hash)].nodes) {
             if (n != nullptr && is_wanted(*n)) return n;
         }
         return nullptr;
     }
     void keep(std::uint64_t hash, node* n) {
-        auto& [last, one_before] = places_[place_of(hash)];
-        one_before = last;
-        last = n;
+        place& at = places_[place_of(hash)];
+        at.nodes[1] = at.nodes[0];
+        at.nodes[0] = n;
     }
 
 private:
+    struct place {
+        node* nodes[2]{};
+    };
     [[nodiscard]] static std::size_t place_of(std::uint64_t hash) {
         return static_cast<std::size_t>(hash * 0x9e3779b97f4a7c15U >> 59U);
     }
-    std::array<std::array<node*, 2>, 32> places_{};
+    place places_[32];
 };
 
 /// What is made for one node that a pass rewrites: where it stands, and whether it has failed. Emitters are
@@ -12410,7 +12414,8 @@ HEADRACE_INLINE value emitter::splat(scalar number, headrace::dtype type,
     detail::store_element(number, type, element);
     const tensor_meta meta{type, int_list(shape), {}};
     const std::size_t size = traits_of(type).bits / 8U;
-    const std::uint64_t hash = hash_of_val(meta) ^ std::bit_cast<std::uint64_t>(element);
+    std::uint64_t hash = hash_of_val(meta);
+    for (const std::byte part : element) hash = 31 * hash + static_cast<std::uint64_t>(part);
     const auto is_same = [&](const node& n) {
         const auto* const made = args_if<builtin::constant>(n);
         return made != nullptr && same_val(*n.results[0].meta, meta) && element_count(shape) != 0 &&
