@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
@@ -53,7 +52,8 @@ protected:
 
     flatbuffers::FlatBufferBuilder builder_;
     unique_names names_;
-    pmr_vector<std::pair<const graph*, std::string_view>> pending_;  // regions, and their names
+    pmr_vector<const graph*> pending_;  // regions that are named
+    std::pmr::unordered_map<const graph*, std::string_view> region_names_;
 
 private:
     result<flatbuffers::Offset<void>> write_part(const node& n, const field_info& f) {
@@ -100,12 +100,13 @@ private:
     result<flatbuffers::Offset<void>> write_region_name(const node& n, const field_info& f) {
         const graph* region = tosa_format::member<graph*>(n.arguments, f);
         if (region == nullptr) return invalid({message_prefix(n), "has no ", f.name});
-        for (const auto& [known, name] : pending_) {
-            if (known == region) return make_text(name).Union();
+        const auto [named, is_new] = region_names_.try_emplace(region);
+        if (is_new) {
+            const std::pmr::string base = "main_" + std::pmr::string(f.name.substr(0, f.name.find('_')));
+            named->second = names_.make(base);
+            pending_.push_back(region);
         }
-        const std::pmr::string base = "main_" + std::pmr::string(f.name.substr(0, f.name.find('_')));
-        pending_.push_back({region, names_.make(base)});
-        return make_text(pending_.back().second).Union();
+        return make_text(named->second).Union();
     }
 
     void write_slot(flatbuffers::voffset_t slot, const node& n, const field_info& f,

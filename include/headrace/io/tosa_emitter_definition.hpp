@@ -78,11 +78,11 @@ private:
         empty_text_ = builder_.CreateString("");
         no_data_ = builder_.CreateVector(static_cast<const std::uint8_t*>(nullptr), 0);
         no_location_ = tosa_fb::CreateOpLocation(builder_, empty_text_);
-        pending_.push_back({&g, names_.make("main")});
+        pending_.push_back(&g);
+        region_names_.emplace(&g, names_.make("main"));
         offsets<tosa_fb::TosaRegion> regions;
         for (std::size_t i = 0; i != pending_.size(); ++i) {
-            const auto [region, name] = pending_[i];
-            HEADRACE_TRY(written, write_region(*region, name));
+            HEADRACE_TRY(written, write_region(*pending_[i], region_names_.at(pending_[i])));
             regions.push_back(written);
         }
         const auto version = tosa_fb::CreateVersion(builder_, 1, 0, 0, false);

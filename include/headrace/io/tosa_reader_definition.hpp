@@ -48,8 +48,10 @@ public:
     }
 
 private:
-    tosa_reader(const tosa_fb::TosaGraph& file, std::size_t size)
-        : tosa_attribute_reader(size), file_(file) {}
+    tosa_reader(const tosa_fb::TosaGraph& file, std::size_t size) : tosa_attribute_reader(size), file_(file) {
+        for (const tosa_fb::TosaRegion* region : *file.regions())
+            regions_.try_emplace(view(region->name()), region);
+    }
 
     result<void> read_all(graph& into) { return read_region(*file_.regions()->Get(0), into, 0); }
 
@@ -199,14 +201,13 @@ private:
     }
 
     result<graph*> read_named_region(std::string_view name, const std::string& where, scope& s) {
-        for (const tosa_fb::TosaRegion* region : *file_.regions()) {
-            if (view(region->name()) != name || name.empty()) continue;
-            HEADRACE_TRY(spend(1));
-            graph& nested = s.region->create_region();
-            HEADRACE_TRY(read_region(*region, nested, s.depth + 1));
-            return &nested;
-        }
-        return malformed({where, ": there is no region ", quoted(name)});
+        const auto found = regions_.find(name);
+        if (found == regions_.end() || name.empty())
+            return malformed({where, ": there is no region ", quoted(name)});
+        HEADRACE_TRY(spend(1));
+        graph& nested = s.region->create_region();
+        HEADRACE_TRY(read_region(*found->second, nested, s.depth + 1));
+        return &nested;
     }
 
     result<void> create(const file_operator& o, const op_info& op, opened_operator& into, scope& s) {
@@ -243,6 +244,7 @@ private:
     }
 
     const tosa_fb::TosaGraph& file_;
+    std::unordered_map<std::string_view, const tosa_fb::TosaRegion*> regions_;  // the first of each name
 };
 
 }  // namespace detail

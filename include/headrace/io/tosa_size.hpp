@@ -17,6 +17,7 @@
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/tosa_format.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/regions.hpp>
 
 namespace headrace::detail {
 
@@ -61,30 +62,13 @@ inline std::uint64_t tosa_attribute_bytes(const node& n) {
     }
     return bytes;
 }
-// A graph and all regions that its operators name, in the order in which they are met.
-inline pmr_vector<const graph*> tosa_regions_of(const graph& g) {
-    pmr_vector<const graph*> all{&g};
-    if (g.parent() == nullptr && g.regions().empty()) return all;
-    for (std::size_t i = 0; i != all.size(); ++i) {
-        for (const node& n : all[i]->nodes()) {
-            for (const field_info& f : *n.op) {
-                if (f.kind != field_kind::region) continue;
-                const graph* region = tosa_format::member<graph*>(n.arguments, f);
-                if (region != nullptr && std::find(all.begin(), all.end(), region) == all.end()) {
-                    all.push_back(region);
-                }
-            }
-        }
-    }
-    return all;
-}
 
 // An upper bound of the file's size, so that the buffer never grows: growing would hold the constants
 // twice.
 [[nodiscard]] inline result<std::size_t> file_size_bound(const graph& g) {
     std::uint64_t bytes = 4096;
-    for (const graph* region : tosa_regions_of(g)) {
-        for (const node& n : region->nodes()) {
+    for_each_graph(g, [&](const graph& region) {
+        for (const node& n : region.nodes()) {
             std::uint64_t name_bytes = 0;
             for (const result_slot& r : std::span(n.results, n.result_count)) {
                 name_bytes += r.name.size();
@@ -95,7 +79,7 @@ inline pmr_vector<const graph*> tosa_regions_of(const graph& g) {
             bytes += tosa_operator_bytes + name_bytes + (48 + name_bytes) * n.operand_count;
             bytes += tosa_attribute_bytes(n);
         }
-    }
+    });
     if (bytes > largest_tosa_file)
         return unsupported(too_large_text("the TOSA file would take up to ", bytes));
     return static_cast<std::size_t>(bytes);

@@ -166,6 +166,22 @@ TEST_CASE("small constants in another shape are views as well, those in another 
     CHECK(data_of(1).strides.empty());
 }
 
+TEST_CASE("a node whose metadata does not fit its constant is no view of it") {
+    for (const auto& [type, shape] : {std::pair(dtype::float64, int_list{2, 1}), {fp32, int_list{4, 1}}}) {
+        program p;
+        const value c = p.constant<float>(fp32, {2}, {1, 2});
+        const value moved = p.make<tosa::reshape>({.input1 = c, .shape = shape_of(p, {2, 1})});
+        p.g.set_meta(moved, {type, shape, {}});
+        p.output(moved);
+        p.finish();
+        const std::byte* const bytes = args_of<builtin::constant>(*c.producer).data.bytes;
+        pass_context context;
+        static_cast<void>(fold{}(p.g, context));
+        const auto* const made = match<builtin::constant>(p.g.outputs()[0]);
+        CHECK((made == nullptr || made->data.bytes != bytes));
+    }
+}
+
 TEST_CASE("equal constants are merged, whatever their strides") {
     program p;
     const value a = p.constant<float>(fp32, {2, 2}, {1, 2, 3, 4});

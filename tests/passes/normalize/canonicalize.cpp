@@ -87,6 +87,25 @@ TEST_CASE("no-ops go, and random dropout is refused") {
         is_refused_by<remove_noop>("eval mode"));
 }
 
+TEST_CASE("constants of float64 become float32, with their views") {
+    const auto build = [](program& p) {
+        const value k = p.constant<double>(dtype::float64, {1, 2}, {0.5, -3});
+        const value turned = p.make<aten::permute>({.self = k, .dims = {1, 0}});
+        const value last = p.make<aten::select_int>({.self = turned, .dim = 0, .index = 1});
+        const value number = p.make<aten::view>({.self = last, .size = int_list{}});
+        p.output(p.make<aten::mul_tensor>({p.input(fp32, {3}), number}));
+    };
+    CHECK_THAT(build, computes_the_same<narrow_int64>());
+    program p;
+    build(p);
+    p.finish();
+    pass_context context;
+    REQUIRE(narrow_int64{}(p.g, context));
+    for (const node& n : p.g.nodes()) {
+        if (n.result_count != 0) CHECK(n.results[0].meta->dtype == fp32);
+    }
+}
+
 TEST_CASE("64-bit integers become 32-bit ones, and what does not fit is refused") {
     CHECK_THAT(
         [](program& p) {

@@ -146,7 +146,11 @@ private:
             const value from = n.operand(0);
             const auto* constant = match<builtin::constant>(from);
             if (constant == nullptr || !has_metadata(n)) return std::nullopt;
-            if (traits_of(n.results[0].meta->dtype).bits % 8 != 0) return std::nullopt;
+            const tensor_meta& to = *n.results[0].meta;
+            if (traits_of(to.dtype).bits % 8 != 0) return std::nullopt;
+            // Else the view would show other bytes than the constant has.
+            if (to.dtype != meta_of(from)->dtype || to.elements() != meta_of(from)->elements())
+                return std::nullopt;
             const tensor_data& data = constant->data;
             constant_view view{data.bytes, {}};
             if constexpr (std::is_same_v<Op, tosa::reshape>) {

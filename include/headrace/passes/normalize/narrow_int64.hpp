@@ -18,9 +18,10 @@
 namespace headrace {
 
 /// TOSA 1.0 has neither INT64 nor FP64: every value, constant and dtype argument of int64 becomes one of
-/// int32, and constants of float64, which are Python's numbers, become float32. A constant with an element
-/// that does not fit is refused, unless it is only a limit of a maximum or minimum. The pass runs after
-/// decompose, which depends on PyTorch's types for promotion, and before legalize.
+/// int32, and constants of float64, which are Python's numbers, become float32, with what moves their
+/// elements. A constant with an element that does not fit is refused, unless it is only a limit of a maximum
+/// or minimum. The pass runs after decompose, which depends on PyTorch's types for promotion, and before
+/// legalize.
 struct narrow_int64 : pass {
     using runs_after = pass_list<quantization_lowered>;
     using ensures = pass_list<narrow_types>;
@@ -43,8 +44,9 @@ private:
         bool changed = false;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const tensor_meta* meta = n.results[i].meta;
-            if (meta == nullptr || meta->dtype != dtype::int64) continue;
-            n.owner->set_meta(n.result(i), {narrowed(meta->dtype), meta->shape, meta->dim_order});
+            if (meta == nullptr || (meta->dtype != dtype::int64 && !moves_narrowed(n))) continue;
+            const dtype narrow = meta->dtype == dtype::int64 ? dtype::int32 : dtype::float32;
+            n.owner->set_meta(n.result(i), {narrow, meta->shape, meta->dim_order});
             changed = true;
         }
         // Operands do not change, so the edges need not.
@@ -60,6 +62,13 @@ private:
             }
         }
         return changed;
+    }
+
+    // Does it move elements that were float64, and are float32 by now?
+    static bool moves_narrowed(const node& n) {
+        if (!n.op->has(trait::rearranging) || n.results[0].meta->dtype != dtype::float64) return false;
+        const tensor_meta* const from = meta_of(n.operand(0));
+        return from != nullptr && from->dtype == dtype::float32;
     }
 
     static bool narrow_constant(graph& g, node& n, pass_context& context) {
