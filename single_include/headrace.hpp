@@ -11581,17 +11581,25 @@ void for_each_region(const node& n, F&& f) {
     return any_of(op, [](const field_info& f) { return f.kind == field_kind::region; });
 }
 
-/// The regions that nodes of `g` hold, each once. Those whose node was erased are still the graph's, but
-/// dead.
-[[nodiscard]] inline pmr_vector<graph*> live_regions(graph& g) {
+/// The regions that nodes of `g` hold, each once, in the order of these nodes. Those whose node was erased
+/// are still the graph's, but dead.
+[[nodiscard]] inline pmr_vector<graph*> live_regions(const graph& g) {
     pmr_vector<graph*> live;
     if (g.regions().empty()) return live;
-    for (node& n : g.nodes()) {
+    for (const node& n : g.nodes()) {
         for_each_region(n, [&](const field_info&, graph* region) {
-            if (region != nullptr && !contains(live, region))
-                live.push_back(region);
+            if (region != nullptr) live.push_back(region);
         });
     }
+    pmr_vector<graph*> met(std::bit_ceil(2 * live.size() + 1));
+    std::size_t kept = 0;
+    for (graph* region : live) {
+        graph*& known =
+            met[find_slot(met.size(), reinterpret_cast<std::uintptr_t>(region) / sizeof(graph),
+                          [&](std::size_t at) { return met[at] == nullptr || met[at] == region; })];
+        if (known == nullptr) live[kept++] = known = region;
+    }
+    live.resize(kept);
     return live;
 }
 
@@ -11600,6 +11608,11 @@ template <class F>
 void for_each_graph(graph& g, F&& f) {
     f(g);
     for (graph* region : live_regions(g)) for_each_graph(*region, f);
+}
+template <class F>
+void for_each_graph(const graph& g, F&& f) {
+    f(g);
+    for (const graph* region : live_regions(g)) for_each_graph(*region, f);
 }
 
 }  // namespace headrace

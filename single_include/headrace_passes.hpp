@@ -7089,7 +7089,11 @@ private:
             const value from = n.operand(0);
             const auto* constant = match<builtin::constant>(from);
             if (constant == nullptr || !has_metadata(n)) return std::nullopt;
-            if (traits_of(n.results[0].meta->dtype).bits % 8 != 0) return std::nullopt;
+            const tensor_meta& to = *n.results[0].meta;
+            if (traits_of(to.dtype).bits % 8 != 0) return std::nullopt;
+            // Else the view would show other bytes than the constant has.
+            if (to.dtype != meta_of(from)->dtype || to.elements() != meta_of(from)->elements())
+                return std::nullopt;
             const tensor_data& data = constant->data;
             constant_view view{data.bytes, {}};
             if constexpr (std::is_same_v<Op, tosa::reshape>) {
@@ -15035,9 +15039,10 @@ HEADRACE_COMPILED_PASS(scalars_to_tensors);
 namespace headrace {
 
 /// TOSA 1.0 has neither INT64 nor FP64: every value, constant and dtype argument of int64 becomes one of
-/// int32, and constants of float64, which are Python's numbers, become float32. A constant with an element
-/// that does not fit is refused, unless it is only a limit of a maximum or minimum. The pass runs after
-/// decompose, which depends on PyTorch's types for promotion, and before legalize.
+/// int32, and constants of float64, which are Python's numbers, become float32, with what moves their
+/// elements. A constant with an element that does not fit is refused, unless it is only a limit of a maximum
+/// or minimum. The pass runs after decompose, which depends on PyTorch's types for promotion, and before
+/// legalize.
 struct narrow_int64 : pass {
     using runs_after = pass_list<quantization_lowered>;
     using ensures = pass_list<narrow_types>;
@@ -15060,8 +15065,9 @@ private:
         bool changed = false;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const tensor_meta* meta = n.results[i].meta;
-            if (meta == nullptr || meta->dtype != dtype::int64) continue;
-            n.owner->set_meta(n.result(i), {narrowed(meta->dtype), meta->shape, meta->dim_order});
+            if (meta == nullptr || (meta->dtype != dtype::int64 && !moves_narrowed(n))) continue;
+            const dtype narrow = meta->dtype == dtype::int64 ? dtype::int32 : dtype::float32;
+            n.owner->set_meta(n.result(i), {narrow, meta->shape, meta->dim_order});
             changed = true;
         }
         // Operands do not change, so the edges need not.
@@ -15077,6 +15083,13 @@ private:
             }
         }
         return changed;
+    }
+
+    // Does it move elements that were float64, and are float32 by now?
+    static bool moves_narrowed(const node& n) {
+        if (!n.op->has(trait::rearranging) || n.results[0].meta->dtype != dtype::float64) return false;
+        const tensor_meta* const from = meta_of(n.operand(0));
+        return from != nullptr && from->dtype == dtype::float32;
     }
 
     static bool narrow_constant(graph& g, node& n, pass_context& context) {
