@@ -159,16 +159,18 @@ private:
             standard_pipeline_support(), &lower_part,
             {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, &infer_node);
         HEADRACE_TRY(find_partitions_for(m, targets_for(g), partitioner));
-        HEADRACE_TRY(find_in_regions(m, g, partitioner));
+        HEADRACE_TRY(find_in_regions(m, g, 0, partitioner));
         m.notes = notes_of(m.found);  // before the host graph changes
         return {};
     }
 
     // Partitions in the branches and bodies of nodes that stay on the host, inner ones too, for the same
-    // target.
-    static result<void> find_in_regions(method& m, const graph& g, const trial_partitioner& partitioner) {
+    // target. The graph's own are those from the `first` on.
+    static result<void> find_in_regions(method& m, const graph& g, std::size_t first,
+                                        const trial_partitioner& partitioner) {
         std::unordered_set<const node*> taken;
-        for (const node_group& nodes : m.found.partitions) taken.insert(nodes.begin(), nodes.end());
+        for (std::size_t i = first; i != m.found.partitions.size(); ++i)
+            taken.insert(m.found.partitions[i].begin(), m.found.partitions[i].end());
         for (const node& n : g.nodes()) {
             if (taken.contains(&n)) continue;
             result<void> done;
@@ -181,9 +183,10 @@ private:
     }
     static result<void> find_in_region(method& m, graph& region, const trial_partitioner& partitioner) {
         HEADRACE_TRY(found, partitioner.propose_partitions(region));
+        const std::size_t first = m.found.partitions.size();
         for (node_group& nodes : found.partitions) m.found.partitions.push_back(std::move(nodes));
         for (host_node& h : found.host) m.found.host.push_back(std::move(h));
-        return find_in_regions(m, region, partitioner);
+        return find_in_regions(m, region, first, partitioner);
     }
 
     [[nodiscard]] static std::vector<host_note> notes_of(const trial_result& found) {
