@@ -10424,9 +10424,12 @@ HEADRACE_INLINE void graph::join_origins(node& to, const node& from) {
     const auto* joined = to.find_annotation<joined_origin>();
     const auto* others = from.find_annotation<joined_origin>();
     if (kept->node_name == other->node_name && (others == nullptr || others == joined)) return;
-    // A cell of its own, as nodes may share theirs.
+    // A cell of its own, as nodes may share theirs. It leads to those that the last one does: who joins many
+    // would have as long a list else.
     const joined_origin* more = make<joined_origin>(from.annotations, joined);
-    to.annotations = make<annotation>(&annotation_key<joined_origin>, more, true, to.annotations);
+    annotation* rest = to.annotations;
+    if (rest->key == &annotation_key<joined_origin>) rest = rest->next;
+    to.annotations = make<annotation>(&annotation_key<joined_origin>, more, true, rest);
 }
 
 HEADRACE_INLINE graph& graph::create_region() {

@@ -10336,17 +10336,23 @@ class layout_search {
 public:
     using kind = layout_rules::kind;
 
-    explicit layout_search(graph& g)
+    /// In a long chain of transposes, each move could change all ops, and the work would grow with its
+    /// square: once the moves of a search have proposed `proposals` layouts in all, one reaches few ops.
+    layout_search(graph& g, std::size_t proposals)
         : g_(&g),
           kinds_(g.id_bound(), kind::fixed),
           sites_(2 * std::size_t{g.id_bound()}),
-          answers_(sites_.size()) {
+          answers_(sites_.size()),
+          proposals_left_(proposals) {
         for (const node& n : g.nodes()) {
             kinds_[n.id] = layout_rules::kind_of(n);
             if (is<tosa::transpose>(n) && kinds_[n.id] != kind::fixed)
                 sites_[site_of(n, {})].now = numbered(layout_rules::as_it_stands(n, kind::move));
         }
     }
+
+    /// As many as no network needs that is not made for it.
+    explicit layout_search(graph& g) : layout_search(g, (std::size_t{1} << 20) + 256 * g.size()) {}
 
     /// Makes moves until none is an improvement; returns how many.
     std::size_t run() {
@@ -10396,7 +10402,8 @@ private:
     using number = layout_table::number;
 
     static constexpr int max_rounds = 4;
-    static constexpr std::int64_t overhead = 64;  // of a transpose, in bytes
+    static constexpr std::int64_t overhead = 64;     // of a transpose, in bytes
+    static constexpr std::size_t small_region = 32;  // of a move without proposals left
 
     /// op_layouts by their numbers; operands that are not listed are row-major.
     struct numbers {
@@ -10569,7 +10576,8 @@ private:
     bool improve(node& n, node_port port, number wanted) {
         pmr_vector<proposal> region;
         propose(region, n, port, wanted);
-        for (std::size_t i = 0; i != region.size(); ++i) {
+        const std::size_t most = std::max(proposals_left_, small_region);
+        for (std::size_t i = 0; i != region.size() && region.size() < most; ++i) {
             const proposal p = region[i];
             for_each_edge(
                 p,
@@ -10582,6 +10590,7 @@ private:
                         propose(region, *e.target, {e.operand}, records_[p.record].result);
                 });
         }
+        proposals_left_ -= std::min(proposals_left_, region.size());
         const bool better = !region.empty() && take_best_part(region);
         for (const proposal& p : region) sites_[site_of(*p.n, p.part)].proposal = -1;
         return better;
@@ -10675,7 +10684,8 @@ private:
     pmr_vector<kind> kinds_;  // by the ids of the nodes
     pmr_vector<site> sites_;  // two for each node
     layout_table table_;
-    pmr_vector<answer> answers_;              // by site
+    pmr_vector<answer> answers_;  // by site
+    std::size_t proposals_left_;
     pmr_vector<numbers> records_{numbers{}};  // the first: all row-major
     pmr_vector<std::uint32_t> places_;        // of records_: a hash table, at most half in use
 };

@@ -95,3 +95,22 @@ TEST_CASE("origins are joined once, and what has none joins nothing", "[origins]
     CHECK(all == std::vector<std::string>{"conv", "mul", "relu"});
     CHECK(origins_of(relu).size() == 2);
 }
+
+TEST_CASE("a node may join the origins of very many") {
+    program p;
+    const value x = p.input(dtype::float32, {2});
+    const auto named = [&](const std::string& name) -> node& {
+        node& n = *p.make<aten::neg>({.self = x}).producer;
+        p.g.annotate(n, provenance{p.g.own(name), n.op->name});
+        return n;
+    };
+    node& kept = named("kept");
+    for (int i = 0; i != 1000; ++i) p.g.join_origins(kept, named("joined_" + std::to_string(i)));
+    const std::vector<std::string> names = origins_of(kept);
+    CHECK(names.size() == 1001);
+    CHECK(names.front() == "kept");
+    // A look-up of its name must not pass by all of them.
+    std::size_t length = 0;
+    for (const annotation* a = kept.annotations; a != nullptr; a = a->next) ++length;
+    CHECK(length == 2);
+}

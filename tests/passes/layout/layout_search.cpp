@@ -2,6 +2,9 @@
 // Tests that layouts are chosen for a whole graph: random graphs compute the same, and known ones need no
 // more transposes than they must.
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 
 #include <catch2/catch.hpp>
 
@@ -326,4 +329,28 @@ TEST_CASE("random graphs compute the same in the layouts that are chosen, and mo
         improved += moves != 0;
     }
     CHECK(improved > 300);
+}
+
+TEST_CASE("a search without proposals left improves what is near alone") {
+    // Between transposes that undo each other are so many functions.
+    const auto costs = [](int distance) {
+        program p;
+        value v = p.make<tosa::transpose>({.input1 = p.input(fp32, {2, 3, 4}), .perms = {1, 2, 0}});
+        for (int i = 0; i != distance; ++i) v = p.make<tosa::exp>({.input1 = v});
+        p.output(p.make<tosa::transpose>({.input1 = v, .perms = {2, 0, 1}}));
+        p.finish();
+        const auto improved = [&](std::size_t proposals) {
+            layout_search search(p.g, proposals);
+            search.run();
+            return search.cost();
+        };
+        return std::array{layout_search(p.g).cost(), improved(0), improved(SIZE_MAX)};
+    };
+    const auto [near, near_without, near_with] = costs(4);
+    CHECK(near > 0);
+    CHECK(near_without == 0);
+    CHECK(near_with == 0);
+    const auto [far, far_without, far_with] = costs(100);
+    CHECK(far_without == far);
+    CHECK(far_with == 0);
 }
