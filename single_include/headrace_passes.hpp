@@ -4815,7 +4815,9 @@ struct decompose_normalization : pass {
                     if (a.dim == -1 || i != v.axis(a.dim)) axes.push_back(static_cast<std::int64_t>(i));
                 }
                 const auto x = as(v, dtype::float32);
-                return in_result_type(x * (as(g, dtype::float32) * rsqrt(sum(x * x, axes))));
+                // For PyTorch, a sum over no axes is one over all.
+                const auto squares = choose(axes.empty(), [&] { return x * x; }, [&] { return sum(x * x, axes); });
+                return in_result_type(x * (as(g, dtype::float32) * rsqrt(squares)));
             });
     }
     // clang-format on

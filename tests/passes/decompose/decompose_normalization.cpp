@@ -124,6 +124,12 @@ TEST_CASE("weights by direction and length") {
         };
         CHECK_THAT(build, computes_the_same<decompose_normalization>());
     }
+    // Each number is a direction of its own.
+    CHECK_THAT(
+        [](program& p) {
+            p.output(p.make<aten::_weight_norm>({.v = p.input(fp32, {3}), .g = p.input(fp32, {3})}));
+        },
+        computes_the_same<decompose_normalization>());
 }
 
 TEST_CASE("half precision far from zero") {
