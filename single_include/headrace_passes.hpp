@@ -4816,7 +4816,8 @@ struct decompose_normalization : pass {
                 }
                 const auto x = as(v, dtype::float32);
                 // For PyTorch, a sum over no axes is one over all.
-                const auto squares = choose(axes.empty(), [&] { return x * x; }, [&] { return sum(x * x, axes); });
+                const auto all = [&] { return x * x; };
+                const auto squares = choose(axes.empty(), all, [&] { return sum(x * x, axes); });
                 return in_result_type(x * (as(g, dtype::float32) * rsqrt(squares)));
             });
     }
