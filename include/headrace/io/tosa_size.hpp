@@ -3,7 +3,6 @@
 #ifndef HEADRACE_IO_TOSA_SIZE_HPP
 #define HEADRACE_IO_TOSA_SIZE_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
@@ -11,7 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/result.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>

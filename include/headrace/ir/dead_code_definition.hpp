@@ -52,9 +52,7 @@ HEADRACE_INLINE std::size_t eliminate_dead_code(graph& g) {
         }
     }
     if (g.regions().empty()) return erased;
-    pmr_vector<const graph*> held;
-    for (const node& n : g.nodes())
-        for_each_region(n, [&](const field_info&, const graph* region) { held.push_back(region); });
+    pmr_vector<graph*> held = live_regions(g);
     std::sort(held.begin(), held.end(), std::less<>());
     for (graph& region : g.regions()) {
         const bool is_held = std::binary_search(held.begin(), held.end(), &region, std::less<>());
