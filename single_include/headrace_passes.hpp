@@ -1079,7 +1079,7 @@ HEADRACE_COMPILED_PASS(decompose_trigonometric);
 template <>
 struct declared_pass<decompose_erfinv> : declared_rewrites {
     static constexpr std::string_view summary =
-        "erfinv(x) as x · P(w) with w = -log((1 - x)(1 + x)), P piecewise polynomial";
+        "erfinv(x) as x · P(w) with w = -(log(1 - x) + log(1 + x)), P piecewise polynomial";
     using phase = function_decomposition;
     using targets = ops<aten::erfinv>;
     using removes = targets;
@@ -1100,9 +1100,9 @@ struct declared_pass<decompose_rounding> : declared_rewrites {
             aten::copysign_tensor>;
     using removes = targets;
     using produces =
-        ops<aten::abs, aten::ceil, aten::floor, aten::neg, aten::reciprocal, aten::add_tensor,
-            aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::gt_tensor, aten::logical_or,
-            aten::where_self, aten::_to_copy>;
+        ops<aten::abs, aten::ceil, aten::floor, aten::neg, aten::reciprocal, aten::mul_tensor,
+            aten::sub_tensor, aten::clamp, aten::gt_tensor, aten::logical_or, aten::where_self,
+            aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_rounding);
 
@@ -3225,10 +3225,14 @@ struct sampled_axis {
 
 /// PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1) (aligned corners), or
 /// floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 / scale in place of
-/// in / out where `scale` is not 0. n and d are doubled so that halves are whole.
+/// in / out where `scale` is not 0. An axis that keeps its size is copied, and nearest reads each element of
+/// one that doubles it twice, whatever the scale (ATen/native/UpSample.h). n and d are doubled so that halves
+/// are whole.
 [[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
                                            double scale) {
     if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // there is only one element to read
+    const bool copies = out == in && mode != sampling_mode::nearest_exact;
+    if (copies || (out == 2 * in && mode == sampling_mode::nearest)) scale = 0;
     std::int64_t n = out, d = in;
     if (mode == sampling_mode::aligned) {
         n = out > 1 ? out - 1 : 1;
@@ -3736,7 +3740,7 @@ private:
     static auto nearest_quotient(const auto& a, const auto& b) {
         const auto inverse = reciprocal(b);
         const auto q = a * inverse;
-        const auto error = minus_product(a, q, b);
+        const auto error = minus_product(a, q, b, inverse);
         return where(error == error, q + error * inverse, q);
     }
     // a - trunc(a/b)·b.
@@ -3754,21 +3758,21 @@ private:
     }
     // The rest of size / step, neither negative, with a quotient below 2^23.
     static auto reduced(const auto& size, const auto& step) {
-        const auto q = floor(size * reciprocal(step));
-        const auto rest = minus_product(size, q, step);
+        const auto inverse = reciprocal(step);
+        const auto q = floor(size * inverse);
+        const auto rest = minus_product(size, q, step, inverse);
         const auto positive = where(rest < 0, rest + step, rest);
         const auto less = where(positive >= step, positive - step, positive);
         return where(size < step, size, less);  // step may be infinite
     }
-    // a - b·c, exactly where a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl).
-    static auto minus_product(const auto& a, const auto& b, const auto& c) {
-        const auto high = [](const auto& x) {
-            const auto scaled = x * 4097;  // 2^12 + 1
-            return scaled - (scaled - x);
-        };
+    // a - b·c, exactly where a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl). The high
+    // half of x is t - (t - x), where t is about (2^12 + 1)·x. That of c is computed by its inverse: c times a
+    // number, of a dequantized c, would become integers, whose differences are exact and split nothing.
+    static auto minus_product(const auto& a, const auto& b, const auto& c, const auto& inverse) {
+        const auto high = [](const auto& x, const auto& t) { return t - (t - x); };
         const auto p = b * c;
-        const auto bh = high(b);
-        const auto ch = high(c);
+        const auto bh = high(b, b * 4097);
+        const auto ch = high(c, 4097 / inverse);
         const auto bl = b - bh;
         const auto cl = c - ch;
         const auto error = bl * cl - (((p - bh * ch) - bl * ch) - bh * cl);
@@ -3943,15 +3947,16 @@ namespace headrace {
 
 /// P is a polynomial in w - 2.5 up to w = 5, and in √w - 3 beyond (the scheme of M. Giles, "Approximating the
 /// erfinv function", GPU Computing Gems 2, 2011; the coefficients are our own minimax fit, relative error
-/// 1e-7). ±1 give infinities.
+/// 1e-7). ±1 give infinities. Two logarithms, for 1 - x is small near 1: a product that is computed in
+/// integers, as those of dequantized numbers are, loses its last bits.
 struct decompose_erfinv : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =
-        "erfinv(x) as x · P(w) with w = -log((1 - x)(1 + x)), P piecewise polynomial";
+        "erfinv(x) as x · P(w) with w = -(log(1 - x) + log(1 + x)), P piecewise polynomial";
 
     static auto rewrites() {
         return real_rules(on<aten::erfinv> = [](auto x) {
-            const auto w = -log((1 - x) * (x + 1));
+            const auto w = -(log(1 - x) + log(x + 1));
             const auto central =
                 polynomial(w - 2.5, 1.50140942, 0.246640726, -0.00417770773, -0.00125370753, 0.000218602179,
                            -4.3967764e-06, -3.52885554e-06, 3.43726614e-07, 2.85344557e-08);
@@ -5696,9 +5701,10 @@ struct decompose_rounding : pass {
 private:
     static auto nearest_even(const auto& x) {
         const auto below = floor(x);
+        const auto above = ceil(x);  // -0 where `below` is -1
         const auto rest = x - below;
-        const auto even = floor((below + 1) * 0.5) * 2;  // of `below` and its successor
-        return where(rest > 0.5, below + 1, where(rest < 0.5, below, even));
+        const auto even = floor(above * 0.5) * 2;
+        return where(rest > 0.5, above, where(rest < 0.5, below, even));
     }
 };
 HEADRACE_COMPILED_PASS(decompose_rounding);
@@ -13564,6 +13570,10 @@ struct legalize_pooling : pass {
     using produces = joined<build::average_pool_ops, ops<tosa::max_pool2d, tosa::mul>>;
 
     value operator()(const args<aten::avg_pool2d>& a, emit<produces>& e) const {
+        if (!is_floating(e.dtype(a.self))) {
+            return e.unsupported(
+                {"TOSA has no average of integers that rounds toward zero, as PyTorch's does; average floats"});
+        }
         value pooled = build::average_pool(e, a);
         if (a.divisor_override) {
             const std::int64_t area = a.kernel_size[0] * a.kernel_size[a.kernel_size.size() - 1];
@@ -13646,6 +13656,9 @@ struct legalize_resize : pass {
 
     template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!has_trait<Op>(trait::nearest) && !is_floating(e.result_meta().dtype)) {
+            return e.unsupported({"TOSA's RESIZE gives interpolated integers another type; interpolate floats"});
+        }
         return build::resize<Op>(e, a).image;
     }
 };
@@ -16412,7 +16425,7 @@ inline constexpr int max_nested = 256;
 
 /// What reading emits beside clones of what is there, as long as the integers keep their type.
 using reading_as_stored_ops = ops<aten::clamp, aten::constant_pad_nd>;
-using reading_ops = joined<build::saturating_rescale_ops, reading_as_stored_ops>;
+using reading_ops = joined<ops<tosa::rescale>, reading_as_stored_ops>;
 
 /// Reads a value of real numbers as integers: a dequantize, or ops that select elements of one. Nothing for
 /// values that are computed, and for selections from several quantizations.
@@ -16497,16 +16510,16 @@ private:
         return min <= max;
     }
 
-    // INT32 with as fine a scale as there is room for: nearly every bound is on its grid.
+    // INT32 with as fine a scale as there is room for: nearly every bound is on its grid. RESCALE by a power
+    // of two gives less than 2^29 in INT32.
     dequantized finer(const dequantized& d) {
         constexpr int max_bits = 19;
         const quantization& q = d.parameters;
-        const int bits = std::min(max_bits, 29 - std::ilogb(std::max(q.reach(), 1.0)));
+        const int bits = std::min(max_bits, 28 - std::ilogb(std::max(q.reach(), 1.0)));
         if (bits <= 0) return d;
         const double factor = std::ldexp(1.0, bits);
-        return {
-            build::saturating_rescale(*finer_, d.integers, factor, q.reach(), {.input_zero = q.zero_point()}),
-            quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
+        return {build::rescale(*finer_, d.integers, factor, {.input_zero = q.zero_point()}),
+                quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
     }
 
     // The channels of one operand as those of the result, where they still are an axis.
@@ -17224,7 +17237,8 @@ namespace headrace {
 struct lower_quantized_products : pass {
     static constexpr std::string_view summary = "conv(dq(x), dq(w)) = dq(conv(x, w)); linear, bmm";
     using targeted_ops = ops<aten::convolution, aten::linear, aten::bmm>;
-    using produces = joined<build::convolution_ops, reading_ops, dequantize_channels_ops, ops<tosa::matmul>>;
+    using operand_ops = joined<reading_ops, build::saturating_rescale_ops>;
+    using produces = joined<build::convolution_ops, operand_ops, dequantize_channels_ops, ops<tosa::matmul>>;
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces> e) const {
         const auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
@@ -17301,7 +17315,7 @@ private:
     };
 
     // Nothing where one of them is not quantized. Output channels are that axis of the weight.
-    static std::optional<operands> read(emit<reading_ops> e, const args<aten::linear>& a,
+    static std::optional<operands> read(emit<operand_ops> e, const args<aten::linear>& a,
                                         std::size_t channel_axis) {
         const auto x = as_short_integers_per_tensor(e, a.input);
         if (!x) return std::nullopt;
@@ -17351,13 +17365,12 @@ private:
         const value made = e.constant_of(dtype::int8, shape, [&](std::size_t i) {
             return std::nearbyint(real(i) / scales[index_on(i, axis)]);
         });
-        return dequantized{made,
-                           {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
+        return dequantized{made, {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
     }
 
     // A bias as integers of the accumulators' type. It is stored with the scale of the products, or brought
     // to it. Nothing if it is neither quantized nor constant.
-    static std::optional<value> bias_at(emit<reading_ops> e, value bias, const quantization& products,
+    static std::optional<value> bias_at(emit<operand_ops> e, value bias, const quantization& products,
                                         dtype type) {
         const auto b = as_dequantized(e, bias);
         if (b && e.dtype(b->integers) == type && has_scale_of(b->parameters, products)) return b->integers;
@@ -17387,8 +17400,8 @@ private:
                           [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
     }
 
-    static value constant_bias(emit<ops<>> e, const pmr_vector<double>& numbers,
-                               const quantization& products, dtype type) {
+    static value constant_bias(emit<ops<>> e, const pmr_vector<double>& numbers, const quantization& products,
+                               dtype type) {
         const double max = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
         const std::array count{static_cast<std::int64_t>(numbers.size())};
         return e.constant_of(type, count, [&](std::size_t i) {

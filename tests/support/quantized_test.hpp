@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
@@ -40,6 +41,11 @@ struct coding {
 /// With 24 bits and a sign, as sums have them.
 [[nodiscard]] constexpr coding int32_codes(double scale) {
     return {scale, 0, dtype::int32, -(1 << 24), 1 << 24};
+}
+/// All codes that there are.
+[[nodiscard]] constexpr coding all_int32_codes(double scale) {
+    return {scale, 0, dtype::int32, std::numeric_limits<std::int32_t>::min(),
+            std::numeric_limits<std::int32_t>::max()};
 }
 /// As weights are stored: symmetric.
 [[nodiscard]] constexpr coding weight_codes(double scale, std::int64_t zero_point = 0) {

@@ -1058,7 +1058,7 @@ HEADRACE_COMPILED_PASS(decompose_trigonometric);
 template <>
 struct declared_pass<decompose_erfinv> : declared_rewrites {
     static constexpr std::string_view summary =
-        "erfinv(x) as x · P(w) with w = -log((1 - x)(1 + x)), P piecewise polynomial";
+        "erfinv(x) as x · P(w) with w = -(log(1 - x) + log(1 + x)), P piecewise polynomial";
     using phase = function_decomposition;
     using targets = ops<aten::erfinv>;
     using removes = targets;
@@ -1079,9 +1079,9 @@ struct declared_pass<decompose_rounding> : declared_rewrites {
             aten::copysign_tensor>;
     using removes = targets;
     using produces =
-        ops<aten::abs, aten::ceil, aten::floor, aten::neg, aten::reciprocal, aten::add_tensor,
-            aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::gt_tensor, aten::logical_or,
-            aten::where_self, aten::_to_copy>;
+        ops<aten::abs, aten::ceil, aten::floor, aten::neg, aten::reciprocal, aten::mul_tensor,
+            aten::sub_tensor, aten::clamp, aten::gt_tensor, aten::logical_or, aten::where_self,
+            aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_rounding);
 

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Tests all lowerings of quantized ops together: chains of them, with quantization between their steps or
 // not.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 #include <catch2/catch.hpp>
 
+#include <headrace/passes/decompose/decompose_division.hpp>
+#include <headrace/passes/decompose/decompose_erfinv.hpp>
 #include <headrace/passes/decompose/decompose_rectifiers.hpp>
 #include <headrace/passes/quantize/lower_quantized.hpp>
 
@@ -196,4 +202,38 @@ TEST_CASE("float parts stay between quantized ones") {
     CHECK(count_of<tosa::maximum>(g) == 1);
     CHECK(count_of<quantized_decomposed::dequantize_per_tensor>(g) == 1);
     CHECK(count_of<quantized_decomposed::quantize_per_tensor>(g) == 1);
+}
+
+// Found by random programs. What is computed in integers has 16 bits as a factor, and is not rounded as
+// floats are; decompositions whose floats stay floats must not depend on either.
+TEST_CASE("decomposed functions of dequantized numbers, where the target has floats") {
+    const auto build = [](const coding& c, const auto& function) {
+        return [&, c](program& p) {
+            p.g.set_target(mixed_target);
+            p.output(function(p, real_input(p, c, {256})));
+        };
+    };
+    std::vector<double> codes(256);
+    std::iota(codes.begin(), codes.end(), -128.0);
+    const auto all_codes = [&](double without) {
+        std::vector<double> others = codes;
+        std::ranges::replace(others, without, without + 1);
+        return std::vector{tensor::of(dtype::int8, {256}, others)};
+    };
+    const auto rest = [](program& p, value x) { return p.make<aten::fmod_tensor>({x, x}); };
+    const auto modulus = [](program& p, value x) { return p.make<aten::remainder_tensor>({x, x}); };
+    const auto inverse = [](program& p, value x) { return p.make<aten::erfinv>({x}); };
+    for (const double scale : {0.006223771721124649, 0.05, 0.0313}) {
+        const coding c = int8_codes(scale, -6);
+        CHECK(compare_runs<decompose_division, lower_quantized>(build(c, rest), all_codes(-6)) == "");
+        CHECK(compare_runs<decompose_division, lower_quantized>(build(c, modulus), all_codes(-6)) == "");
+    }
+    const auto gate = [](program& p, value x) { return p.make<aten::hardsigmoid>({x}); };
+    for (const double scale : {0.03141592815518379, 0.0277, 0.05}) {
+        const coding c = int8_codes(scale, -7);
+        CHECK(compare_runs<decompose_rectifiers, lower_quantized>(build(c, gate), all_codes(-7)) == "");
+    }
+    const coding near_one = int8_codes(0.009992554783821106, 27);  // up to 0.9992
+    const std::vector inputs{tensor::of(dtype::int8, {256}, codes)};
+    CHECK(compare_runs<decompose_erfinv, lower_quantized>(build(near_one, inverse), inputs, 1e-4) == "");
 }

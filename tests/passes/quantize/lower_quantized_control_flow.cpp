@@ -252,6 +252,14 @@ TEST_CASE("operands that are padded and clamped, alone and without the ops insid
     }
 }
 
+TEST_CASE("a loop that starts from all codes of 32 bits") {
+    const auto numbers = [](program& p) { return real_input(p, all_int32_codes(1e-9), {12, 30}); };
+    const auto build = loop(numbers, damped(int8_codes(1e-9)));
+    std::vector<tensor> inputs = random_inputs(build);
+    inputs[0] = tensor::of_number(dtype::int32, 3);
+    CHECK_THAT(build, computes_the_same<lower_quantized_control_flow>().for_inputs(inputs));
+}
+
 TEST_CASE("a loop that starts from rows with scales of their own") {
     const auto rows = [](program& p) {
         return real_per_channel(p, p.input(dtype::int8, {12, 30}), scales_around(0.04, 12), 0);

@@ -103,6 +103,7 @@ TEST_CASE("an input that is quantized in two ways is taken in the one that reach
     compare(build(a, a));
     compare(build(int16_codes(1e-4), b), 0.0313 + 1e-5);  // at most one code of the second apart
     compare(build(a, b), 0.05 / 2 + 0.0313 / 2 + 1e-5);   // rounded to both
+    compare(build(all_int32_codes(2e-9), int16_codes(1e-9)), 1e-6);  // most beyond those of the second
     for (const auto& order : {build(a, b), build(b, a)}) {
         program p;
         graph& g = lowered<quantize_interface>(p, order);
@@ -154,6 +155,6 @@ TEST_CASE("outputs that are padded and clamped") {
     graph& g = lowered<quantize_interface>(p, build);
     CHECK(real_value_of(g).empty());
     CHECK(count_of<aten::constant_pad_nd>(g) == 1);
-    CHECK(count_of<tosa::maximum>(g) == 1);
+    CHECK(count_of<tosa::rescale>(g) == 1);  // bounds between two codes get more bits
     compare(build);
 }

@@ -65,7 +65,7 @@ private:
     static auto nearest_quotient(const auto& a, const auto& b) {
         const auto inverse = reciprocal(b);
         const auto q = a * inverse;
-        const auto error = minus_product(a, q, b);
+        const auto error = minus_product(a, q, b, inverse);
         return where(error == error, q + error * inverse, q);
     }
     // a - trunc(a/b)·b.
@@ -83,21 +83,21 @@ private:
     }
     // The rest of size / step, neither negative, with a quotient below 2^23.
     static auto reduced(const auto& size, const auto& step) {
-        const auto q = floor(size * reciprocal(step));
-        const auto rest = minus_product(size, q, step);
+        const auto inverse = reciprocal(step);
+        const auto q = floor(size * inverse);
+        const auto rest = minus_product(size, q, step, inverse);
         const auto positive = where(rest < 0, rest + step, rest);
         const auto less = where(positive >= step, positive - step, positive);
         return where(size < step, size, less);  // step may be infinite
     }
-    // a - b·c, exactly where a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl).
-    static auto minus_product(const auto& a, const auto& b, const auto& c) {
-        const auto high = [](const auto& x) {
-            const auto scaled = x * 4097;  // 2^12 + 1
-            return scaled - (scaled - x);
-        };
+    // a - b·c, exactly where a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl). The high
+    // half of x is t - (t - x), where t is about (2^12 + 1)·x. That of c is computed by its inverse: c times a
+    // number, of a dequantized c, would become integers, whose differences are exact and split nothing.
+    static auto minus_product(const auto& a, const auto& b, const auto& c, const auto& inverse) {
+        const auto high = [](const auto& x, const auto& t) { return t - (t - x); };
         const auto p = b * c;
-        const auto bh = high(b);
-        const auto ch = high(c);
+        const auto bh = high(b, b * 4097);
+        const auto ch = high(c, 4097 / inverse);
         const auto bl = b - bh;
         const auto cl = c - ch;
         const auto error = bl * cl - (((p - bh * ch) - bl * ch) - bh * cl);

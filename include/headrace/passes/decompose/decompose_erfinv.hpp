@@ -13,15 +13,16 @@ namespace headrace {
 
 /// P is a polynomial in w - 2.5 up to w = 5, and in √w - 3 beyond (the scheme of M. Giles, "Approximating the
 /// erfinv function", GPU Computing Gems 2, 2011; the coefficients are our own minimax fit, relative error
-/// 1e-7). ±1 give infinities.
+/// 1e-7). ±1 give infinities. Two logarithms, for 1 - x is small near 1: a product that is computed in
+/// integers, as those of dequantized numbers are, loses its last bits.
 struct decompose_erfinv : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =
-        "erfinv(x) as x · P(w) with w = -log((1 - x)(1 + x)), P piecewise polynomial";
+        "erfinv(x) as x · P(w) with w = -(log(1 - x) + log(1 + x)), P piecewise polynomial";
 
     static auto rewrites() {
         return real_rules(on<aten::erfinv> = [](auto x) {
-            const auto w = -log((1 - x) * (x + 1));
+            const auto w = -(log(1 - x) + log(x + 1));
             const auto central =
                 polynomial(w - 2.5, 1.50140942, 0.246640726, -0.00417770773, -0.00125370753, 0.000218602179,
                            -4.3967764e-06, -3.52885554e-06, 3.43726614e-07, 2.85344557e-08);

@@ -64,9 +64,10 @@ struct decompose_rounding : pass {
 private:
     static auto nearest_even(const auto& x) {
         const auto below = floor(x);
+        const auto above = ceil(x);  // -0 where `below` is -1
         const auto rest = x - below;
-        const auto even = floor((below + 1) * 0.5) * 2;  // of `below` and its successor
-        return where(rest > 0.5, below + 1, where(rest < 0.5, below, even));
+        const auto even = floor(above * 0.5) * 2;
+        return where(rest > 0.5, above, where(rest < 0.5, below, even));
     }
 };
 HEADRACE_COMPILED_PASS(decompose_rounding);

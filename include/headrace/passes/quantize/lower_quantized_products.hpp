@@ -22,7 +22,8 @@ namespace headrace {
 struct lower_quantized_products : pass {
     static constexpr std::string_view summary = "conv(dq(x), dq(w)) = dq(conv(x, w)); linear, bmm";
     using targeted_ops = ops<aten::convolution, aten::linear, aten::bmm>;
-    using produces = joined<build::convolution_ops, reading_ops, dequantize_channels_ops, ops<tosa::matmul>>;
+    using operand_ops = joined<reading_ops, build::saturating_rescale_ops>;
+    using produces = joined<build::convolution_ops, operand_ops, dequantize_channels_ops, ops<tosa::matmul>>;
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces> e) const {
         const auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
@@ -99,7 +100,7 @@ private:
     };
 
     // Nothing where one of them is not quantized. Output channels are that axis of the weight.
-    static std::optional<operands> read(emit<reading_ops> e, const args<aten::linear>& a,
+    static std::optional<operands> read(emit<operand_ops> e, const args<aten::linear>& a,
                                         std::size_t channel_axis) {
         const auto x = as_short_integers_per_tensor(e, a.input);
         if (!x) return std::nullopt;
@@ -149,13 +150,12 @@ private:
         const value made = e.constant_of(dtype::int8, shape, [&](std::size_t i) {
             return std::nearbyint(real(i) / scales[index_on(i, axis)]);
         });
-        return dequantized{made,
-                           {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
+        return dequantized{made, {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
     }
 
     // A bias as integers of the accumulators' type. It is stored with the scale of the products, or brought
     // to it. Nothing if it is neither quantized nor constant.
-    static std::optional<value> bias_at(emit<reading_ops> e, value bias, const quantization& products,
+    static std::optional<value> bias_at(emit<operand_ops> e, value bias, const quantization& products,
                                         dtype type) {
         const auto b = as_dequantized(e, bias);
         if (b && e.dtype(b->integers) == type && has_scale_of(b->parameters, products)) return b->integers;
@@ -185,8 +185,8 @@ private:
                           [](double a, double b) { return !(std::abs(a / b - 1) > tolerance); });
     }
 
-    static value constant_bias(emit<ops<>> e, const pmr_vector<double>& numbers,
-                               const quantization& products, dtype type) {
+    static value constant_bias(emit<ops<>> e, const pmr_vector<double>& numbers, const quantization& products,
+                               dtype type) {
         const double max = type == dtype::int32 ? 2147483647.0 : 140737488355327.0;
         const std::array count{static_cast<std::int64_t>(numbers.size())};
         return e.constant_of(type, count, [&](std::size_t i) {
