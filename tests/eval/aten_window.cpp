@@ -106,6 +106,11 @@ TEST_CASE("resizing") {
     CHECK(k.numbers<aten::upsample_bilinear2d_vec>({x, int_list{1, 4}, false, {}}, wide) ==
           reals{0, 1, 3, 4});
     check_close(k.numbers<aten::upsample_bilinear2d>({x, {1, 4}, true}, wide), {0, 4.0 / 3, 8.0 / 3, 4});
+    // A scale is nothing to an axis that keeps its size, nor to nearest where that is doubled.
+    const tensor_meta same{real, {1, 1, 1, 2}, {}};
+    CHECK(k.numbers<aten::upsample_bilinear2d>({x, {1, 2}, false, 1.4, 1.4}, same) == reals{0, 4});
+    CHECK(k.numbers<aten::upsample_nearest2d>({x, {1, 2}, 1.4, 1.4}, same) == reals{0, 4});
+    CHECK(k.numbers<aten::upsample_nearest2d>({x, {1, 4}, 2.4, 2.4}, wide) == reals{0, 0, 4, 4});
     const value flow = k(f32({1, 1, 2, 2}, {-1, 0, 1, 0}));
     CHECK_FALSE(
         k.run_all<aten::grid_sampler_2d>({x, flow, 2, 0, true}, {{real, {1, 1, 1, 2}, {}}}).has_value());

@@ -366,6 +366,10 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::as_strided>({x, {2}, {1, 1}}) == "stride has 2 elements, but must have 1");
     CHECK(infer<aten::constant_pad_nd>({x, {-7, 0}}) == "padding is -7, but must be at least -6");
     CHECK(infer<aten::upsample_nearest2d>({image, {0, 1}}) == "output_size [0, 1] must not be empty");
+    CHECK(infer<aten::upsample_bilinear2d>({tensor(dtype::int64, {1, 4, 8, 8}), {4, 4}, false}) ==
+          "self is int64, but must be a floating-point type");
+    CHECK(infer<aten::upsample_bilinear2d>({tensor(dtype::uint8, {1, 4, 8, 8}), {4, 4}, false}) ==
+          "uint8[1, 4, 4, 4]");
     CHECK(infer<aten::sym_size_int>({real({}), 0}) == "self [] must have rank 1 or more");
     const value codes = tensor(dtype::int8, {2, 6});
     CHECK(infer<quantized_decomposed::dequantize_per_channel>(

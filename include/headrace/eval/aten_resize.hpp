@@ -56,6 +56,7 @@ struct resampled_axis {
     return step_of(a) * (static_cast<float>(o) + 0.5F) - 0.5F;
 }
 [[nodiscard]] inline taps linear_taps(const resampled_axis& a, std::int64_t o) {
+    if (a.out == a.in) return {{o}, {1.0}, 1};
     const float position = std::max(source_position(a, o), 0.F);
     const std::int64_t first = element_before(position, a.in);
     const double fraction = std::min(static_cast<double>(position - static_cast<float>(first)), 1.0);

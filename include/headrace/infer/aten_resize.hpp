@@ -50,8 +50,17 @@ inline result<void> infer_resized(inference& out, const tensor_meta& input, std:
     return scaled;
 }
 
+/// PyTorch copies elements of any type, and interpolates real numbers and bytes.
+template <op_tag Op>
+[[nodiscard]] result<void> require_resizable(std::string_view what, const tensor_meta& input) {
+    if (has_trait<Op>(trait::nearest) || input.dtype == dtype::uint8) return {};
+    HEADRACE_TRY(require_floating(what, input.dtype));
+    return require_real(what, input.dtype);
+}
+
 template <one_of<aten::resize_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_resizable<Op>("self", inference::of(a.self)));
     return detail::infer_resized(out, inference::of(a.self), spatial_rank<Op>, a.output_size);
 }
 
@@ -59,6 +68,7 @@ template <one_of<aten::resize_vec_ops> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     constexpr std::size_t count = spatial_rank<Op>;
     const tensor_meta& input = inference::of(a.input);
+    HEADRACE_TRY(require_resizable<Op>("input", input));
     HEADRACE_TRY(require_rank("input", input.shape, count + 2));
     if (a.output_size && a.scale_factors) return invalid("both output_size and scale_factors are given");
     if (a.output_size) return detail::infer_resized(out, input, count, *a.output_size);

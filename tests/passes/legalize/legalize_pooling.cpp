@@ -124,3 +124,9 @@ TEST_CASE("half precision, infinities and NaN") {
                        {tensor::of(dtype::float32, {1, 1, 2, 4}, numbers)}));
     }
 }
+
+TEST_CASE("averages of integers are refused: PyTorch rounds them toward zero") {
+    const auto windows = [](auto& a) { a.kernel_size = {2, 2}; };
+    CHECK(refusal<legalize_pooling>(program_of<aten::avg_pool2d>({1, 1, 4, 4}, windows, dtype::int32))
+              .find("average floats") != std::pmr::string::npos);
+}

@@ -111,6 +111,7 @@ TEST_CASE("to a size, by the factors that led to it") {
     };
     CHECK(compare(with_scales(10, 9, 2.0, 1.5)) == "");
     CHECK(compare(with_scales(7, 3, 1.5, 0.5)) == "");
+    CHECK(compare(with_scales(5, 12, 1.2, 2.1)) == "");  // the sizes say otherwise
     CHECK(compare([](program& p) {
               const value x = p.input(fp32, {1, 2, 5});
               p.output(p.make<aten::upsample_linear1d>({x, {7}, false, 1.5}));
@@ -134,4 +135,7 @@ TEST_CASE("what is beyond RESIZE is refused") {
     CHECK(refused(to_size<aten::upsample_bilinear2d>({1, 1, 1, 4}, {300, 8})));
     CHECK(!refused(to_size<aten::upsample_bilinear2d>({1, 1, 1, 4}, {256, 8})));
     CHECK(!refused(to_size<aten::upsample_bilinear2d>({1, 1, 60, 4}, {4, 8})));
+    CHECK(refusal<legalize_resize>(
+              to_size<aten::upsample_bilinear2d>({1, 1, 2, 4}, {4, 8}, false, dtype::uint8))
+              .find("another type") != std::pmr::string::npos);
 }

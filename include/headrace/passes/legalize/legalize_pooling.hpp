@@ -19,6 +19,10 @@ struct legalize_pooling : pass {
     using produces = joined<build::average_pool_ops, ops<tosa::max_pool2d, tosa::mul>>;
 
     value operator()(const args<aten::avg_pool2d>& a, emit<produces>& e) const {
+        if (!is_floating(e.dtype(a.self))) {
+            return e.unsupported(
+                {"TOSA has no average of integers that rounds toward zero, as PyTorch's does; average floats"});
+        }
         value pooled = build::average_pool(e, a);
         if (a.divisor_override) {
             const std::int64_t area = a.kernel_size[0] * a.kernel_size[a.kernel_size.size() - 1];

@@ -58,10 +58,14 @@ struct sampled_axis {
 
 /// PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1) (aligned corners), or
 /// floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 / scale in place of
-/// in / out where `scale` is not 0. n and d are doubled so that halves are whole.
+/// in / out where `scale` is not 0. An axis that keeps its size is copied, and nearest reads each element of
+/// one that doubles it twice, whatever the scale (ATen/native/UpSample.h). n and d are doubled so that halves
+/// are whole.
 [[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
                                            double scale) {
     if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // there is only one element to read
+    const bool copies = out == in && mode != sampling_mode::nearest_exact;
+    if (copies || (out == 2 * in && mode == sampling_mode::nearest)) scale = 0;
     std::int64_t n = out, d = in;
     if (mode == sampling_mode::aligned) {
         n = out > 1 ? out - 1 : 1;
