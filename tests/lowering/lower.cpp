@@ -193,6 +193,33 @@ TEST_CASE("a pass that changes the result is found by execution", "[lower]") {
     CHECK(wrong.error().message.find(" changes the result: ") != std::string::npos);
 }
 
+// The interface takes the coarser one, and what the model makes of that is right.
+TEST_CASE("an input that is quantized in two ways is verified by what its caller can give", "[lower]") {
+    auto g = std::make_unique<graph>();
+    const value x = add_input(*g);
+    const auto negated = [&](double scale) {
+        const value q = add<quantized_decomposed::quantize_per_tensor>(*g, {.input = x,
+                                                                            .scale = scale,
+                                                                            .zero_point = 0,
+                                                                            .quant_min = -128,
+                                                                            .quant_max = 127,
+                                                                            .dtype = dtype::int8});
+        g->set_meta(q, {dtype::int8, {1, 2, 4, 3}, {}});
+        const value d = add<quantized_decomposed::dequantize_per_tensor>(*g, {.input = q,
+                                                                              .scale = scale,
+                                                                              .zero_point = 0,
+                                                                              .quant_min = -128,
+                                                                              .quant_max = 127,
+                                                                              .dtype = dtype::int8});
+        return add<aten::neg>(*g, {.self = d});
+    };
+    const value coarse = negated(0.05);
+    const value both = add<aten::add_tensor>(*g, {.self = coarse, .other = negated(0.0125)});
+    const auto lowered = lower_to_tosa(finish(std::move(g), both), {.verify = true});
+    REQUIRE(lowered);
+    CHECK(lowered.value().report.target == "TOSA-1.0+INT");
+}
+
 TEST_CASE("a float model that computes with integers is lowered to both profiles", "[lower]") {
     auto g = std::make_unique<graph>();
     const value x = add_input(*g);

@@ -344,7 +344,11 @@ private:
         if (const auto sound = verify(g); !sound) return std::string(sound.error().message);
         const auto got = execute(g, inputs_for(g, program_.inputs));
         if (!got) return std::string(got.error().message);
-        return difference(expected_, outputs_of(g, got.value()), granted_);
+        const auto rounded = rounded_inputs(g, program_.inputs);
+        if (!rounded) return difference(expected_, outputs_of(g, got.value()), granted_);
+        const auto expected = execute(program_.g, *rounded);
+        if (!expected) return std::string(expected.error().message);
+        return difference(expected.value(), outputs_of(g, got.value()), granted_);
     }
     [[nodiscard]] bool is_stable() const {
         return std::ranges::all_of(std::array{1e-5, -1e-5}, [&](double change) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::inputs_for and headrace::outputs_of, which convert tensors between the interface of the
-// exported program and that of the lowered graph.
+// Defines headrace::inputs_for, headrace::rounded_inputs and headrace::outputs_of, which convert tensors
+// between the interface of the exported program and that of the lowered graph.
 #ifndef HEADRACE_LOWERING_INTERFACE_TENSORS_HPP
 #define HEADRACE_LOWERING_INTERFACE_TENSORS_HPP
 
@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -62,6 +63,25 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
         inputs.push_back(q == nullptr ? real.cast(meta.dtype) : detail::quantized(real, *q, meta.dtype));
     }
     return inputs;
+}
+
+/// The exported program's inputs rounded as inputs_for rounds them: what the graph computes is to be compared
+/// with what the program makes of these. Nothing where the graph's interface has no quantization.
+[[nodiscard]] inline std::optional<std::vector<tensor>> rounded_inputs(const graph& g,
+                                                                       std::span<const tensor> exported) {
+    std::vector<tensor> rounded;
+    bool changes = false;
+    for (const node& n : g.inputs()) {
+        const tensor& given = exported[rounded.size()];
+        const auto* q = n.find_annotation<interface_quantization>();
+        changes = changes || q != nullptr;
+        const auto in_steps = [&] {
+            return detail::dequantized(detail::quantized(given, *q, n.results[0].meta->dtype), *q);
+        };
+        rounded.push_back(q == nullptr ? given : in_steps().cast(given.type()));
+    }
+    if (!changes) return std::nullopt;
+    return rounded;
 }
 
 /// The graph's outputs as the exported program gives them: in its layout, and dequantized.
