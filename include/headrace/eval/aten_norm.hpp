@@ -20,10 +20,12 @@ struct statistics {
     std::vector<double> mean, scale;
 };
 
-/// Normalizes elements; `set_of(i)` is the set of element i, of `count` in all, equally large.
+/// Normalizes elements; `set_of(i)` is the set of element i, of `count` in all, equally large. Statistics of
+/// no elements are NaN.
 template <class F>
 statistics normalize(std::vector<double>& x, std::size_t count, double eps, F set_of) {
-    statistics s{std::vector<double>(count, 0.0), std::vector<double>(count, 0.0)};
+    const double none = x.empty() ? std::numeric_limits<double>::quiet_NaN() : 0.0;
+    statistics s{std::vector<double>(count, none), std::vector<double>(count, none)};
     const double size = count == 0 ? 1 : static_cast<double>(x.size()) / static_cast<double>(count);
     for (std::size_t i = 0; i != x.size(); ++i) s.mean[set_of(i)] += x[i] / size;
     for (std::size_t i = 0; i != x.size(); ++i) {
@@ -57,9 +59,11 @@ inline void write_statistics(evaluation& e, const statistics& s) {
 template <one_of<ops<aten::layer_norm, aten::native_layer_norm>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     std::vector<double> x = e.input(a.input).template to<double>();
+    const extents& shape = e.input(a.input).shape();
     const std::size_t row = idx(elements_in(a.normalized_shape));
-    const statistics s =
-        normalize(x, row == 0 ? 0 : x.size() / row, a.eps, [=](std::size_t i) { return i / row; });
+    const std::size_t rows =
+        idx(elements_in(std::span(shape).first(shape.size() - a.normalized_shape.size())));
+    const statistics s = normalize(x, rows, a.eps, [=](std::size_t i) { return i / row; });
     scale_and_shift(x, e.input(a.weight), e.input(a.bias), [=](std::size_t i) { return i % row; });
     e.output().assign(x);
     write_statistics(e, s);

@@ -65,6 +65,7 @@ TEST_CASE("layer normalization over one axis and several") {
     CHECK(in_all_forms<aten::layer_norm>({2, 3, 4, 5}, {3, 4, 5}, over({3, 4, 5})) == "");
     CHECK(in_all_forms<aten::native_layer_norm>({2, 3, 8}, {8}, over({8})) == "");
     CHECK(in_all_forms<aten::native_layer_norm>({2, 3, 8}, {3, 8}, over({3, 8})) == "");
+    CHECK(in_all_forms<aten::native_layer_norm>({2, 0}, {0}, over({0})) == "");
 }
 
 TEST_CASE("group normalization") {
