@@ -108,16 +108,27 @@ TEST_CASE("executorch: one index writes as a list of one", "[executorch]") {
 }
 
 TEST_CASE("executorch: resizing by scales that do not give the sizes is refused", "[executorch]") {
-    const auto resized = [](double scale) {
+    const auto row = [](std::int64_t size, double scale) {
         return lower([=](testing::program& p) {
             const value x = p.input(dtype::float32, {1, 2, 4});
-            p.output(p.make<aten::upsample_nearest1d>({.self = x, .output_size = {8}, .scales = scale}));
+            p.output(p.make<aten::upsample_nearest1d>({.self = x, .output_size = {size}, .scales = scale}));
         });
     };
-    CHECK(resized(2).difference.empty());
-    CHECK(resized(0).refusals.empty());  // does not count
-    REQUIRE(!resized(0.5).refusals.empty());
-    CHECK(resized(0.5).refusals[0].reason.find("sizes or scales") != std::pmr::string::npos);
+    const auto image = [](std::int64_t size, double scale) {
+        return lower([=](testing::program& p) {
+            const value x = p.input(dtype::float32, {1, 2, 4, 3});
+            p.output(p.make<aten::upsample_bilinear2d>(
+                {.self = x, .output_size = {size, 3}, .align_corners = false, .scales_h = scale}));
+        });
+    };
+    for (const auto& resized : {std::function<outcome(std::int64_t, double)>(row), {image}}) {
+        CHECK(resized(10, 2.6).difference.empty());
+        // These do not count.
+        CHECK(resized(10, 0).difference.empty());
+        CHECK(resized(4, 0.5).difference.empty());
+        REQUIRE(!resized(10, 0.5).refusals.empty());
+        CHECK(resized(10, 0.5).refusals[0].reason.find("sizes or scales") != std::pmr::string::npos);
+    }
 }
 
 TEST_CASE("executorch: what may be infinite is clamped before it is quantized", "[executorch]") {

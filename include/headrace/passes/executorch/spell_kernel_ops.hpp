@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_EXECUTORCH_SPELL_KERNEL_OPS_HPP
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include <headrace/passes/decompose/joining.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/axis_order.hpp>
+#include <headrace/passes/support/resizing.hpp>
 #include <headrace/passes/support/slicing.hpp>
 
 namespace headrace {
@@ -35,10 +37,10 @@ struct spell_kernel_ops : pass {
     using splits = ops<aten::split_sizes, aten::unsafe_split_tensor, aten::unsafe_split_with_sizes,
                        aten::chunk, aten::tensor_split_sections, aten::tensor_split_indices>;
     using upsamples = ops<aten::upsample_nearest2d, aten::upsample_bilinear2d>;
-    using row_upsamples = ops<aten::upsample_nearest1d, aten::upsample_linear1d>;
-    using row_upsamples_by_vector = ops<aten::upsample_nearest1d_vec, aten::upsample_linear1d_vec>;
+    using row_upsamples = ops<aten::upsample_nearest1d, aten::upsample_linear1d, aten::upsample_nearest1d_vec,
+                              aten::upsample_linear1d_vec>;
     using index_writes = ops<aten::index_copy, aten::index_add>;
-    using targeted_ops = joined<permutes, splits, upsamples, row_upsamples, row_upsamples_by_vector,
+    using targeted_ops = joined<permutes, splits, upsamples, row_upsamples,
                                 index_writes, ops<aten::arange, aten::arange_start, aten::pad>>;
     using produces =
         ops<aten::permute, aten::narrow, aten::upsample_nearest2d_vec, aten::upsample_bilinear2d_vec,
@@ -165,21 +167,15 @@ struct spell_kernel_ops : pass {
     /// The kernels take the sizes or the scales, from which the sizes follow.
     template <one_of<upsamples> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        std::optional<list<double>> scales;
-        const double given[] = {a.scales_h.value_or(0), a.scales_w.value_or(0)};
-        if (a.scales_h && a.scales_w) scales = list<double>(given, 2);
-        return upsampled(e, a, a.self, a.output_size, scales);
+        return upsampled(e, a.self, sampling_mode_of<Op>(a), a.output_size, resize_scales(a));
     }
     /// One axis is an image of one row.
     template <one_of<row_upsamples> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        return upsampled_row(e, a, a.self, a.scales);
-    }
-    template <one_of<row_upsamples_by_vector> Op>
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
-        const auto& scales = a.scale_factors;
-        const bool given = scales && scales->size() == 1;
-        return upsampled_row(e, a, a.input, given ? std::optional((*scales)[0]) : std::nullopt);
+        const value image = e.make<aten::unsqueeze>({.self = resized_input(a), .dim = 2});
+        const int_list size{1, e.result_meta().shape[2]};
+        const value made = upsampled(e, image, sampling_mode_of<Op>(a), size, {0, resize_scales(a)[0]});
+        return e.make<aten::squeeze_dim>({.self = made, .dim = 2});
     }
 
     /// The rows of an axis at given indices, as elements to write.
@@ -246,30 +242,31 @@ private:
         }
         return v;
     }
-    static value upsampled(emit<produces>& e, const auto& a, value image, const int_list& size,
-                           std::optional<list<double>> scales) {
+    static value upsampled(emit<produces>& e, value image, sampling_mode mode, const int_list& size,
+                           std::array<double, 2> scales) {
         if (e.failed()) return {};
-        // Scales that are not above 0 do not count (PyTorch, compute_scales_value).
-        if (scales && !std::ranges::all_of(*scales, [](double s) { return s > 0; })) scales.reset();
-        if (scales) {
-            const auto scaled = scaled_sizes(sizes(e.shape(image)).subspan(2), *scales);
-            if (!scaled || scaled.value() != shape_builder(size))
+        const sizes in = sizes(e.shape(image)).subspan(2);
+        bool by_scales = false;
+        bool has_all = true;  // as far as scales that follow from the sizes are exact
+        for (std::size_t i = 0; i != 2; ++i) {
+            const double scale = counting_scale(mode, in[i], size[i], scales[i]);
+            by_scales = by_scales || scale > 0;
+            has_all = has_all && (scale > 0 || size[i] % in[i] == 0);
+            scales[i] = scale > 0 ? scale : static_cast<double>(size[i] / in[i]);
+        }
+        const list<double> all(scales.data(), scales.size());
+        if (by_scales) {
+            const auto scaled = scaled_sizes(in, all);
+            if (!has_all || !scaled || scaled.value() != shape_builder(size))
                 return e.unsupported(
                     "ExecuTorch's kernel takes sizes or scales, and these scales give others");
         }
-        const auto resized = scales ? std::nullopt : std::optional(size);
-        if constexpr (requires { a.align_corners; }) {
-            return e.make<aten::upsample_bilinear2d_vec>({image, resized, a.align_corners, scales});
-        } else {
-            return e.make<aten::upsample_nearest2d_vec>({image, resized, scales});
-        }
-    }
-    static value upsampled_row(emit<produces>& e, const auto& a, value row, std::optional<double> scale) {
-        const double given[] = {1, scale.value_or(0)};
-        const auto scales = scale ? std::optional(list<double>(given, 2)) : std::nullopt;
-        const value image = e.make<aten::unsqueeze>({.self = row, .dim = 2});
-        const int_list size{1, e.result_meta().shape[2]};
-        return e.make<aten::squeeze_dim>({.self = upsampled(e, a, image, size, scales), .dim = 2});
+        const auto resized = by_scales ? std::nullopt : std::optional(size);
+        const auto scaled_by = by_scales ? std::optional(all) : std::nullopt;
+        if (mode == sampling_mode::nearest)
+            return e.make<aten::upsample_nearest2d_vec>({image, resized, scaled_by});
+        return e.make<aten::upsample_bilinear2d_vec>(
+            {image, resized, mode == sampling_mode::aligned, scaled_by});
     }
 };
 HEADRACE_COMPILED_CODE(spell_kernel_ops);

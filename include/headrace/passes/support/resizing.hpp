@@ -56,16 +56,23 @@ struct sampled_axis {
     return {p1, q1};
 }
 
+/// The scale that decides which elements an axis reads; 0 where its sizes do. None above 0 is none, and none
+/// counts where corners are aligned, where an axis keeps its size, or where nearest doubles it
+/// (ATen/native/UpSample.h).
+[[nodiscard]] inline double counting_scale(sampling_mode mode, std::int64_t in, std::int64_t out,
+                                           double scale) {
+    const bool copies = out == in && mode != sampling_mode::nearest_exact;
+    const bool doubles = out == 2 * in && mode == sampling_mode::nearest;
+    return scale > 0 && mode != sampling_mode::aligned && !copies && !doubles ? scale : 0;
+}
+
 /// PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1) (aligned corners), or
 /// floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 / scale in place of
-/// in / out where `scale` is not 0. An axis that keeps its size is copied, and nearest reads each element of
-/// one that doubles it twice, whatever the scale (ATen/native/UpSample.h). n and d are doubled so that halves
-/// are whole.
+/// in / out where the scale counts. n and d are doubled so that halves are whole.
 [[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
                                            double scale) {
     if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // there is only one element to read
-    const bool copies = out == in && mode != sampling_mode::nearest_exact;
-    if (copies || (out == 2 * in && mode == sampling_mode::nearest)) scale = 0;
+    scale = counting_scale(mode, in, out, scale);
     std::int64_t n = out, d = in;
     if (mode == sampling_mode::aligned) {
         n = out > 1 ? out - 1 : 1;
