@@ -193,6 +193,17 @@ TEST_CASE("a pass that changes the result is found by execution", "[lower]") {
     CHECK(wrong.error().message.find(" changes the result: ") != std::string::npos);
 }
 
+TEST_CASE("an input of more axes than TOSA has is refused, though nobody reads it", "[lower]") {
+    program p = relu_program();
+    node& deep = p.graph->create<builtin::placeholder>({}, p.graph->first());
+    p.graph->set_name(deep.result(), "deep");
+    p.graph->set_meta(deep.result(), {dtype::float32, {1, 1, 1, 1, 1, 1, 2}, {}});
+    const auto refused = lower_to_tosa(std::move(p));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("deep") != std::string::npos);
+    CHECK(refused.error().message.find("rank 7 is above level 8K's limit of 6") != std::string::npos);
+}
+
 // The interface takes the coarser one, and what the model makes of that is right.
 TEST_CASE("an input that is quantized in two ways is verified by what its caller can give", "[lower]") {
     auto g = std::make_unique<graph>();

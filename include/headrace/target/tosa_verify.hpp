@@ -82,6 +82,14 @@ namespace detail {
                         " is above level 8K's limit of ", fault.max});
 }
 
+/// An input is a tensor of the flatbuffer even if no operator reads it.
+[[nodiscard]] inline result<void> verify_tosa_input(const node& n) {
+    const auto rank = static_cast<std::int64_t>(n.results[0].meta->rank());
+    if (rank <= tosa::level_8k::max_rank) return {};
+    return unsupported({message_prefix(n), "an input of rank ", rank, " is above level 8K's limit of ",
+                        tosa::level_8k::max_rank});
+}
+
 [[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {
     const inference_rule rule = find_rule<tosa::dialect>(*n.op);
     if (rule == nullptr) return {};
@@ -116,8 +124,8 @@ namespace detail {
 
 /// Tells whether a target takes a node: whether TOSA 1.0 has the op for these types and the target what they
 /// need, its sizes are within level 8K, its metadata is what the op gives, and, for a target with u55,
-/// whether Ethos-U55 executes it. Nodes of the builtin dialect
-/// pass, opaque ones excepted. Regions are not entered.
+/// whether Ethos-U55 executes it. Of the builtin dialect, inputs of too many axes do not pass, nor constants
+/// of types that the target has not, nor opaque nodes. Regions are not entered.
 ///
 /// Fails with `unsupported` where another target or a smaller model would do, and with `invalid` where the
 /// graph is wrong.
@@ -130,7 +138,7 @@ namespace detail {
     for (const result_slot& r : std::span(n.results, n.result_count)) {
         if (!r.meta) return invalid({message_prefix(n), "a result has no metadata"});
     }
-    if (is<builtin::placeholder>(n)) return {};
+    if (is<builtin::placeholder>(n)) return detail::verify_tosa_input(n);
     if (is<builtin::constant>(n)) {
         const dtype type = n.results[0].meta->dtype;
         const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
