@@ -12,6 +12,9 @@
 // Exit status 1 if there was one.
 #include <execinfo.h>
 #include <link.h>
+#ifdef HEADRACE_SANITIZED
+#include <sanitizer/asan_interface.h>
+#endif
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -128,7 +131,31 @@ void on_crash(int number) {
     ::raise(number);
 }
 
+// What ends a child otherwise than by a signal.
+void on_exit_call() {
+    if (state->key[0] != 0) return;
+    std::snprintf(state->key, sizeof state->key, "exit in %s", fuzz::last_step);
+    std::snprintf(state->text, sizeof state->text, "%s: it called exit\n", fuzz::last_step);
+}
+#ifdef HEADRACE_SANITIZED
+// A sanitizer ends a process by itself, and what it says on standard error would be lost.
+void on_report(const char* report) {
+    if (state->key[0] != 0) return;
+    const std::string_view all(report);
+    const std::size_t from = std::min(all.find("Sanitizer: "), all.size());
+    const std::string_view line = all.substr(from, std::min(all.find('\n', from), all.size()) - from);
+    std::snprintf(state->key, sizeof state->key, "%.60s in %s", std::string(line).c_str(), fuzz::last_step);
+    std::snprintf(state->text, sizeof state->text, "in step %s: %.3000s\n", fuzz::last_step, report);
+}
+void on_death() { on_report("a sanitizer ended it without a report"); }
+#endif
+
 void set_handlers() {
+    std::atexit(&on_exit_call);
+#ifdef HEADRACE_SANITIZED
+    __asan_set_error_report_callback(&on_report);
+    __sanitizer_set_death_callback(&on_death);
+#endif
     static std::uint8_t stack[1 << 16];  // a stack that has overflowed holds no handler
     stack_t other{};
     other.ss_sp = stack;

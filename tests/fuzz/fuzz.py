@@ -108,8 +108,10 @@ def fast_round(build, target, limit, work, seed):
     """(executions, things seen). `limit`: the options that end it, and their numbers."""
     command = [build / "tests" / f"headrace_fast_{target}", *map(str, limit), "--seed", str(seed),
                "--findings", work / "findings" / target, work / "corpus" / target, work / "seeds" / target]
-    said = subprocess.run(command, capture_output=True, text=True, errors="replace").stdout
-    counted = re.search(r"(\d+) executions, (\d+) things seen", said)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.stderr:  # of sanitizers, and of findings
+        (work / f"{target}.stderr").write_text(done.stderr[-100_000:])
+    counted = re.search(r"(\d+) executions, (\d+) things seen", done.stdout)
     return (int(counted[1]), int(counted[2])) if counted else (0, 0)
 
 
