@@ -14,6 +14,10 @@
 #include <link.h>
 #ifdef HEADRACE_SANITIZED
 #include <sanitizer/asan_interface.h>
+// UBSan's, for monitors (compiler-rt, ubsan_monitor.h): no header is installed.
+extern "C" void __ubsan_get_current_report_data(const char** kind, const char** message, const char** file,
+                                                unsigned* line, unsigned* column, char** address);
+extern "C" void __ubsan_on_report();
 #endif
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -139,15 +143,21 @@ void on_exit_call() {
 }
 #ifdef HEADRACE_SANITIZED
 // A sanitizer ends a process by itself, and what it says on standard error would be lost.
-void on_report(const char* report) {
+void keep_report(std::string_view kind, std::string_view report) {
     if (state->key[0] != 0) return;
-    const std::string_view all(report);
-    const std::size_t from = std::min(all.find("Sanitizer: "), all.size());
-    const std::string_view line = all.substr(from, std::min(all.find('\n', from), all.size()) - from);
-    std::snprintf(state->key, sizeof state->key, "%.60s in %s", std::string(line).c_str(), fuzz::last_step);
-    std::snprintf(state->text, sizeof state->text, "in step %s: %.3000s\n", fuzz::last_step, report);
+    std::snprintf(state->key, sizeof state->key, "%.60s in %s", std::string(kind).c_str(), fuzz::last_step);
+    std::snprintf(state->text, sizeof state->text, "in step %s: %.3000s\n", fuzz::last_step,
+                  std::string(report).c_str());
 }
-void on_death() { on_report("a sanitizer ended it without a report"); }
+// "ERROR: AddressSanitizer: heap-buffer-overflow on address …": the kind is one word.
+void on_report(const char* report) {
+    constexpr std::string_view begin = "Sanitizer: ";
+    const std::string_view all(report);
+    const std::size_t at = all.find(begin);
+    const std::string_view kind = at == std::string_view::npos ? "" : all.substr(at + begin.size());
+    keep_report(kind.substr(0, kind.find(' ')), all);
+}
+void on_death() { keep_report("a sanitizer", "a sanitizer ended it without a report"); }
 #endif
 
 void set_handlers() {
@@ -356,6 +366,16 @@ options read_options(int count, char** words) {
 }
 
 }  // namespace
+
+#ifdef HEADRACE_SANITIZED
+void __ubsan_on_report() {
+    const char *kind = nullptr, *message = nullptr, *file = nullptr;
+    unsigned line = 0, column = 0;
+    char* address = nullptr;
+    __ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &address);
+    if (state != nullptr) keep_report(kind, std::string(file) + ":" + std::to_string(line) + ": " + message);
+}
+#endif
 
 // What a byte-level mutation of libFuzzer's does, roughly.
 std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t capacity) {
