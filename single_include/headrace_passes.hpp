@@ -3773,8 +3773,8 @@ private:
         return where(size < step, size, less);  // step may be infinite
     }
     // a - b·c, exactly where a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl). The high
-    // half of x is t - (t - x), where t is about (2^12 + 1)·x. That of c is computed by its inverse: c times a
-    // number, of a dequantized c, would become integers, whose differences are exact and split nothing.
+    // half of x is t - (t - x), where t is about (2^12 + 1)·x. That of c is computed by its inverse: c times
+    // a number, of a dequantized c, would become integers, whose differences are exact and split nothing.
     static auto minus_product(const auto& a, const auto& b, const auto& c, const auto& inverse) {
         const auto high = [](const auto& x, const auto& t) { return t - (t - x); };
         const auto p = b * c;
@@ -13579,7 +13579,7 @@ struct legalize_pooling : pass {
     value operator()(const args<aten::avg_pool2d>& a, emit<produces>& e) const {
         if (!is_floating(e.dtype(a.self))) {
             return e.unsupported(
-                {"TOSA has no average of integers that rounds toward zero, as PyTorch's does; average floats"});
+                "TOSA has no average of integers that rounds toward zero, as PyTorch's does; average floats");
         }
         value pooled = build::average_pool(e, a);
         if (a.divisor_override) {
@@ -13664,7 +13664,8 @@ struct legalize_resize : pass {
     template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         if (!has_trait<Op>(trait::nearest) && !is_floating(e.result_meta().dtype)) {
-            return e.unsupported({"TOSA's RESIZE gives interpolated integers another type; interpolate floats"});
+            return e.unsupported(
+                "TOSA's RESIZE gives interpolated integers another type; interpolate floats");
         }
         return build::resize<Op>(e, a).image;
     }

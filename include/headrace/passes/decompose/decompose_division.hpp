@@ -91,8 +91,8 @@ private:
         return where(size < step, size, less);  // step may be infinite
     }
     // a - b·c, exactly where a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl). The high
-    // half of x is t - (t - x), where t is about (2^12 + 1)·x. That of c is computed by its inverse: c times a
-    // number, of a dequantized c, would become integers, whose differences are exact and split nothing.
+    // half of x is t - (t - x), where t is about (2^12 + 1)·x. That of c is computed by its inverse: c times
+    // a number, of a dequantized c, would become integers, whose differences are exact and split nothing.
     static auto minus_product(const auto& a, const auto& b, const auto& c, const auto& inverse) {
         const auto high = [](const auto& x, const auto& t) { return t - (t - x); };
         const auto p = b * c;

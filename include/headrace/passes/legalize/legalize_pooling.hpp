@@ -21,7 +21,7 @@ struct legalize_pooling : pass {
     value operator()(const args<aten::avg_pool2d>& a, emit<produces>& e) const {
         if (!is_floating(e.dtype(a.self))) {
             return e.unsupported(
-                {"TOSA has no average of integers that rounds toward zero, as PyTorch's does; average floats"});
+                "TOSA has no average of integers that rounds toward zero, as PyTorch's does; average floats");
         }
         value pooled = build::average_pool(e, a);
         if (a.divisor_override) {

@@ -18,7 +18,8 @@ struct legalize_resize : pass {
     template <one_of<targeted_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         if (!has_trait<Op>(trait::nearest) && !is_floating(e.result_meta().dtype)) {
-            return e.unsupported({"TOSA's RESIZE gives interpolated integers another type; interpolate floats"});
+            return e.unsupported(
+                "TOSA's RESIZE gives interpolated integers another type; interpolate floats");
         }
         return build::resize<Op>(e, a).image;
     }
