@@ -51,7 +51,7 @@ namespace {
 constexpr std::size_t largest_input = std::size_t{1} << 17;
 constexpr int inputs_of_a_child = 400;
 #ifdef HEADRACE_SANITIZED
-constexpr int default_patience = 20;
+constexpr int default_patience = 60;
 #else
 constexpr int default_patience = 4;
 #endif
