@@ -295,9 +295,24 @@ std::string difference(const std::vector<tensor>& expected, const std::vector<te
     return {};
 }
 
+/// A constant of factors around 1 + change, another one for each element.
+value rounding_factors(graph& g, const tensor_meta& meta, double change, node* before) {
+    tensor factors(meta.dtype, extents(meta.shape.begin(), meta.shape.end()));
+    std::vector<double> numbers(static_cast<std::size_t>(factors.size()));
+    for (std::size_t i = 0; i != numbers.size(); ++i) {
+        const double share = static_cast<double>(i) * 0.618034;
+        numbers[i] = 1 + change * (1.5 - (share - std::floor(share)));
+    }
+    factors.assign(numbers);
+    return create_constant(g, {meta.dtype, meta.shape, {}}, before, [&](std::span<std::byte> data) {
+        std::memcpy(data.data(), factors.bytes().data(), std::min(data.size(), factors.bytes().size()));
+    });
+}
+
 /// Makes each float that an op computes a little larger and the next one a little smaller, as passes do that
-/// compute the same in other steps: x / x is 1 and x * (1 / x) need not be. What is no whole number is moved
-/// near 0, too: 1 - erf(x) is 0 where erfc(x) is not.
+/// compute the same in other steps: x / x is 1 and x * (1 / x) need not be. Elements of one tensor move by
+/// different shares: equal ones need not stay equal. What is no whole number is moved near 0, too: 1 - erf(x)
+/// is 0 where erfc(x) is not.
 void round_otherwise(graph& g, double change) {
     for (node* n = g.first(); n != nullptr; n = n->next) {
         if (is_of_dialect<builtin::dialect>(*n)) continue;
@@ -311,7 +326,9 @@ void round_otherwise(graph& g, double change) {
                 return n->result();
             };
             const dtype real = meta_of(v)->dtype;
-            const value scaled = make.operator()<aten::mul_scalar>({.self = v, .other = 1 + change}, real);
+            const value factors = rounding_factors(g, *meta_of(v), change, n->next);
+            n = n->next;
+            const value scaled = make.operator()<aten::mul_tensor>({v, factors}, real);
             g.replace_all_uses(v, scaled, n);
             const value whole = make.operator()<aten::floor>({v}, real);
             const value rest = make.operator()<aten::ne_tensor>({v, whole}, dtype::boolean);
