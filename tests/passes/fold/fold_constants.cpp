@@ -65,6 +65,30 @@ TEST_CASE("dequantized numbers are computed where integers come of them") {
     CHECK(count_of<aten::add_tensor>(p.g) == 0);
 }
 
+TEST_CASE("numbers from which a decision was computed are stored where the target has floats") {
+    const auto build = [](program& p) {
+        const value codes = p.constant<std::int8_t>(dtype::int8, {4}, {1, -2, 3, 127});
+        const value real =
+            p.make<quantized_decomposed::dequantize_per_tensor>({codes, 0.5, 1, -128, 127, dtype::int8});
+        const value tenfold = p.make<aten::mul_scalar>({.self = real, .other = 10});
+        const value large = p.make<aten::gt_scalar>({.self = tenfold, .other = 3});
+        p.output(p.make<aten::where_self>({large, tenfold, p.input(fp32, {4})}));
+        p.output(p.make<aten::mul_tensor>({p.input(fp32, {4}), real}));
+    };
+    CHECK_THAT(build, computes_the_same<fold>());
+    for (const auto& [target, kept] : {std::pair("TOSA-1.0+INT", 1U), std::pair("TOSA-1.0+INT+FP", 0U)}) {
+        program p;
+        build(p);
+        p.finish();
+        p.g.set_target(*parse_target(target));
+        pass_context context;
+        REQUIRE(fold{}(p.g, context));
+        CHECK(count_of<aten::gt_scalar>(p.g) == 0);
+        CHECK(count_of<aten::mul_scalar>(p.g) == kept);
+        CHECK(count_of<quantized_decomposed::dequantize_per_tensor>(p.g) == 1);
+    }
+}
+
 TEST_CASE("a broadcast of a number is not stored, but what is computed from it is") {
     program p;
     const value c = p.constant<float>(fp32, {1, 1}, {2});

@@ -182,7 +182,7 @@ private:
             for (std::size_t i = known_.size(); i-- != 0;) {
                 computed& c = known_[i];
                 const bool needed = c.folded && is_needed(*c.of);
-                c.kept = needed && (c.dequantized || bytes_of(*c.of) > std::max(small, c.from_bytes));
+                c.kept = needed && (stays_dequantized(c) || bytes_of(*c.of) > std::max(small, c.from_bytes));
                 if (needed && !c.kept) {
                     stored.push_back(c.of);
                 } else {
@@ -190,6 +190,14 @@ private:
                 }
             }
             return stored;
+        }
+
+        // Numbers from which a decision was computed are what others read, too: of a rounding, all parts see
+        // the same number. On a target without floats they are needed as integers.
+        [[nodiscard]] bool stays_dequantized(const computed& c) const {
+            const bool decided =
+                !c.results.empty() && !set_of<dequantize_ops>.contains(c.of->op->functional());
+            return c.dequantized && !(decided && graph_.target().has(target_feature::profile_fp));
         }
 
         static bool is_computable(const node& n) {
