@@ -220,6 +220,9 @@ TEST_CASE_METHOD(fixture, "splitting, joining and indexing") {
     CHECK(infer<aten::cat>({parts, 0}) == "cannot join [2, 5] and [2, 1] along axis 0");
     CHECK(infer<aten::constant_pad_nd>({x, {1, 2}}) == "float32[2, 8]");
     CHECK(infer<aten::reflection_pad1d>({x, {5, 0}}) == "padding [5, 0] reflects more than [2, 5]");
+    CHECK(infer<aten::pad>({x, {3, -2}, "circular"}) == "float32[2, 6]");
+    CHECK(infer<aten::pad>({x, {4, -2}, "circular"}) == "padding [4, -2] goes around more than [2, 5]");
+    CHECK(infer<aten::pad>({x, {1, 1, 1}, "circular"}) == "padding [1, 1, 1] does not fit [2, 5]");
     CHECK(infer<aten::repeat>({x, {3, 1, 2}}) == "float32[3, 2, 10]");
     CHECK(infer<aten::pixel_shuffle>({real({1, 8, 2, 2}), 2}) == "float32[1, 2, 4, 4]");
     const value index = tensor(dtype::int64, {3, 1});

@@ -206,12 +206,22 @@ inline void evaluate(aten::triu, const args<aten::triu>& a, evaluation& e) {
 
 // --- padding ---------------------------------------------------------------------------
 
-/// The index that padding reads for index i of an axis of that size; -1: none, the padding value.
-[[nodiscard]] inline std::int64_t padded_source(std::string_view mode, std::int64_t i, std::int64_t size) {
+struct axis_padding {
+    std::int64_t before = 0, after = 0;  ///< negative: cropped
+};
+/// The index of the input that padding reads for index i of the result, on an axis of `size` input elements;
+/// -1: none, the padding value. What is circular goes around the elements that are left after cropping.
+[[nodiscard]] inline std::int64_t padded_source(std::string_view mode, std::int64_t i, std::int64_t size,
+                                                axis_padding by) {
+    i -= by.before;
+    if (mode == "circular") {
+        const std::int64_t first = std::max<std::int64_t>(-by.before, 0);
+        const std::int64_t count = size - first - std::max<std::int64_t>(-by.after, 0);
+        return first + ((i - first) % count + count) % count;
+    }
     if (i >= 0 && i < size) return i;
     if (mode == "replicate") return i < 0 ? 0 : size - 1;
     if (mode == "reflect") return i < 0 ? -i : 2 * (size - 1) - i;
-    if (mode == "circular") return (i % size + size) % size;
     return -1;
 }
 /// `pad` holds before and after of each axis, the last axis first.
@@ -226,7 +236,8 @@ inline void pad_into(evaluation& e, value self, const int_list& pad, std::string
     }
     copy_by_axis(out, in, [&](std::size_t d, std::int64_t i) {
         const std::size_t at = 2 * (in.rank() - 1 - d);
-        return padded_source(mode, at < pad.size() ? i - pad[at] : i, in.dim(d));
+        const axis_padding by = at < pad.size() ? axis_padding{pad[at], pad[at + 1]} : axis_padding{};
+        return padded_source(mode, i, in.dim(d), by);
     });
 }
 inline void evaluate(aten::constant_pad_nd, const args<aten::constant_pad_nd>& a, evaluation& e) {

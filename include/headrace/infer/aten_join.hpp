@@ -174,7 +174,7 @@ inline result<void> infer_padded(inference& out, const tensor_meta& self, sizes 
 }
 
 /// Padding with elements of self, of which there must be some. A reflection may reach all but the edge, a
-/// circular padding once around.
+/// circular padding once around what negative amounts leave.
 enum class pad_source : unsigned char { edge, reflection, circle };
 inline result<void> infer_padded_from(inference& out, const tensor_meta& self, sizes pad, pad_source source) {
     const std::size_t count = pad.size() / 2;
@@ -184,9 +184,12 @@ inline result<void> infer_padded_from(inference& out, const tensor_meta& self, s
     if (source != pad_source::circle) {
         HEADRACE_TRY(require_nonempty("self", padded));
     }
-    for (std::size_t i = 0; i != pad.size() && source != pad_source::edge; ++i) {
+    for (std::size_t i = 0; i != 2 * count && source != pad_source::edge; ++i) {
         const std::int64_t size = self.shape[self.rank() - 1 - i / 2];
-        if (pad[i] > size - (source == pad_source::reflection ? 1 : 0)) {
+        const std::int64_t kept = source == pad_source::reflection
+                                      ? size - 1
+                                      : saturating_add(size, std::min<std::int64_t>(pad[i ^ 1U], 0));
+        if (pad[i] > kept) {
             return invalid(
                 {"padding ", shape_text(pad),
                  source == pad_source::reflection ? " reflects more than " : " goes around more than ",

@@ -107,8 +107,6 @@ TEST_CASE("paddings of every mode") {
     for (const std::string_view mode : {"constant", "reflect", "replicate", "circular"}) {
         for (const int_list& pad : {int_list{1, 2}, int_list{2, 0, 1, 3}, int_list{-1, 2, 0, -2},
                                     int_list{3, -1, 2, 2}, int_list{0, 0}}) {
-            if (mode == "circular" && std::ranges::any_of(pad, [](std::int64_t n) { return n < 0; }))
-                continue;
             CAPTURE(mode, shape_text(pad));
             // Only "constant" may pad any of the axes; the others pad all but one or two.
             const bool is_line = mode != "constant" && pad.size() == 2;
