@@ -45,6 +45,13 @@ constexpr std::int64_t most_elements = 1024;
 constexpr double largest_number = 1e4;  // so that int64 fits int32, and no rounding is large
 constexpr std::string_view executorch_runtime = "kernels of ExecuTorch";  // a target like those of TOSA
 
+/// A constant with a tensor's elements.
+value constant_of(graph& g, const tensor& t, const tensor_meta& meta, node* before) {
+    return create_constant(g, meta, before, [&](std::span<std::byte> data) {
+        std::memcpy(data.data(), t.bytes().data(), std::min(data.size(), t.bytes().size()));
+    });
+}
+
 /// The ops whose results depend on their operands alone.
 const std::vector<const op_info*>& pure_ops() {
     static const std::vector<const op_info*> all = [] {
@@ -128,9 +135,7 @@ private:
         const tensor t = random_elements(spec);
         const tensor_meta meta{spec.type, int_list(spec.shape), {}};
         if (!pool_.empty() && chance(2)) {
-            const value v = create_constant(g, meta, nullptr, [&](std::span<std::byte> data) {
-                std::memcpy(data.data(), t.bytes().data(), std::min(data.size(), t.bytes().size()));
-            });
+            const value v = constant_of(g, t, meta, nullptr);
             pending_.push_back({v, t});
         } else {
             const value v = g.create<builtin::placeholder>({}).result();
@@ -304,9 +309,7 @@ value rounding_factors(graph& g, const tensor_meta& meta, double change, node* b
         numbers[i] = 1 + change * (1.5 - (share - std::floor(share)));
     }
     factors.assign(numbers);
-    return create_constant(g, {meta.dtype, meta.shape, {}}, before, [&](std::span<std::byte> data) {
-        std::memcpy(data.data(), factors.bytes().data(), std::min(data.size(), factors.bytes().size()));
-    });
+    return constant_of(g, factors, {meta.dtype, meta.shape, {}}, before);
 }
 
 /// Makes each float that an op computes a little larger and the next one a little smaller, as passes do that
