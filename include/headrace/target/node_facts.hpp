@@ -97,7 +97,34 @@ inline void add_slow_facts(const node& n, op_facts& f) {
     add.template operator()<tosa::transpose_conv2d>();
 }
 
+/// The bits of the element of a constant that has one, as a signed integer; 0 if the value is computed.
+[[nodiscard]] inline std::int64_t single_element(value v) {
+    const tensor_data* data = nullptr;
+    if (const auto* a = match<builtin::constant>(v)) data = &a->data;
+    if (const auto* a = match<tosa::const_>(v)) data = &a->data;
+    const tensor_meta* meta = meta_of(v);
+    if (data == nullptr || data->bytes == nullptr || meta == nullptr || meta->elements() != 1) return 0;
+    const std::size_t size = std::min<std::size_t>(bytes_in_memory(*meta), 8);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, data->bytes, size);
+    const unsigned unused = 64 - 8 * static_cast<unsigned>(size);
+    return size == 0 ? 0 : static_cast<std::int64_t>(bits << unused) >> unused;
+}
+
+inline void add_zero_point(const node& n, const field_info& f, op_attributes& a) {
+    if (!f.name.ends_with("_zp")) return;
+    const std::int64_t zero = single_element(member_of<value>(n, f));
+    if (f.name == "output_zp") {
+        a.output_zero = zero;
+    } else if (f.name == "weight_zp" || f.name == "b_zp") {
+        a.second_zero = zero;
+    } else {
+        a.input_zero = zero;
+    }
+}
+
 inline void add_attribute(const node& n, const field_info& f, op_attributes& a) {
+    if (f.kind == field_kind::tensor) return add_zero_point(n, f, a);
     if (f.kind == field_kind::integers) {
         const auto& values = member_of<int_list>(n, f);
         if (f.name == "kernel") a.kernel = values;
@@ -106,8 +133,10 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
         if (f.name == "dilation") a.dilation = values;
     } else if (f.kind == field_kind::integer && f.name == "axis") {
         a.axis = member_of<std::int64_t>(n, f);
-    } else if (f.kind == field_kind::boolean && f.name == "round") {
-        a.round = member_of<bool>(n, f);
+    } else if (f.kind == field_kind::boolean) {
+        if (f.name == "round") a.round = member_of<bool>(n, f);
+        if (f.name == "input_unsigned") a.input_unsigned = member_of<bool>(n, f);
+        if (f.name == "output_unsigned") a.output_unsigned = member_of<bool>(n, f);
     } else if (f.kind == field_kind::element_type && (f.name == "acc_type" || f.name == "type")) {
         a.declared = member_of<dtype>(n, f);
     } else if (f.kind == field_kind::resize) {

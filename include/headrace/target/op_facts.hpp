@@ -29,6 +29,9 @@ struct op_attributes {
     headrace::dtype declared = dtype::unknown;  ///< acc_type, or the type of a VARIABLE
     resize_mode mode = resize_mode::unknown;
     bool round = false;  ///< of ARITHMETIC_RIGHT_SHIFT
+    /// Zero points that are constants: of the first operand, of a weight or second matrix, and of the result.
+    std::int64_t input_zero = 0, second_zero = 0, output_zero = 0;
+    bool input_unsigned = false, output_unsigned = false;  ///< of RESCALE
 
     /// Of a convolution: the largest sum of absolute weights of a result's channel, where that can be too
     /// large for a target; whether biases fit in 40 bits; if it is of INT16, whether only RESCALEs follow.

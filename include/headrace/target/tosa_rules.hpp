@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::type_fault_of and level_fault_of, the rules of TOSA 1.0 as the compiler can
-// check them.
+// Defines headrace::type_fault_of, zero_fault_of, sign_fault_of and level_fault_of, the rules of TOSA 1.0 as
+// the compiler can check them. Shapes and attributes have theirs in the inference of the dialect.
 #ifndef HEADRACE_TARGET_TOSA_RULES_HPP
 #define HEADRACE_TARGET_TOSA_RULES_HPP
 
@@ -88,6 +88,56 @@ constexpr std::string_view computed_operand(const op_facts& f) {
     }
     const std::string_view computed = detail::computed_operand(f);
     return computed.empty() ? type_fault{} : type_fault{type_limit::computed_operand, nullptr, computed};
+}
+
+/// A zero point that an operator does not take. Values of 8 bits have one; unsigned ones of 16 bits have 0 or
+/// 32768; all others have 0 (the ERROR_IFs of TOSA 1.0, 2.2, 2.5.11 and 2.12.2).
+struct zero_fault {
+    std::string_view operand{};  ///< empty: there is none
+    std::int64_t zero = 0;
+    dtype type = dtype::unknown;  ///< of the values that it is of
+
+    explicit constexpr operator bool() const { return !operand.empty(); }
+};
+
+namespace detail {
+
+constexpr zero_fault zero_fault_of(std::string_view operand, std::int64_t zero, dtype type,
+                                   bool is_unsigned = false) {
+    constexpr std::int64_t middle = 32768;  // whose bits are those of -32768
+    const bool is_middle = is_unsigned && type == dtype::int16 && (zero == middle || zero == -middle);
+    return zero == 0 || type == dtype::int8 || is_middle ? zero_fault{} : zero_fault{operand, zero, type};
+}
+constexpr zero_fault first_of(const zero_fault& a, const zero_fault& b) { return a ? a : b; }
+
+}  // namespace detail
+
+[[nodiscard]] constexpr zero_fault zero_fault_of(const op_facts& f) {
+    using detail::first_of;
+    const op_attributes& a = f.attributes;
+    const auto of_operand = [&](std::string_view name, std::int64_t zero, std::size_t i) {
+        return detail::zero_fault_of(name, zero, f.operand(i).dtype, i == 0 && a.input_unsigned);
+    };
+    if (is_convolution(*f.op))
+        return first_of(of_operand("input_zp", a.input_zero, 0), of_operand("weight_zp", a.second_zero, 1));
+    if (f.is<tosa::matmul>())
+        return first_of(of_operand("a_zp", a.input_zero, 0), of_operand("b_zp", a.second_zero, 1));
+    if (!f.is<tosa::avg_pool2d, tosa::negate, tosa::rescale>()) return {};
+    return first_of(
+        of_operand(f.is<tosa::negate>() ? "input1_zp" : "input_zp", a.input_zero, 0),
+        detail::zero_fault_of("output_zp", a.output_zero, f.result(0).dtype, a.output_unsigned));
+}
+
+/// The type that a RESCALE cannot have on one side where it is unsigned on one: INT32 and INT48 have a sign,
+/// and RESCALE does not go from unsigned values to INT32 or back (TOSA 1.0, 2.12.2). `unknown` if it is
+/// sound.
+[[nodiscard]] constexpr dtype sign_fault_of(const op_facts& f) {
+    if (!f.is<tosa::rescale>() || (!f.attributes.input_unsigned && !f.attributes.output_unsigned))
+        return dtype::unknown;
+    for (const dtype type : {f.operand(0).dtype, f.result(0).dtype}) {
+        if (type == dtype::int32 || type == dtype::int48) return type;
+    }
+    return dtype::unknown;
 }
 
 /// Which of level 8K's limits (TOSA 1.0, section 1.5) an operator is above.

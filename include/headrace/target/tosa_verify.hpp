@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/target_spec.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/tosa.hpp>
@@ -70,6 +71,18 @@ namespace detail {
     return {};
 }
 
+/// Refuses zero points and signs that values of these types cannot have.
+[[nodiscard]] inline result<void> verify_tosa_integers(const node& n, const op_facts& facts) {
+    if (const zero_fault fault = zero_fault_of(facts)) {
+        return unsupported({message_prefix(n), fault.operand, " is ", fault.zero, ", but values of ",
+                            name_of(fault.type), " have the zero point 0 in TOSA; only int8 has others"});
+    }
+    const dtype type = sign_fault_of(facts);
+    if (type == dtype::unknown) return {};
+    return unsupported({message_prefix(n), "RESCALE takes unsigned integers neither from nor to ",
+                        name_of(type)});
+}
+
 /// Refuses what is above level 8K's limits.
 [[nodiscard]] inline result<void> verify_tosa_level(const node& n, const op_facts& facts) {
     const level_fault fault = level_fault_of(facts);
@@ -114,6 +127,51 @@ namespace detail {
     return {};
 }
 
+// Do the values have the types and shapes of those that a region takes or gives?
+template <class Values>
+[[nodiscard]] bool has_metas_of(const Values& given, const list<value>& wanted) {
+    std::size_t i = 0;
+    for (const value v : given) {
+        const tensor_meta* a = meta_of(v);
+        const tensor_meta* b = i < wanted.size() ? meta_of(wanted[i]) : nullptr;
+        if (a == nullptr || b == nullptr || !(*a == *b)) return false;
+        ++i;
+    }
+    return i == wanted.size();
+}
+[[nodiscard]] inline bool takes_metas_of(const graph& region, const list<value>& wanted) {
+    pmr_vector<value> inputs;
+    for (node& n : const_cast<graph&>(region).inputs()) inputs.push_back(n.result());
+    return has_metas_of(inputs, wanted);
+}
+[[nodiscard]] inline bool is_one_truth(value v) {
+    const tensor_meta* meta = meta_of(v);
+    return meta != nullptr && is_boolean(meta->dtype) && meta->elements() == 1;
+}
+
+/// The lists of values that go into regions and come out of them (TOSA 1.0, 2.15).
+[[nodiscard]] inline result<void> verify_tosa_regions(const node& n) {
+    const auto wrong = [&](std::string_view what) -> result<void> {
+        return invalid({message_prefix(n), what});
+    };
+    if (const auto* a = args_if<tosa::cond_if>(n)) {
+        if (!is_one_truth(a->condition)) return wrong("the condition must be one boolean");
+        if (!takes_metas_of(*a->then_graph, a->inputs) || !takes_metas_of(*a->else_graph, a->inputs))
+            return wrong("a branch takes other types or shapes than the inputs");
+    }
+    if (const auto* a = args_if<tosa::while_loop>(n)) {
+        if (a->cond_graph == nullptr || a->body_graph == nullptr) return wrong("a region is missing");
+        if (!takes_metas_of(*a->cond_graph, a->inputs) || !takes_metas_of(*a->body_graph, a->inputs))
+            return wrong("a region takes other types or shapes than the inputs");
+        if (!has_metas_of(a->body_graph->outputs(), a->inputs))
+            return wrong("the body gives other types or shapes than it takes");
+        const list<value> goes_on = a->cond_graph->outputs();
+        if (goes_on.size() != 1 || !is_one_truth(goes_on[0]))
+            return wrong("the condition must give one boolean");
+    }
+    return {};
+}
+
 [[nodiscard]] inline result<void> verify_u55(const node& n, const op_facts& facts) {
     const std::pmr::string fault = u55::restriction(facts);
     if (fault.empty()) return {};
@@ -123,7 +181,7 @@ namespace detail {
 }  // namespace detail
 
 /// Tells whether a target takes a node: whether TOSA 1.0 has the op for these types and the target what they
-/// need, its sizes are within level 8K, its metadata is what the op gives, and, for a target with u55,
+/// need, its zero points are allowed, its sizes are within level 8K, its metadata is what the op gives, and, for a target with u55,
 /// whether Ethos-U55 executes it. Of the builtin dialect, inputs of too many axes do not pass, nor constants
 /// of types that the target has not, nor opaque nodes. Regions are not entered.
 ///
@@ -155,6 +213,8 @@ namespace detail {
     HEADRACE_TRY(detail::verify_tosa_shapes(n));
     op_facts facts = detail::quick_facts_of(n);
     HEADRACE_TRY(detail::verify_tosa_types(n, facts, target));
+    HEADRACE_TRY(detail::verify_tosa_integers(n, facts));
+    HEADRACE_TRY(detail::verify_tosa_regions(n));
     HEADRACE_TRY(detail::verify_tosa_level(n, facts));
     if (!target.has(target_feature::u55)) return {};
     detail::add_slow_facts(n, facts);

@@ -40,9 +40,11 @@ inline value average_pool(emit<average_pool_ops> e, const args<aten::avg_pool2d>
     }
     const dtype type = e.dtype(input);
     const bool floating = is_floating(type);  // integers of either width are summed in INT32
+    // Only INT8 has zero points; without padding, averages are the same with and without one.
+    const std::int64_t said = type == dtype::int8 ? zero : 0;
     return e.make<tosa::avg_pool2d>({.input = input,
-                                     .input_zp = zero_point(e, type, zero),
-                                     .output_zp = zero_point(e, type, zero),
+                                     .input_zp = zero_point(e, type, said),
+                                     .output_zp = zero_point(e, type, said),
                                      .kernel = int_list(fitted.kernel),
                                      .stride = int_list(fitted.stride),
                                      .pad = int_list(fitted.pad),

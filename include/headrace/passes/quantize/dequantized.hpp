@@ -35,7 +35,7 @@ inline constexpr int max_nested = 256;
 
 /// What reading emits beside clones of what is there, as long as the integers keep their type.
 using reading_as_stored_ops = ops<aten::clamp, aten::constant_pad_nd>;
-using reading_ops = joined<ops<tosa::rescale>, reading_as_stored_ops>;
+using reading_ops = joined<build::saturating_rescale_ops, reading_as_stored_ops>;
 
 /// Reads a value of real numbers as integers: a dequantize, or ops that select elements of one. Nothing for
 /// values that are computed, and for selections from several quantizations.
@@ -128,7 +128,8 @@ private:
         const int bits = std::min(max_bits, 28 - std::ilogb(std::max(q.reach(), 1.0)));
         if (bits <= 0) return d;
         const double factor = std::ldexp(1.0, bits);
-        return {build::rescale(*finer_, d.integers, factor, {.input_zero = q.zero_point()}),
+        return {build::saturating_rescale(*finer_, d.integers, factor, q.reach(),
+                                          {.input_zero = q.zero_point()}),
                 quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
     }
 

@@ -12,6 +12,7 @@
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/passes/quantize/dequantized.hpp>
+#include <headrace/passes/quantize/int16_zero_points.hpp>
 #include <headrace/passes/support/convolution.hpp>
 
 namespace headrace {
@@ -23,12 +24,20 @@ struct lower_quantized_products : pass {
     static constexpr std::string_view summary = "conv(dq(x), dq(w)) = dq(conv(x, w)); linear, bmm";
     using targeted_ops = ops<aten::convolution, aten::linear, aten::bmm>;
     using operand_ops = joined<reading_ops, build::saturating_rescale_ops>;
-    using produces = joined<build::convolution_ops, operand_ops, dequantize_channels_ops, ops<tosa::matmul>>;
+    using produces = joined<build::convolution_ops, operand_ops, dequantize_channels_ops,
+                            ops<tosa::matmul, tosa::concat>>;
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces> e) const {
-        const auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
+        auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
         if (!o) return std::nullopt;
         args<aten::convolution> of_integers = a;
+        if (has_zero_of_its_own(e, o->input, o->input_zero)) {
+            if (!a.transposed) {
+                o->input = padded_with_zero(e, o->input, a.padding, o->input_zero);
+                of_integers.padding = int_list(shape_builder::filled(a.padding.size(), 0));
+            }
+            if (!o->take_zero(e, 1, a.transposed ? 0 : 1, a.groups == 1, a.transposed)) return refused(e);
+        }
         of_integers.input = o->input;
         of_integers.weight = o->weight;
         of_integers.bias = o->bias;
@@ -40,8 +49,11 @@ struct lower_quantized_products : pass {
 
     std::optional<value> operator()(const args<aten::linear>& a, emit<produces> e) const {
         if (e.rank(a.weight) != 2) return std::nullopt;
-        const auto o = read(e, a, 0);
+        auto o = read(e, a, 0);
         if (!o) return std::nullopt;
+        if (has_zero_of_its_own(e, o->input, o->input_zero) &&
+            !o->take_zero(e, e.rank(o->input) - 1, 1, true, false))
+            return refused(e);
         const value accumulated =
             build::linear(e, {o->input, o->weight, {}}, o->bias, o->input_zero, o->weight_zero);
         return build::reshape(e, o->dequantize_accumulated(e, accumulated), e.result_meta().shape);
@@ -57,17 +69,40 @@ struct lower_quantized_products : pass {
         const auto zero = weight_zero(e, right->parameters);
         if (!zero) return value{};
         const value accumulated =
-            e.make<tosa::matmul>({.a = left->integers,
-                                  .b = right->integers,
-                                  .a_zp = build::zero_point(e, type, left->parameters.zero_point()),
-                                  .b_zp = build::zero_point(e, type, *zero),
-                                  .output_type = build::accumulator_of(type)});
+            product(e, {left->integers, left->parameters.zero_point()}, {right->integers, *zero});
         const auto terms = static_cast<double>(e.shape(a.self)[2]);
         const auto reach = left->parameters.reach() * right->parameters.reach() * terms;
         return dequantize_channels(e, {accumulated, products_of(left->parameters, right->parameters, reach)});
     }
 
 private:
+    struct matrix {
+        value integers;
+        std::int64_t zero;
+    };
+    static value product(emit<ops<tosa::matmul, tosa::concat>> e, matrix a, matrix b) {
+        const dtype type = e.dtype(a.integers);
+        if (type == dtype::int16) {
+            a.integers = joined_with_zero(e, a.integers, a.zero, 2);
+            b.integers = repeated_for_zero(e, b.integers, a.zero, 1);
+            a.integers = repeated_for_zero(e, a.integers, b.zero, 2);
+            b.integers = joined_with_zero(e, b.integers, b.zero, 1);
+            a.zero = b.zero = 0;
+        }
+        return e.make<tosa::matmul>({.a = a.integers,
+                                     .b = b.integers,
+                                     .a_zp = build::zero_point(e, type, a.zero),
+                                     .b_zp = build::zero_point(e, type, b.zero),
+                                     .output_type = build::accumulator_of(type)});
+    }
+
+    // What floats can do is left to them.
+    static std::optional<value> refused(emit<ops<>> e) {
+        if (e.target().has(target_feature::profile_fp)) return std::nullopt;
+        return e.unsupported("an int16 input with a zero point, and groups of computed or transposed weights: "
+                             "TOSA has no such convolution; quantize the input symmetrically");
+    }
+
     static std::optional<std::int64_t> weight_zero(emit<ops<>> e, const quantization& weight) {
         const auto zero = weight.common_zero_point();
         if (!zero)
@@ -90,6 +125,18 @@ private:
         value input, weight, bias;
         std::int64_t input_zero, weight_zero;
         quantization products;  // of the accumulators, one scale or one for each output channel
+
+        // Brings the zero point of INT16 into the bias or, unless there are groups, into products of its own.
+        bool take_zero(emit<ops<tosa::concat>> e, std::size_t input_axis, std::size_t weight_axis,
+                       bool is_one_group, bool is_transposed) {
+            const std::int64_t zero = std::exchange(input_zero, 0);
+            const auto less = is_transposed ? std::nullopt : bias_less_zero(e, bias, weight, weight_zero, zero);
+            if (less) bias = *less;
+            if (less || !is_one_group) return less.has_value();
+            input = joined_with_zero(e, input, zero, input_axis);
+            weight = repeated_for_zero(e, weight, zero, weight_axis);
+            return true;
+        }
 
         // Channels are the last axis of what was accumulated.
         value dequantize_accumulated(emit<dequantize_channels_ops> e, value v) const {
