@@ -54,7 +54,8 @@ constexpr bool runs_all(pass_list<Passes...>) {
 static_assert(runs_all(normalize_passes{}) && runs_all(decompose_passes{}) && runs_all(legalize_passes{}) &&
               runs_all(layout_passes<some_evaluator>{}) && runs_all(npu_passes{}) &&
               runs_all(settling_passes<some_evaluator>{}) && runs_all(fold_passes<some_evaluator>{}) &&
-              runs_all(pass_list<narrow_int64, ensure_distinct_outputs>{}));
+              runs_all(pass_list<widen_unsigned, store_unsigned, narrow_int64>{}) &&
+              runs_all(pass_list<ensure_distinct_outputs>{}));
 
 template <class P>
 void print_fact(std::string_view member, std::string_view values) {

@@ -258,6 +258,29 @@ TEST_CASE("a model that computes with int16 is lowered with its extension", "[lo
     CHECK(lowered.value().report.target == "TOSA-1.0+FP+INT+int16");
 }
 
+TEST_CASE("bytes are lowered to the integer profile, with floats beside it where there are some", "[lower]") {
+    auto g = std::make_unique<graph>();
+    const value x = add_input(*g);
+    g->set_meta(x, {dtype::uint8, {1, 2, 4, 3}, {}});
+    const value inverted = add<aten::bitwise_not>(*g, {.self = x});
+    g->set_meta(inverted, {dtype::uint8, {1, 2, 4, 3}, {}});
+    CHECK(target_text(default_targets(*g)[0]) == "TOSA-1.0+INT");
+    auto floats = std::make_unique<graph>();
+    const value y = add_input(*floats);
+    floats->set_meta(y, {dtype::uint8, {1, 2, 4, 3}, {}});
+    const value real = add<aten::_to_copy>(*floats, {.self = y, .dtype = dtype::float32});
+    floats->set_meta(real, {dtype::float32, {1, 2, 4, 3}, {}});
+    const auto integers = lower_to_tosa(finish(std::move(g), inverted));
+    REQUIRE(integers);
+    CHECK(integers.value().report.target == "TOSA-1.0+INT");
+    CHECK(integers.value().io.inputs[0].dtype == dtype::uint8);
+    CHECK(integers.value().io.outputs[0].dtype == dtype::uint8);
+    const auto image = lower_to_tosa(finish(std::move(floats), real));
+    REQUIRE(image);
+    CHECK(image.value().report.target == "TOSA-1.0+FP+INT");
+    CHECK(image.value().io.outputs[0].dtype == dtype::float32);
+}
+
 TEST_CASE("the default target depends on quantization", "[lower]") {
     const target_spec floats = target_spec{}.with(target_feature::profile_fp);
     const target_spec integers = target_spec{}.with(target_feature::profile_int);

@@ -51,6 +51,32 @@ TEST_CASE("what a trial refuses stays on the host, with its reason", "[trial_par
     CHECK(found.value().host[1].reason == "no pass lowers this op");
 }
 
+TEST_CASE("what reads an input that the backend does not take stays on the host", "[trial_partitioner]") {
+    const auto of_float32 = [](graph& program, pass_context& context) -> result<void> {
+        for (const node& n : program.inputs()) {
+            if (n.results[0].meta->dtype != dtype::float32) context.report(n, "an input of another type");
+        }
+        return {};
+    };
+    program p;
+    const value x = named(p, p.input(dtype::float32, {2}), "x");
+    const value y = named(p, p.input(dtype::float64, {2}), "y");
+    const value first = add(p, x, x, "first");
+    const value mixed = add(p, first, y, "mixed");
+    const value last = add(p, first, x, "last");
+    p.output(mixed);
+    p.output(last);
+    p.finish();
+    const trial_partitioner partitioner(create_op_support<aten::add_tensor>(), of_float32, singles);
+    const auto found = partitioner.propose_partitions(p.g);
+    REQUIRE(found.has_value());
+    REQUIRE(found.value().partitions.size() == 1);
+    CHECK(found.value().partitions[0].size() == 2);
+    REQUIRE(found.value().host.size() == 1);
+    CHECK(found.value().host[0].which == mixed.producer);
+    CHECK(found.value().host[0].reason == "an input of another type");
+}
+
 TEST_CASE("what is too little for a call says so", "[trial_partitioner]") {
     program p;
     const value x = p.input(dtype::float32, {2});

@@ -69,6 +69,35 @@ static_assert(type_fault_of(convolution(sums, plain), integers).limit == type_li
 static_assert(type_fault_of(convolution(weight, plain, 0x0e), integers).operand == "weight_zp");
 static_assert(type_fault_of(facts<tosa::cond_if>({&zero}, zero), integers).limit == type_limit::control_flow);
 
+// Zero points: those of INT8 and, of unsigned INT16, the middle one.
+constexpr tensor_meta of_8 = meta_of_shape(dtype::int8, {4});
+constexpr tensor_meta of_16 = meta_of_shape(dtype::int16, {4});
+constexpr tensor_meta of_32 = meta_of_shape(dtype::int32, {4});
+constexpr zero_fault zero_of_rescale(const tensor_meta& from, const tensor_meta& to, const op_attributes& a) {
+    return zero_fault_of(facts<tosa::rescale>({&from}, to, a));
+}
+static_assert(!zero_of_rescale(of_8, of_8, {.input_zero = 5, .output_zero = -5}));
+static_assert(zero_of_rescale(of_16, of_8, {.input_zero = 5}).operand == "input_zp");
+static_assert(zero_of_rescale(of_8, of_16, {.output_zero = 5}).type == dtype::int16);
+static_assert(zero_of_rescale(of_32, of_8, {.input_zero = 5}).zero == 5);
+static_assert(!zero_of_rescale(of_16, of_8, {.input_zero = -32768, .input_unsigned = true}));
+static_assert(zero_of_rescale(of_16, of_8, {.input_zero = 5, .input_unsigned = true}));
+static_assert(zero_of_rescale(of_16, of_8, {.input_zero = -32768}));
+static_assert(zero_fault_of(facts<tosa::negate>({&of_16}, of_16, {.input_zero = 1})).operand == "input1_zp");
+static_assert(zero_fault_of(facts<tosa::matmul>({&of_16, &of_16}, of_32, {.second_zero = 1})).operand == "b_zp");
+static_assert(zero_fault_of(facts<tosa::avg_pool2d>({&of_16}, of_16, {.output_zero = 1})).operand == "output_zp");
+static_assert(!zero_fault_of(convolution(weight, {.input_zero = 1, .second_zero = 2})));
+static_assert(!zero_fault_of(facts<tosa::add>({&of_16, &of_16}, of_16, {.input_zero = 1})));
+
+// INT32 and INT48 have a sign.
+constexpr dtype sign_of_rescale(const tensor_meta& from, const tensor_meta& to, const op_attributes& a) {
+    return sign_fault_of(facts<tosa::rescale>({&from}, to, a));
+}
+static_assert(sign_of_rescale(of_8, of_16, {.input_unsigned = true}) == dtype::unknown);
+static_assert(sign_of_rescale(of_8, of_32, {.input_unsigned = true}) == dtype::int32);
+static_assert(sign_of_rescale(of_32, of_8, {.output_unsigned = true}) == dtype::int32);
+static_assert(sign_of_rescale(of_8, of_32, {}) == dtype::unknown);
+
 // Level 8K: the largest that it allows, and one more.
 constexpr level_limit level_of(const op_facts& f) { return level_fault_of(f).limit; }
 constexpr op_facts pooled(int_list kernel, int_list stride, int_list pad) {

@@ -5,10 +5,12 @@
 #include <headrace/passes/normalize/definitions.hpp>
 #include <headrace/passes/normalize/narrow_int64.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
+#include <headrace/passes/normalize/store_unsigned.hpp>
+#include <headrace/passes/normalize/widen_unsigned.hpp>
 
 namespace headrace {
 
 template struct detail::pass_codes<normalize_passes>;
-template struct detail::pass_codes<pass_list<narrow_int64>>;
+template struct detail::pass_codes<pass_list<narrow_int64, store_unsigned, widen_unsigned>>;
 
 }  // namespace headrace

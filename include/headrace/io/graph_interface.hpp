@@ -4,7 +4,9 @@
 #ifndef HEADRACE_IO_GRAPH_INTERFACE_HPP
 #define HEADRACE_IO_GRAPH_INTERFACE_HPP
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +21,10 @@ struct interface_tensor {
     const tensor_meta& meta;
     const interface_quantization* quantization;  ///< null where the numbers are the user's own
     bool channels_last;                          ///< NHWC here, NCHW as exported
+    bool is_unsigned;                            ///< int8 here, uint8 to the caller
+
+    /// The type of what the caller gives or gets.
+    [[nodiscard]] headrace::dtype dtype() const { return is_unsigned ? headrace::dtype::uint8 : meta.dtype; }
 };
 
 /// Asks the pipeline to give inputs and outputs with four axes their channels last (NHWC).
@@ -32,6 +38,13 @@ inline void ask_for_channels_last(graph& g) {
 [[nodiscard]] inline bool is_channels_last(const node& n, std::size_t rank) {
     const auto* layout = n.find_annotation<channels_last_interface>();
     return layout != nullptr && layout->applied && rank == 4;
+}
+
+/// Is the output at that position int8 that is uint8 to the caller?
+[[nodiscard]] inline bool is_unsigned_output(const node& output, std::size_t position) {
+    const auto* a = output.find_annotation<unsigned_outputs>();
+    return a != nullptr && std::find(a->positions.begin(), a->positions.end(),
+                                     static_cast<std::int64_t>(position)) != a->positions.end();
 }
 
 namespace detail {
@@ -48,7 +61,8 @@ namespace detail {
     for (const node& n : g.inputs()) {
         const tensor_meta& meta = *n.results[0].meta;
         const auto* q = n.find_annotation<interface_quantization>();
-        all.push_back({n.name(), meta, detail::if_quantized(q), is_channels_last(n, meta.rank())});
+        all.push_back({n.name(), meta, detail::if_quantized(q), is_channels_last(n, meta.rank()),
+                       n.find_annotation<unsigned_interface>() != nullptr});
     }
     return all;
 }
@@ -64,7 +78,7 @@ namespace detail {
         const bool coded = quantized != nullptr && i < quantized->values.size();
         const auto* q = coded ? &quantized->values[i] : nullptr;
         all.push_back({named ? exported->names[i] : v.producer->name(), *meta_of(v), detail::if_quantized(q),
-                       is_channels_last(out, meta_of(v)->rank())});
+                       is_channels_last(out, meta_of(v)->rank()), is_unsigned_output(out, i)});
     }
     return all;
 }

@@ -48,11 +48,16 @@ public:
                 const bool applied = at_.accept_word("applied");
                 if (!applied && !at_.accept_word("asked")) at_.fail_here("expected 'asked' or 'applied'");
                 n.owner->annotate(n, channels_last_interface{applied});
+            } else if (key == "unsigned" && is<builtin::placeholder>(n)) {
+                if (!at_.accept_word("true")) at_.fail_here("expected 'true'");
+                n.owner->annotate(n, unsigned_interface{});
+            } else if (key == "unsigned" && is<builtin::output>(n)) {
+                read_unsigned_outputs(n);
             } else {
                 at_.fail(at,
                          "there is no annotation " + in_quotes(key) +
                              " for such a node; there are origin, modules, source and custom, and for inputs "
-                             "and outputs quantization and channels_last");
+                             "and outputs quantization, channels_last and unsigned");
             }
         } while (at_.accept(','));
         at_.expect('}', "or ',' after an annotation");
@@ -91,6 +96,20 @@ private:
         at_.expect(']', "or ',' after an output's quantization");
         if (all.size() != n.operand_count) at_.fail(at, "there is not one quantization for each output");
         n.owner->annotate(n, output_quantizations{n.owner->own(list<interface_quantization>(all))});
+    }
+
+    void read_unsigned_outputs(node& n) {
+        std::vector<std::int64_t> positions;
+        at_.expect('[', "and positions of outputs");
+        do {
+            const std::size_t at = at_.next();
+            std::int64_t& position = positions.emplace_back();
+            const bool is_position = number_in(at_.literal("a position"), position) && position >= 0 &&
+                                     static_cast<std::uint64_t>(position) < n.operand_count;
+            if (!is_position) at_.fail(at, "expected the position of an output, counted from 0");
+        } while (at_.accept(','));
+        at_.expect(']', "or ',' after a position");
+        n.owner->annotate(n, unsigned_outputs{n.owner->own(list<std::int64_t>(positions))});
     }
 
     cursor& at_;

@@ -259,6 +259,15 @@ private:
         }
         if (const auto* layout = n.find_annotation<channels_last_interface>())
             key(layout->applied ? "channels_last=applied" : "channels_last=asked");
+        if (n.find_annotation<unsigned_interface>() != nullptr) key("unsigned=true");
+        if (const auto* all = n.find_annotation<unsigned_outputs>()) {
+            key("unsigned=[");
+            for (const std::int64_t position : all->positions) {
+                if (&position != all->positions.begin()) out_ += ", ";
+                out_ += number_text(position);
+            }
+            out_ += ']';
+        }
         if (const auto* origin = n.find_annotation<provenance>()) {
             key("origin");
             if (origin->node_name != n.name() || origin->op_name != op_name(n)) {

@@ -41,7 +41,7 @@ struct io_description {
         for (const interface_tensor& t : tensors) {
             io_tensor& made = all.emplace_back();
             made.name = t.name;
-            made.dtype = t.meta.dtype;
+            made.dtype = t.dtype();
             made.shape.assign(t.meta.shape.begin(), t.meta.shape.end());
             if (t.quantization != nullptr) made.quantization = *t.quantization;
             made.channels_last = t.channels_last;

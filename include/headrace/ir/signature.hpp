@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines the annotations of what lies at the border of a graph: how the exported program names its outputs,
-// what integers stand for, and in which order the axes of images are.
+// what integers stand for, whether they have a sign, and in which order the axes of images are.
 #ifndef HEADRACE_IR_SIGNATURE_HPP
 #define HEADRACE_IR_SIGNATURE_HPP
 
@@ -32,6 +32,17 @@ struct interface_quantization {
 struct output_quantizations {
     static constexpr bool inherited = false;
     list<interface_quantization> values;
+};
+
+/// Annotation of a placeholder whose elements are int8 to the graph and uint8, of the same bits, to its user.
+struct unsigned_interface {
+    static constexpr bool inherited = false;
+};
+
+/// Annotation of the output node: the positions of its values of which the same holds.
+struct unsigned_outputs {
+    static constexpr bool inherited = false;
+    list<std::int64_t> positions;
 };
 
 /// Annotation of a placeholder, and of the output node for all its values: tensors of four axes are NHWC to

@@ -206,6 +206,8 @@ HEADRACE_INLINE result<void> annotate_interface(graph& g, const io_description& 
                                        shape_text(n.results[0].meta->shape)));
         if (t.quantization) g.annotate(n, *t.quantization);
         if (t.channels_last) g.annotate(n, channels_last_interface{true});
+        if (t.dtype == dtype::uint8 && n.results[0].meta->dtype == dtype::int8)
+            g.annotate(n, unsigned_interface{});
     }
     if (i != io.inputs.size()) return malformed("it describes more inputs than the model has");
     if (g.output() == nullptr || io.outputs.size() != g.outputs().size())
@@ -214,6 +216,15 @@ HEADRACE_INLINE result<void> annotate_interface(graph& g, const io_description& 
     for (const io_tensor& t : io.outputs)
         outputs.push_back(t.quantization.value_or(interface_quantization{}));
     g.annotate(*g.output(), output_quantizations{g.own(list<interface_quantization>(outputs))});
+    std::vector<std::int64_t> unsigned_ones;
+    const list<value> given = g.outputs();
+    for (i = 0; i != given.size(); ++i) {
+        const bool is_byte = meta_of(given[i]) != nullptr && meta_of(given[i])->dtype == dtype::int8;
+        if (io.outputs[i].dtype == dtype::uint8 && is_byte)
+            unsigned_ones.push_back(static_cast<std::int64_t>(i));
+    }
+    if (!unsigned_ones.empty())
+        g.annotate(*g.output(), unsigned_outputs{g.own(list<std::int64_t>(unsigned_ones))});
     return {};
 }
 

@@ -22,6 +22,9 @@ struct delegation_options {
     std::optional<target_spec> target{};  ///< none: for each method, what it is lowered to alone
     bool partition = false;        ///< what cannot be lowered stays in a host graph; if not, it is refused
     lowering_observer observer{};  ///< of the delegates
+    /// With partition: asked of each node that the pipeline has passes for; one that it denies stays on the
+    /// host. None: all may be delegated.
+    std::function<bool(const node&)> may_delegate{};
 };
 
 struct delegated_methods {

@@ -18,6 +18,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/tosa_backend.hpp>
+#include <headrace/io/tosa_emitter.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/source_location.hpp>
@@ -45,8 +46,11 @@ namespace detail {
     return found;
 }
 
+// What the backend will do, but for the bytes: a part that it could not write is not proposed.
 inline result<void> lower_part(graph& g, pass_context& context) {
     HEADRACE_TRY(run_standard_pipeline(g, context));
+    if (!context.diagnostics().empty()) return {};
+    HEADRACE_TRY(tosa_size_bound(g));
     return {};
 }
 
@@ -152,11 +156,18 @@ private:
         return {};
     }
 
+    [[nodiscard]] operator_support delegable() const {
+        if (!options_.may_delegate) return standard_pipeline_support();
+        return create_op_support([lowered = standard_pipeline_support(), &options = options_](const node& n) {
+            return lowered.is_node_supported(n) && options.may_delegate(n);
+        });
+    }
+
     result<void> find_partitions(method& m) const {
         graph& g = *m.host;
         HEADRACE_TRY(make_functional(g));
         const trial_partitioner partitioner(
-            standard_pipeline_support(), &lower_part,
+            delegable(), &lower_part,
             {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, &infer_node);
         HEADRACE_TRY(find_partitions_for(m, targets_for(g), partitioner));
         HEADRACE_TRY(find_in_regions(m, g, 0, partitioner));

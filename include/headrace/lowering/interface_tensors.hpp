@@ -84,12 +84,16 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     return rounded;
 }
 
-/// The graph's outputs as the exported program gives them: in its layout, and dequantized.
+/// The graph's outputs as the exported program gives them: in its layout, unsigned where it is, and
+/// dequantized.
 [[nodiscard]] inline std::vector<tensor> outputs_of(const graph& g, std::vector<tensor> given) {
     const node* out = g.output();
     if (out == nullptr) return given;
     for (tensor& t : given) {
         if (is_channels_last(*out, t.shape().size())) t = eval::permuted(t, detail::to_channels_first);
+    }
+    for (std::size_t k = 0; k != given.size(); ++k) {
+        if (is_unsigned_output(*out, k)) given[k] = given[k].cast(dtype::uint8);
     }
     const auto* annotation = out->find_annotation<output_quantizations>();
     const std::size_t count = annotation == nullptr ? 0 : std::min(annotation->values.size(), given.size());

@@ -25,6 +25,7 @@
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/eval/iterate.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/graph_interface.hpp>
@@ -106,6 +107,27 @@ namespace detail {
     return malformed(text);
 }
 
+// Does the graph read the value as unsigned bytes? TOSA's integers have no sign of their own.
+[[nodiscard]] inline bool is_read_unsigned(value v, int nested = 0) {
+    constexpr int max_looked_through = 16;
+    if (nested == max_looked_through) return false;
+    for (const edge& use : v.producer->uses()) {
+        const node& reader = *use.target;
+        if (*use.slot != v) continue;
+        const auto* a = args_if<tosa::rescale>(reader);
+        if (a != nullptr && a->input == v && a->input_unsigned) return true;
+        if (is_of_dialect<tosa::dialect>(reader) && reader.op->has(trait::moving) &&
+            is_read_unsigned({&const_cast<node&>(reader), 0}, nested + 1))
+            return true;
+    }
+    return false;
+}
+[[nodiscard]] inline bool takes_bytes(const node& placeholder) {
+    const value v{&const_cast<node&>(placeholder), 0};
+    return meta_of(v)->dtype == dtype::int8 &&
+           (placeholder.find_annotation<unsigned_interface>() != nullptr || is_read_unsigned(v));
+}
+
 // Integers of another type, all of which the wanted one can hold.
 [[nodiscard]] inline result<tensor> as_integers(const std::string& file, const tensor& given,
                                                 const node& placeholder) {
@@ -113,8 +135,13 @@ namespace detail {
     tensor made = tensor::of(placeholder.results[0].meta->dtype, given.shape(), numbers);
     for (std::int64_t i = 0; i != made.size(); ++i) {
         const std::int64_t number = numbers[static_cast<std::size_t>(i)];
-        if (made.integer(i) != number)
-            return malformed(join_text(file, ": holds ", number, wanted_text(placeholder)));
+        if (made.integer(i) != number) {
+            const bool are_bytes = given.type() == dtype::uint8 && made.type() == dtype::int8;
+            return malformed(join_text(file, ": holds ", number, wanted_text(placeholder),
+                                       are_bytes ? "; if these are bytes without a sign, say so with --io, "
+                                                   "the description that `lower --io` wrote"
+                                                 : ""));
+        }
     }
     return made;
 }
@@ -137,6 +164,7 @@ namespace detail {
     const bool is_real = is_floating(array.meta.dtype);
     if (is_real && is_floating(wanted.dtype))
         return tensor::of(wanted.dtype, given.shape(), given.to<double>());
+    if (array.meta.dtype == dtype::uint8 && takes_bytes(placeholder)) return given.cast(wanted.dtype);
     if (!is_real && !is_floating(wanted.dtype)) return as_integers(file, given, placeholder);
     const auto* q = quantization_at(placeholder);
     if (!is_real || q == nullptr) return wrong_type(file, array.meta.dtype, placeholder);

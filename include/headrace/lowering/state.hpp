@@ -69,6 +69,15 @@ inline node& replace_output(graph& g, std::span<const value> values,
         g.annotate(made, output_quantizations{pick(all->values)});
     if (const auto* states = before.find_annotation<output_states>())
         g.annotate(made, output_states{pick(states->names)});
+    if (const auto* bytes = before.find_annotation<unsigned_outputs>()) {
+        std::vector<std::int64_t> positions;
+        for (std::size_t k = 0; k != taken_over.size(); ++k) {
+            const auto was = static_cast<std::int64_t>(taken_over[k]);
+            if (std::ranges::find(bytes->positions, was) != bytes->positions.end())
+                positions.push_back(static_cast<std::int64_t>(k));
+        }
+        g.annotate(made, unsigned_outputs{g.own(list<std::int64_t>(positions))});
+    }
     if (const auto* layout = before.find_annotation<channels_last_interface>()) g.annotate(made, *layout);
     g.inherit_annotations(made, before);
     g.erase(before);

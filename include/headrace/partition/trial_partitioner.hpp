@@ -3,6 +3,8 @@
 #ifndef HEADRACE_PARTITION_TRIAL_PARTITIONER_HPP
 #define HEADRACE_PARTITION_TRIAL_PARTITIONER_HPP
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -75,18 +77,38 @@ private:
         if (context.diagnostics().empty()) return done;
         std::unordered_map<std::string_view, const node*> by_name;
         for (const node* n : nodes) add_names(*n, *n, by_name);
-        bool found = false;
+        std::size_t found = 0;
         for (const diagnostic& d : context.diagnostics()) {
             const auto at = by_name.find(d.node);
-            if (at == by_name.end()) continue;
-            refused.emplace(at->second, d.reason);
-            found = true;
+            if (at == by_name.end()) {
+                found += refuse_readers(nodes, d, refused);
+            } else {
+                refused.emplace(at->second, d.reason);
+                ++found;
+            }
         }
         // A refusal of what cannot be told from its neighbours.
-        if (!found) {
+        if (found == 0) {
             for (const node* n : nodes) refused.emplace(n, context.diagnostics()[0].reason);
         }
         return {};
+    }
+    // An input that the backend does not take is a value from outside: those who read it stay outside, too.
+    static std::size_t refuse_readers(const node_group& nodes, const diagnostic& d, reasons& refused) {
+        std::size_t found = 0;
+        for (const node* n : nodes) {
+            const bool reads = std::ranges::any_of(n->operand_edges(), [&](const edge& e) {
+                const node& source = *e.source;
+                const std::string_view name(d.node);
+                const bool is_inside = std::find(nodes.begin(), nodes.end(), e.source) != nodes.end();
+                return !is_inside && (source.name() == name || origin_name(source) == name ||
+                                      source.results[e.slot->result].name == name);
+            });
+            if (!reads) continue;
+            refused.emplace(n, d.reason);
+            ++found;
+        }
+        return found;
     }
     // A node answers for those in the graphs that it holds.
     static void add_names(const node& n, const node& outer,

@@ -177,6 +177,7 @@ struct remove_whole_clamps;
 struct rescale_before_moving;
 struct scalars_to_tensors;
 struct select_by_convolution;
+struct signed_types;
 struct sort_topologically;
 struct split_convolutions;
 struct stage_image;
@@ -187,10 +188,13 @@ struct transpose_before_matmul;
 struct transpose_by_convolution;
 struct tuning;
 struct unit_alpha;
+struct unsigned_widened;
+struct widen_unsigned;
 template <class Evaluator>
 struct fold_constants;
 template <class Evaluator>
 struct fold_quantized_constants;
+struct store_unsigned;
 
 template <>
 struct declared_pass<inline_regions> : declared_graph_pass {
@@ -462,8 +466,8 @@ struct declared_pass<canonicalize_quantization> : declared_rewrites {
             quantized_decomposed::quantize_per_tensor_tensor2,
             quantized_decomposed::dequantize_per_tensor_tensor,
             quantized_decomposed::dequantize_per_tensor_tensor2>;
-    using produces =
-        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
+    using produces = ops<tosa::rescale, quantized_decomposed::quantize_per_tensor,
+                         quantized_decomposed::dequantize_per_tensor>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_quantization);
 
@@ -1159,7 +1163,7 @@ struct declared_pass<lower_quantized> : declared_rewrites {
     using produces =
         ops<tosa::avg_pool2d, tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::matmul,
             tosa::transpose_conv2d, tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::abs,
-            tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::pad,
+            tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::concat, tosa::pad,
             tosa::reshape, tosa::slice, tosa::transpose, tosa::resize, tosa::rescale, tosa::const_shape,
             aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd, aten::full,
             quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_channel,
@@ -1189,7 +1193,8 @@ struct declared_pass<quantize_interface> : declared_graph_pass {
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
     using removes = ops<>;
-    using produces = ops<tosa::maximum, tosa::minimum, tosa::rescale, aten::clamp, aten::constant_pad_nd>;
+    using produces = ops<tosa::add, tosa::maximum, tosa::minimum, tosa::sub, tosa::rescale, aten::clamp,
+                         aten::constant_pad_nd>;
 };
 HEADRACE_COMPILED_PASS(quantize_interface);
 
@@ -1210,6 +1215,36 @@ struct declared_pass<decompose_quantization> : declared_rewrites {
             tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(decompose_quantization);
+
+template <>
+struct declared_pass<store_unsigned> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "uint8 as int8 of the same bits; casts of it as RESCALE";
+    using runs_after = pass_list<unsigned_widened, quantization_lowered>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<signed_types>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces =
+        ops<tosa::rescale, aten::add_tensor, aten::gt_tensor, aten::where_self, aten::_to_copy>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(store_unsigned);
+
+template <>
+struct declared_pass<widen_unsigned> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "arithmetic of uint8 as that of int32, cut to its low bits";
+    using runs_after = pass_list<functional, canonical_variants, canonical_casts, canonical_fills,
+                                 noops_removed, tensor_operands>;
+    using runs_before = pass_list<functions_tabulated>;
+    using ensures = pass_list<unsigned_widened>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<aten::bitwise_xor_tensor, aten::_to_copy>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(widen_unsigned);
 
 template <>
 struct declared_pass<narrow_int64> : declared_graph_pass {

@@ -27,6 +27,8 @@ struct canonical_fills : property {};
 struct noops_removed : property {};
 /// Arithmetic with numbers takes constant tensors: no `.Scalar` form of it is left.
 struct tensor_operands : property {};
+/// Nothing computes with uint8: its elements are moved, masked or cast alone.
+struct unsigned_widened : property {};
 /// `aten.add` and `aten.sub` add and subtract once: their `alpha` is 1, and later passes do not read it.
 struct unit_alpha : property {};
 /// A convolution is `aten.convolution` over a batch, with all its lists at full length.
@@ -55,6 +57,8 @@ struct quantization_lowered : property {};
 
 /// No value is int64 or float64. Before, types are PyTorch's, and promotion depends on them.
 struct narrow_types : property {};
+/// No value is uint8: its bits are those of int8.
+struct signed_types : property {};
 /// What follows from constants is a constant, unless that would take more memory than it saves.
 struct constants_folded : property {};
 /// Each op is computed in the layout with which the whole graph moves the fewest bytes.

@@ -95,12 +95,25 @@ namespace detail {
                         " is above level 8K's limit of ", fault.max});
 }
 
+/// Why the target has no tensors of that type; empty if it has.
+[[nodiscard]] inline std::pmr::string missing_type_text(dtype type, const target_spec& target) {
+    const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
+    if (row == nullptr) return " does not exist in TOSA 1.0";
+    if (row->allowed_on(target)) return {};
+    return text_of({" needs the target to have ", features_text(row->profiles, row->extensions)});
+}
+
 /// An input is a tensor of the flatbuffer even if no operator reads it.
-[[nodiscard]] inline result<void> verify_tosa_input(const node& n) {
-    const auto rank = static_cast<std::int64_t>(n.results[0].meta->rank());
-    if (rank <= tosa::level_8k::max_rank) return {};
-    return unsupported({message_prefix(n), "an input of rank ", rank, " is above level 8K's limit of ",
-                        tosa::level_8k::max_rank});
+[[nodiscard]] inline result<void> verify_tosa_input(const node& n, const target_spec& target) {
+    const tensor_meta& meta = *n.results[0].meta;
+    const auto rank = static_cast<std::int64_t>(meta.rank());
+    if (rank > tosa::level_8k::max_rank) {
+        return unsupported({message_prefix(n), "an input of rank ", rank, " is above level 8K's limit of ",
+                            tosa::level_8k::max_rank});
+    }
+    const std::pmr::string missing = missing_type_text(meta.dtype, target);
+    if (missing.empty()) return {};
+    return unsupported({message_prefix(n), "an input of ", name_of(meta.dtype), missing});
 }
 
 [[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {
@@ -182,8 +195,8 @@ template <class Values>
 
 /// Tells whether a target takes a node: whether TOSA 1.0 has the op for these types and the target what they
 /// need, its zero points are allowed, its sizes are within level 8K, its metadata is what the op gives, and, for a target with u55,
-/// whether Ethos-U55 executes it. Of the builtin dialect, inputs of too many axes do not pass, nor constants
-/// of types that the target has not, nor opaque nodes. Regions are not entered.
+/// whether Ethos-U55 executes it. Of the builtin dialect, inputs of too many axes do not pass, nor inputs and
+/// constants of types that the target does not have, nor opaque nodes. Regions are not entered.
 ///
 /// Fails with `unsupported` where another target or a smaller model would do, and with `invalid` where the
 /// graph is wrong.
@@ -196,16 +209,12 @@ template <class Values>
     for (const result_slot& r : std::span(n.results, n.result_count)) {
         if (!r.meta) return invalid({message_prefix(n), "a result has no metadata"});
     }
-    if (is<builtin::placeholder>(n)) return detail::verify_tosa_input(n);
+    if (is<builtin::placeholder>(n)) return detail::verify_tosa_input(n, target);
     if (is<builtin::constant>(n)) {
         const dtype type = n.results[0].meta->dtype;
-        const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
-        if (row != nullptr && row->allowed_on(target)) return {};
-        std::pmr::string needed = row == nullptr
-                                      ? " does not exist in TOSA 1.0"
-                                      : text_of({" needs the target to have ",
-                                                 detail::features_text(row->profiles, row->extensions)});
-        return unsupported({message_prefix(n), "a constant of ", name_of(type), needed});
+        const std::pmr::string missing = detail::missing_type_text(type, target);
+        if (missing.empty()) return {};
+        return unsupported({message_prefix(n), "a constant of ", name_of(type), missing});
     }
     if (!is_of_dialect<tosa::dialect>(n)) {
         return unsupported({message_prefix(n), "is not an operator of TOSA"});

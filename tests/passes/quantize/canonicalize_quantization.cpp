@@ -37,14 +37,43 @@ TEST_CASE("unsigned weights are stored signed") {
     CHECK_THAT(build, computes_the_same<canonicalize_quantization>());
 }
 
-TEST_CASE("unsigned codes that somebody else reads stay") {
+TEST_CASE("unsigned codes that come from elsewhere, or go there, pass an unsigned RESCALE") {
+    const auto given = [](program& p) {
+        p.output(quantized(p, p.input(dtype::float32, {64}), unsigned_codes));
+    };
+    CHECK_THAT(given, computes_the_same<canonicalize_quantization>());
+    program p;
+    const graph& g = lowered<canonicalize_quantization>(p, given);
+    CHECK(meta_of(g.outputs()[0])->dtype == dtype::uint8);
+    CHECK(args_of<tosa::rescale>(*g.outputs()[0].producer).output_unsigned);
+
+    const auto taken = [](program& q) {
+        const value bytes = q.input(dtype::uint8, {16, 16});
+        const value moved = q.make<aten::permute>({.self = bytes, .dims = {1, 0}});
+        q.output(real_of(q, moved, unsigned_codes));
+    };
+    std::vector<std::int64_t> all(256);
+    for (std::size_t i = 0; i != all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+    const std::vector<tensor> inputs{tensor::of(dtype::uint8, {16, 16}, all)};
+    CHECK(compare_runs<canonicalize_quantization>(taken, inputs) == "");
+    CHECK(count_after<tosa::rescale, canonicalize_quantization>(taken) == 1);
+
+    // Both readers of one quantize: the other one's bytes are not read twice.
+    const auto both = [](program& q) {
+        const value codes = quantized(q, q.input(dtype::float32, {64}), unsigned_codes);
+        q.output(codes);
+        q.output(real_of(q, codes, unsigned_codes));
+    };
+    CHECK_THAT(both, computes_the_same<canonicalize_quantization>());
+    CHECK(count_after<tosa::rescale, canonicalize_quantization>(both) == 1);
+}
+
+TEST_CASE("without integers in the target, unsigned codes that others read stay") {
     const auto build = [](program& p) {
+        p.g.set_target(*parse_target("TOSA-1.0+FP"));
         p.output(quantized(p, p.input(dtype::float32, {64}), unsigned_codes));
     };
     CHECK_THAT(build, is_left_alone_by<canonicalize_quantization>());
-    program p;
-    const graph& g = lowered<canonicalize_quantization>(p, build);
-    CHECK(meta_of(g.outputs()[0])->dtype == dtype::uint8);
 }
 
 TEST_CASE("parameters in constant tensors become numbers") {

@@ -5,6 +5,8 @@
 #include <headrace/passes/quantize/fold_quantization.hpp>
 #include <headrace/passes/quantize/lower_quantized_pooling.hpp>
 #include <headrace/passes/quantize/lower_quantized_resize.hpp>
+#include <headrace/target/node_facts.hpp>
+#include <headrace/target/tosa_rules.hpp>
 
 #include "../../support/quantized_test.hpp"
 
@@ -21,6 +23,8 @@ static_assert(effects_of<pooling>::removed_set.empty() && effects_of<resizing>::
 constexpr coding a = int8_codes(0.05, 3);
 constexpr coding finer = int8_codes(0.01713, -40);
 constexpr coding coarser = int8_codes(0.0717, 9);
+constexpr coding off_center{2e-4, 1234, dtype::int16, -32768, 32767};
+constexpr coding lowest_zero{1e-4, -32768, dtype::int16, -32768, 32767};
 /// RESCALE of INT48 has factors of 15 bits.
 constexpr allowance nearly_in_48_bits{1, 0.15};
 
@@ -107,7 +111,7 @@ TEST_CASE("averages in the same coding are averages of codes") {
     CHECK(pool(a, a, thirds, exactly) == "");
 }
 
-TEST_CASE("windows of different sizes are averaged in the input's coding, then read in another") {
+TEST_CASE("windows of different sizes are rounded once, too") {
     const auto uncounted = [](auto& w) {
         w.kernel_size = {3, 2};
         w.padding = {1, 1};
@@ -118,11 +122,86 @@ TEST_CASE("windows of different sizes are averaged in the input's coding, then r
         w.stride = {2, 3};
         w.ceil_mode = true;
     };
-    // Half a step of the input, rounded again.
-    CHECK(pool(a, coarser, uncounted, {1, 0.5}) == "");
-    CHECK(pool(a, coarser, overhanging, {1, 0.5}) == "");
-    CHECK(pool(a, finer, uncounted, {2, 1}) == "");
-    CHECK(pool(a, finer, overhanging, {2, 1}) == "");
+    const auto large = [](auto& w) {  // no multiple of all divisors has room
+        w.kernel_size = {13, 11};
+        w.padding = {6, 5};
+        w.count_include_pad = false;
+    };
+    for (const coding& x : {a, int16_codes(2e-4), off_center}) {
+        for (const coding& to : {coarser, finer, int8_codes(0.003, 7)}) {
+            CAPTURE(x.scale, x.zero_point, to.scale);
+            CHECK(pool(x, to, uncounted) == "");
+            CHECK(pool(x, to, overhanging) == "");
+        }
+    }
+    CHECK(pool(a, finer, large) == "");
+    const auto build = pooled(a, finer, {2, 3, 14, 13}, uncounted);
+    CHECK(count_after<tosa::avg_pool2d, pooling, fold_quantization>(build) == 0);
+    CHECK(count_after<tosa::depthwise_conv2d, pooling, fold_quantization>(build) == 1);
+}
+
+TEST_CASE("what is quantized as the input is after a clamp is one AVG_POOL2D") {
+    const auto build = [](program& p) {
+        args<aten::avg_pool2d> w{};
+        w.self = real_input(p, a, {1, 3, 8, 8});
+        w.kernel_size = {3, 3};
+        w.padding = {1, 1};
+        w.count_include_pad = false;
+        const value flat = p.make<aten::view>({.self = p.make<aten::avg_pool2d>(w), .size = {1, -1}});
+        output_in(p, p.make<aten::relu>({flat}), a);
+    };
+    CHECK(count_after<tosa::avg_pool2d, pooling>(build) == 1);
+}
+
+TEST_CASE("averages of averages, as those of volumes are, are sums of slices") {
+    for (const bool counted : {true, false}) {
+        const auto build = [=](program& p) {
+            args<aten::avg_pool2d> w{};
+            w.self = real_input(p, a, {1, 6, 9, 8});
+            w.kernel_size = {3, 2};
+            w.padding = {1, 1};
+            w.count_include_pad = counted;
+            const value first = p.make<aten::avg_pool2d>(w);
+            args<aten::avg_pool2d> v{};
+            v.self = first;
+            v.kernel_size = {2, 1};
+            v.stride = {2, 1};
+            v.padding = {1, 0};
+            v.count_include_pad = counted;
+            output_in(p, p.make<aten::avg_pool2d>(v), finer);
+        };
+        CAPTURE(counted);
+        CHECK_THAT(build, (becomes_integers<pooling, may_rewrite<fold_quantization>>(nearly)));
+    }
+    const auto long_windows = [](program& p) {  // so many slices are not worth it
+        args<aten::avg_pool2d> v{};
+        v.self = real_of(p, p.input(dtype::int32, {1, 1, 70, 2}), int32_codes(1e-6));
+        v.kernel_size = {66, 1};
+        output_in(p, p.make<aten::avg_pool2d>(v), finer);
+    };
+    CHECK_THAT(long_windows, is_left_alone_by<pooling>());
+}
+
+TEST_CASE("averages of 16 bits with a zero point") {
+    for (const coding& x : {off_center, lowest_zero}) {
+        for (const coding& to : {x, a, int16_codes(1.7e-4)}) {
+            for (const bool counted : {true, false}) {
+                const auto windows = [=](auto& w) {
+                    w.kernel_size = {3, 2};
+                    w.stride = {2, 1};
+                    w.padding = {1, 1};
+                    w.count_include_pad = counted;
+                };
+                CAPTURE(x.zero_point, to.scale, counted);
+                CHECK(pool(x, to, windows, {1, 0.3}) == "");
+                program p;
+                const graph& g = lowered<pooling>(p, pooled(x, to, {2, 3, 14, 13}, windows));
+                for (const node& n : g.nodes()) {
+                    if (is_of_dialect<tosa::dialect>(n)) CHECK_FALSE(zero_fault_of(facts_of(n)));
+                }
+            }
+        }
+    }
 }
 
 TEST_CASE("a quantized divisor of one's own") {

@@ -7,6 +7,8 @@
 #include <headrace/passes/fold/fold_constants.hpp>
 #include <headrace/passes/quantize/fold_quantization.hpp>
 #include <headrace/passes/quantize/lower_quantized_products.hpp>
+#include <headrace/target/node_facts.hpp>
+#include <headrace/target/tosa_rules.hpp>
 
 #include "../../support/quantized_test.hpp"
 
@@ -387,4 +389,74 @@ TEST_CASE("inputs that are padded and clamped, and a bias that is larger than RE
     };
     CHECK(compare(build) == "");
     CHECK(count_after<tosa::minimum, products>(build) == 1);
+}
+
+TEST_CASE("activations of 16 bits with a zero point are products of their own, or part of the bias") {
+    const auto is_sound = [](const auto& build) {
+        program p;
+        for (const node& n : lowered<products>(p, build).nodes()) {
+            if (is_of_dialect<tosa::dialect>(n)) CHECK_FALSE(zero_fault_of(facts_of(n)));
+        }
+    };
+    for (const std::int64_t zero : {-32768, 1234}) {
+        const coding x{3e-5, zero, dtype::int16, -32768, 32767};
+        CAPTURE(zero);
+        for (const channels kind : {channels::alike, channels::apart}) {
+            const auto dense = convolved(x, kind, {2, 3, 7, 8}, {4, 3, 3, 2}, padded, numbers, int16_codes(3e-4));
+            CHECK(compare(dense) == "");
+            is_sound(dense);
+            const auto row = convolved(x, kind, {2, 3, 9}, {4, 3, 3}, as_is, no_bias, int8_codes(0.05, 3));
+            CHECK(compare(row) == "");
+            const auto deep = convolved(x, kind, {1, 6, 7, 8}, {6, 1, 3, 2},
+                                        [](auto& c) {
+                                            padded(c);
+                                            c.groups = 6;
+                                        },
+                                        numbers);
+            CHECK(compare(deep) == "");
+            is_sound(deep);
+            const auto spread = convolved(x, kind, {1, 3, 4, 5}, {3, 4, 3, 2},
+                                          [](auto& c) {
+                                              c.stride = {2, 2};
+                                              c.transposed = true;
+                                          },
+                                          numbers);
+            CHECK(compare(spread) == "");
+            is_sound(spread);
+        }
+        const auto computed_weight = [=](program& p) {
+            const value v = real_input(p, x, {3, 5});
+            output_in(p, p.make<aten::linear>({v, real_input(p, w, {4, 5}), std::nullopt}), given);
+        };
+        CHECK(compare(computed_weight) == "");
+        is_sound(computed_weight);
+        for (const std::int64_t other : {-32768, 0, 77}) {
+            const coding y{2.5e-5, other, dtype::int16, -32768, 32767};
+            const auto batches = [=](program& p) {
+                const value v = real_input(p, x, {2, 3, 5});
+                output_in(p, p.make<aten::bmm>({v, real_input(p, y, {2, 5, 4})}), int16_codes(2e-4));
+            };
+            CAPTURE(other);
+            CHECK(compare(batches, {1, 0.15}) == "");
+            is_sound(batches);
+        }
+    }
+}
+
+TEST_CASE("groups of computed weights and 16 bits with a zero point are refused by name") {
+    const auto build = [](program& p) {
+        p.g.set_target(integer_target);
+        const coding x{3e-5, 1234, dtype::int16, -32768, 32767};
+        output_in(p, p.make<aten::convolution>({.input = real_input(p, x, {1, 3, 5, 5}),
+                                                .weight = real_input(p, w, {3, 1, 3, 3}),
+                                                .bias = std::nullopt,
+                                                .stride = {1, 1},
+                                                .padding = {0, 0},
+                                                .dilation = {1, 1},
+                                                .transposed = false,
+                                                .output_padding = {0, 0},
+                                                .groups = 3}),
+                  given);
+    };
+    CHECK_THAT(build, is_refused_by<products>("an int16 input with a zero point"));
 }

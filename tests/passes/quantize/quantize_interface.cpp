@@ -158,3 +158,16 @@ TEST_CASE("outputs that are padded and clamped") {
     CHECK(count_of<tosa::rescale>(g) == 1);  // bounds between two codes get more bits
     compare(build);
 }
+
+TEST_CASE("16 bits with zero points of their own") {
+    constexpr coding low{1e-4, -32768, dtype::int16, -32768, 32767};
+    constexpr coding off{1.1e-4, 1234, dtype::int16, -32768, 32767};
+    const auto build = [=](program& p) {
+        const value x = p.input(fp32, {6, 50});
+        p.output(real_of(p, quantized(p, x, low), low));
+        p.output(real_of(p, quantized(p, x, off), off));
+    };
+    compare(build, 2.2e-4);
+    CHECK(count_after<tosa::sub, quantize_interface>(build) == 1);
+    CHECK(count_after<tosa::add, quantize_interface>(build) == 1);
+}

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Tests factors as RESCALE has them, and what is cut off before one.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <catch2/catch.hpp>
 
 #include <headrace/passes/quantize/rescaling.hpp>
+#include <headrace/target/node_facts.hpp>
+#include <headrace/target/tosa_rules.hpp>
 
 #include "../../support/quantized_test.hpp"
 
@@ -131,4 +134,31 @@ TEST_CASE("elements of 2^(shift - 1) and more are cut off before") {
     CHECK(count_of<tosa::minimum>(rescaled(dtype::int32, {2}, {0.001, 16}, {}, 4e7).p.g) == 1);
     CHECK(count_of<tosa::minimum>(rescaled(dtype::int32, {2}, {0.001, 0.002}, {}, 4e7).p.g) == 0);
     CHECK(count_of<tosa::minimum>(rescaled(dtype::int16, {2}, {1e6}, {}, 65535).p.g) == 0);
+}
+
+TEST_CASE("only 8 bits have zero points of their own: others are subtracted and added in 32") {
+    const auto numbers = std::vector<std::int64_t>{-32768, -5, 0, 999, 32767, 100};
+    for (const std::int64_t zero : {-32768, -1, 0, 1234, 32767}) {
+        for (const std::int64_t to_zero : {-32768, 0, 77}) {
+            for (const double factor : {0.013, 0.5, 1.0, 3.7}) {
+                CAPTURE(zero, to_zero, factor);
+                rescaled r(dtype::int16, {6}, {factor},
+                           {.input_zero = zero, .output_zero = to_zero, .to = dtype::int16}, 65535);
+                REQUIRE(r.made);
+                const auto got = r(dtype::int16, {6}, numbers);
+                for (std::size_t i = 0; i != numbers.size(); ++i) {
+                    const double exact = static_cast<double>(numbers[i] - zero) * factor;
+                    const double wanted = std::clamp(std::floor(exact + 0.5) + static_cast<double>(to_zero),
+                                                     -32768.0, 32767.0);
+                    CHECK(std::abs(static_cast<double>(got[i]) - wanted) <= (factor == 3.7 ? 1 : 0));
+                }
+                for (const node& n : r.p.g.nodes()) {
+                    if (is_of_dialect<tosa::dialect>(n)) CHECK_FALSE(zero_fault_of(facts_of(n)));
+                }
+            }
+        }
+    }
+    // Cut off where the numbers could leave 32 bits.
+    rescaled wide(dtype::int32, {3}, {1.0}, {.input_zero = 3, .output_zero = 100, .to = dtype::int16}, 5e8);
+    CHECK(wide(dtype::int32, {3}, {400000000, -400000000, 4}) == std::vector<std::int64_t>{32767, -32768, 101});
 }

@@ -13,6 +13,7 @@
 #include <headrace/infer/preconditions.hpp>
 #include <headrace/infer/quantized_decomposed.hpp>
 #include <headrace/infer/quantized_range.hpp>
+#include <headrace/infer/tosa.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 #include <headrace/passes/support/constants.hpp>
@@ -20,7 +21,8 @@
 namespace headrace {
 
 /// Per-tensor parameters that are given as constant tensors become numbers, and quantized values of uint8
-/// become int8, 128 lower, as TOSA has only those (1.0, 1.9).
+/// become int8, 128 lower, as TOSA computes with those alone (1.0, 1.9). Those that come from elsewhere, or go
+/// there, pass a RESCALE by one whose input, or output, is unsigned.
 struct canonicalize_quantization : pass {
     using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
     using ensures = pass_list<canonical_quantization>;
@@ -32,7 +34,7 @@ struct canonicalize_quantization : pass {
                           quantized_decomposed::dequantize_per_tensor_tensor,
                           quantized_decomposed::dequantize_per_tensor_tensor2>;
     using targeted_ops = joined<by_tensor, ops<quantize, dequantize>>;
-    using produces = ops<quantize, dequantize>;
+    using produces = ops<quantize, dequantize, tosa::rescale>;
     static constexpr bool in_execution_order = true;
 
     template <one_of<by_tensor> Op>
@@ -55,13 +57,16 @@ struct canonicalize_quantization : pass {
         }
     }
     std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
-        return becomes_signed(e, a) ? std::optional(quantized(e, a)) : std::nullopt;
+        return a.dtype == dtype::uint8 && (becomes_signed(e, a) || has_rescale(e))
+                   ? std::optional(quantized(e, a))
+                   : std::nullopt;
     }
     std::optional<value> operator()(const args<dequantize>& a, emit<produces> e) const {
         if (a.dtype != dtype::uint8) return std::nullopt;
         const bool is_signed = is<quantize>(*a.input.producer) && e.dtype(a.input) == dtype::int8;
-        return is_signed || is<builtin::constant>(*a.input.producer) ? std::optional(dequantized(e, a))
-                                                                     : std::nullopt;
+        return is_signed || has_rescale(e) || is<builtin::constant>(*a.input.producer)
+                   ? std::optional(dequantized(e, a))
+                   : std::nullopt;
     }
 
 private:
@@ -89,16 +94,41 @@ private:
         a.dtype = dtype::int8;
         return a;
     }
+    static bool has_rescale(const emitter& e) {
+        return e.target().features == 0 || e.target().has(target_feature::profile_int);
+    }
+    // The numbers less the difference of the zero points, as bytes with or without a sign.
+    static value rescaled(emit<ops<tosa::rescale>> e, value bytes, dtype to) {
+        constexpr int shift = 30;
+        const bool is_unsigned = to == dtype::uint8;
+        return e.make<tosa::rescale>({.input = bytes,
+                                      .multiplier = e.splat(1 << shift, dtype::int32, 1),
+                                      .shift = e.splat(shift, dtype::int8, 1),
+                                      .input_zp = e.splat(is_unsigned ? -offset : 0, e.dtype(bytes), 1),
+                                      .output_zp = e.splat(is_unsigned ? 0 : -offset, to, 1),
+                                      .input_unsigned = !is_unsigned,
+                                      .output_unsigned = is_unsigned});
+    }
+
     static value quantized(emit<produces> e, const args<quantize>& a) {
-        return e.make<quantize>(becomes_signed(e, a) ? as_signed(a) : a);
+        if (becomes_signed(e, a)) return e.make<quantize>(as_signed(a));
+        if (a.dtype != dtype::uint8 || !has_rescale(e)) return e.make<quantize>(a);
+        return rescaled(e, e.make<quantize>(as_signed(a)), dtype::uint8);
     }
     static value dequantized(emit<produces> e, args<dequantize> a) {
         if (a.dtype != dtype::uint8) return e.make<dequantize>(a);
+        // What was quantized here has just become unsigned for other readers.
+        if (const auto* back = match<tosa::rescale>(a.input); back != nullptr && back->output_unsigned)
+            a.input = back->input;
         if (e.dtype(a.input) == dtype::int8) return e.make<dequantize>(as_signed(a));
-        const auto integers = constant_integers(a.input);
-        if (!integers) return e.make<dequantize>(a);
-        a.input = e.constant_of(dtype::int8, e.shape(a.input),
-                                [&](std::size_t i) { return (*integers)[i] - offset; });
+        if (const auto integers = constant_integers(a.input)) {
+            a.input = e.constant_of(dtype::int8, e.shape(a.input),
+                                    [&](std::size_t i) { return (*integers)[i] - offset; });
+        } else if (has_rescale(e) && e.dtype(a.input) == dtype::uint8) {
+            a.input = rescaled(e, a.input, dtype::int8);
+        } else {
+            return e.make<dequantize>(a);
+        }
         return e.make<dequantize>(as_signed(a));
     }
 };

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::store_unsigned.
+#ifndef HEADRACE_PASSES_NORMALIZE_STORE_UNSIGNED_HPP
+#define HEADRACE_PASSES_NORMALIZE_STORE_UNSIGNED_HPP
+
+#include <optional>
+#include <string_view>
+
+#include <headrace/base/pmr_vector.hpp>
+#include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/tosa.hpp>
+#include <headrace/ir/signature.hpp>
+#include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/casting.hpp>
+#include <headrace/passes/support/unsigned_bytes.hpp>
+
+namespace headrace {
+
+/// TOSA's integers have no sign of their own (1.0, 1.9): uint8 is stored as int8 of the same bits, which all
+/// that moves elements takes as it is. A cast from uint8 is a RESCALE with an unsigned input, to INT16, as
+/// INT32 may not be its result, and goes on from there; without the integer profile, 256 is added to what
+/// looks negative. A cast to uint8 takes the low bits. The caller of the graph is told by annotations.
+struct store_unsigned : pass {
+    using runs_after = pass_list<unsigned_widened, quantization_lowered>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<signed_types>;
+    static constexpr std::string_view summary = "uint8 as int8 of the same bits; casts of it as RESCALE";
+    using produces =
+        ops<aten::_to_copy, aten::add_tensor, aten::gt_tensor, aten::where_self, tosa::rescale>;
+
+    [[nodiscard]] bool should_run(const graph& g) const { return holds_unsigned_bytes(g); }
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        pmr_vector<conversion> casts;
+        annotate_interface(g);
+        std::size_t count = 0;
+        for_each_graph(g, [&](graph& sub) {
+            for (node& n : sub.nodes()) {
+                if (const auto found = conversion_of(n)) casts.push_back(*found);
+            }
+            for (node& n : sub.nodes()) count += store(sub, n);
+        });
+        for (const conversion& c : casts) convert(c, context);
+        return count;
+    }
+
+private:
+    struct conversion {
+        node* which;
+        dtype from, to;
+    };
+    static std::optional<conversion> conversion_of(node& n) {
+        if (!is<aten::_to_copy>(n) && !is<tosa::cast>(n)) return std::nullopt;
+        const tensor_meta* from = meta_of(n.operand(0));
+        const tensor_meta* to = meta_of(n.result());
+        if (from == nullptr || to == nullptr) return std::nullopt;
+        if (from->dtype != dtype::uint8 && to->dtype != dtype::uint8) return std::nullopt;
+        return conversion{&n, from->dtype, to->dtype};
+    }
+
+    static void annotate_interface(graph& g) {
+        for (node& n : g.inputs()) {
+            if (is_unsigned_bytes(n.result())) g.annotate(n, unsigned_interface{});
+        }
+        node* const out = g.output();
+        if (out == nullptr) return;
+        pmr_vector<bool> given;
+        bool any = false;
+        for (const value v : g.outputs()) {
+            given.push_back(is_unsigned_bytes(v));
+            any = any || given.back();
+        }
+        if (!any) return;
+        pmr_vector<std::int64_t> positions;
+        for (std::size_t i = 0; i != given.size(); ++i) {
+            if (given[i]) positions.push_back(static_cast<std::int64_t>(i));
+        }
+        g.annotate(*out, unsigned_outputs{g.own(list<std::int64_t>(positions))});
+    }
+
+    static bool store(graph& g, node& n) {
+        bool changed = false;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const value v = n.result(i);
+            if (!is_unsigned_bytes(v)) continue;
+            const tensor_meta meta = *meta_of(v);
+            g.set_meta(v, {dtype::int8, meta.shape, meta.dim_order});
+            changed = true;
+        }
+        for (const field_info& f : *n.op) {
+            std::byte* at = static_cast<std::byte*>(n.arguments) + f.offset;
+            if (f.kind == field_kind::element_type) store_type(at, f);
+            if (f.kind == field_kind::number && changed && !f.optional)
+                store_number(*reinterpret_cast<scalar*>(at));
+        }
+        return changed;
+    }
+    static void store_type(std::byte* at, const field_info& f) {
+        if (!f.optional) {
+            auto& type = *reinterpret_cast<dtype*>(at);
+            if (type == dtype::uint8) type = dtype::int8;
+        } else if (auto& type = *reinterpret_cast<std::optional<dtype>*>(at); type == dtype::uint8) {
+            type = dtype::int8;
+        }
+    }
+    // What a pad or a fill writes: the number that has the same low bits.
+    static void store_number(scalar& number) {
+        const auto low = static_cast<std::uint64_t>(number.is_floating()
+                                                        ? static_cast<std::int64_t>(number.to_double())
+                                                        : number.to_int()) &
+                         255U;
+        number = scalar(static_cast<std::int64_t>(low) - (low < 128 ? 0 : 256));
+    }
+
+    static void convert(const conversion& c, pass_context& context) {
+        node& n = *c.which;
+        graph& g = *n.owner;
+        emission made(g, &n, &n, context);
+        emit<produces> e(made);
+        value v = n.operand(0);
+        if (c.from == dtype::uint8 && c.to != dtype::uint8 && c.to != dtype::int8 && !is_boolean(c.to))
+            v = unsigned_number(e, v);
+        // The low bits of an integer.
+        if (c.to == dtype::uint8 && is_floating(c.from)) v = cast(e, v, dtype::int32);
+        v = cast(e, v, c.to == dtype::uint8 ? dtype::int8 : c.to);
+        if (!v) return;
+        g.replace_all_uses(n.result(), v);
+        g.erase(n);
+    }
+    static value cast(emit<produces> e, value v, dtype to) {
+        return !v || e.dtype(v) == to ? v : e.make<aten::_to_copy>({.self = v, .dtype = to});
+    }
+
+    // Bytes as the numbers that they are, in a type that holds them.
+    static value unsigned_number(emit<produces> e, value bytes) {
+        constexpr int shift = 30;
+        if (e.target().features == 0 || e.target().has(target_feature::profile_int)) {
+            return e.make<tosa::rescale>({.input = bytes,
+                                          .multiplier = e.splat(1 << shift, dtype::int32, 1),
+                                          .shift = e.splat(shift, dtype::int8, 1),
+                                          .input_zp = build::zero_point(e, dtype::int8),
+                                          .output_zp = build::zero_point(e, dtype::int16),
+                                          .input_unsigned = true});
+        }
+        const std::size_t rank = e.rank(bytes);
+        const auto number = [&](double x) { return e.splat(x, dtype::float32, rank); };
+        const value real = cast(e, bytes, dtype::float32);
+        return e.make<aten::where_self>(e.make<aten::gt_tensor>(number(0), real),
+                                        e.make<aten::add_tensor>({.self = real, .other = number(256)}), real);
+    }
+};
+HEADRACE_COMPILED_PASS(store_unsigned);
+
+}  // namespace headrace
+
+#endif

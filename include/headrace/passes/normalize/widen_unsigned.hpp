@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::widen_unsigned.
+#ifndef HEADRACE_PASSES_NORMALIZE_WIDEN_UNSIGNED_HPP
+#define HEADRACE_PASSES_NORMALIZE_WIDEN_UNSIGNED_HPP
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <headrace/dialect/aten.hpp>
+#include <headrace/infer/aten.hpp>
+#include <headrace/ir/operand_fields.hpp>
+#include <headrace/op/op_query.hpp>
+#include <headrace/pass/driver.hpp>
+#include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/casting.hpp>
+#include <headrace/passes/support/unsigned_bytes.hpp>
+
+namespace headrace {
+
+/// TOSA 1.0 computes with signed integers alone. Arithmetic of uint8 becomes that of int32, whose low eight
+/// bits are the same, between casts. What compares or selects by size alone reads bytes as int8 with the top
+/// bit inverted, which have the same order; masks become booleans. What moves elements, or works on their
+/// bits, stays as it is, and so do casts.
+struct widen_unsigned : pass {
+    using runs_after = pass_list<functional, canonical_variants, canonical_casts, canonical_fills,
+                                 noops_removed, tensor_operands>;
+    using runs_before = pass_list<functions_tabulated>;
+    using ensures = pass_list<unsigned_widened>;
+    static constexpr std::string_view summary = "arithmetic of uint8 as that of int32, cut to its low bits";
+    using produces = ops<aten::_to_copy, aten::bitwise_xor_tensor>;
+
+    [[nodiscard]] bool should_run(const graph& g) const { return holds_unsigned_bytes(g); }
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t count = 0;
+        for_each_graph(g, [&](graph& sub) {
+            const auto nodes = sub.nodes();
+            for (auto at = nodes.begin(); at != nodes.end();) {
+                node& n = *at++;  // new nodes lie before it, or between it and the next
+                count += computes_with_bytes(n) && widen(sub, n, context);
+            }
+        });
+        return count;
+    }
+
+private:
+    static constexpr auto joins =
+        set_where<aten::dialect, trait::joining | trait::padding> |
+        ops_in<aten::where_self, aten::select_scatter, aten::slice_scatter, aten::scatter_src,
+               aten::index_copy, aten::masked_fill_tensor>;
+    static constexpr auto moves =
+        joins |
+        set_where<aten::dialect, trait::rearranging | trait::splitting | trait::gathering | trait::nearest |
+                                     trait::copying> |
+        ops_in<aten::scatter_value, aten::masked_fill_scalar, aten::full>;
+    static constexpr auto on_single_bits = ops_in<aten::bitwise_and_tensor, aten::bitwise_or_tensor,
+                                                  aten::bitwise_xor_tensor, aten::bitwise_not>;
+    static constexpr auto by_order =
+        ops_in<aten::max_pool2d, aten::max_pool2d_with_indices, aten::amax, aten::amin, aten::aminmax,
+               aten::max, aten::min, aten::max_dim, aten::min_dim, aten::argmax, aten::argmin, aten::maximum,
+               aten::minimum>;
+
+    static bool holds(const node& n, dtype type) {
+        return std::any_of(n.results, n.results + n.result_count,
+                           [&](const result_slot& r) { return r.meta && r.meta->dtype == type; });
+    }
+    static bool are_bytes(const node& n) {
+        return std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
+                           [](const edge& e) { return is_unsigned_bytes(*e.slot); });
+    }
+    static bool is_mask_field(std::string_view field) {
+        return field == "condition" || field == "mask" || field == "indices";
+    }
+
+    static bool computes_with_bytes(const node& n) {
+        if (!is_of_dialect<aten::dialect>(n) || n.result_count == 0 || n.op->has(trait::casting) ||
+            is<aten::_to_copy>(n))
+            return false;
+        const auto operands = n.operand_edges();
+        const bool reads = std::any_of(operands.begin(), operands.end(),
+                                       [](const edge& e) { return is_unsigned_bytes(*e.slot); });
+        const bool gives = holds(n, dtype::uint8);
+        return (reads || gives) && !keeps_bytes(n, gives);
+    }
+    // Are the bytes of its results those of its operands, whatever they stand for?
+    static bool keeps_bytes(const node& n, bool gives) {
+        if (!gives) return false;
+        if (on_single_bits.contains(*n.op)) return are_bytes(n);
+        if (const auto* a = args_if<aten::index_put>(n); a != nullptr && a->accumulate) return false;
+        if (!moves.contains(*n.op) && !is<aten::index_put>(n)) return false;
+        const auto fields = operand_fields(n);
+        for (std::size_t i = 0; i != n.operand_count; ++i) {
+            const bool is_bytes = is_unsigned_bytes(n.operand(i));
+            if (is_bytes && is_mask_field(fields[i])) return false;
+            const tensor_meta* meta = meta_of(n.operand(i));
+            const bool is_index = meta != nullptr && (is_boolean(meta->dtype) || fields[i] == "index");
+            if (!is_bytes && !is_index && joins.contains(*n.op)) return false;
+        }
+        return true;
+    }
+
+    // As what a node reads bytes.
+    enum class reading { numbers, ordered };
+
+    static bool widen(graph& g, node& n, pass_context& context) {
+        const bool has_xor = build::allows<tosa::bitwise_xor>(g.target(), {dtype::int8, dtype::int8, dtype::int8});
+        const reading as =
+            by_order.contains(*n.op) && are_bytes(n) && has_xor ? reading::ordered : reading::numbers;
+        const dtype wide = as == reading::ordered ? dtype::int8
+                           : holds(n, dtype::int16) ? dtype::int16
+                                                    : dtype::int32;
+        emission made(g, &n, &n, context);
+        emit<produces> e(made);
+        const auto fields = operand_fields(n);
+        for (std::size_t i = 0; i != n.operand_count; ++i) {
+            const value v = n.operand(i);
+            if (!is_unsigned_bytes(v)) continue;
+            const dtype to = is_mask_field(fields[i]) ? dtype::boolean : wide;
+            const value read = cast(e, as == reading::ordered ? inverted(e, v) : v, to);
+            if (read) g.set_operand(n.operands[i], read);
+        }
+        for (const field_info& f : *n.op) {
+            if (f.kind == field_kind::element_type) widen_argument(n, f, wide);
+        }
+        return give_bytes(g, n, as, context);
+    }
+    static void widen_argument(node& n, const field_info& f, dtype wide) {
+        std::byte* at = static_cast<std::byte*>(n.arguments) + f.offset;
+        if (!f.optional) {
+            auto& type = *reinterpret_cast<dtype*>(at);
+            if (type == dtype::uint8) type = wide;
+        } else if (auto& type = *reinterpret_cast<std::optional<dtype>*>(at); type == dtype::uint8) {
+            type = wide;
+        }
+    }
+
+    // The results in the types that they have by now, and for their readers in those that they had.
+    static bool give_bytes(graph& g, node& n, reading as, pass_context& context) {
+        inference inferred(g.arena());
+        if (const auto done = context.infer(n, inferred); !done || inferred.results().size() != n.result_count) {
+            context.report(n, done ? std::string_view("its results are not known") : done.error().message);
+            return false;
+        }
+        emission made(g, &n, n.next, context);
+        emit<produces> e(made);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const value given = n.result(i);
+            const dtype before = e.dtype(given);
+            g.set_meta(given, inferred.results()[i]);
+            if (before == e.dtype(given) || given.producer->first_use == nullptr) continue;
+            const value low = cast(e, given, before);
+            const value back = as == reading::ordered && before == dtype::uint8 ? inverted(e, low) : low;
+            if (back) g.replace_all_uses(given, back, low.producer);
+        }
+        return true;
+    }
+
+    static value cast(emit<produces> e, value v, dtype to) {
+        return e.make<aten::_to_copy>({.self = v, .dtype = to});
+    }
+    // The top bit the other way: as int8, bytes have the order that they have as uint8.
+    static value inverted(emit<produces> e, value v) {
+        return e.make<aten::bitwise_xor_tensor>(v, e.splat(128, dtype::uint8, e.rank(v)));
+    }
+};
+HEADRACE_COMPILED_PASS(widen_unsigned);
+
+}  // namespace headrace
+
+#endif
