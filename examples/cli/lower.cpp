@@ -231,7 +231,8 @@ std::string transposes_text(const lowering_report& report) {
 }
 
 /// What --verify found: by how much the outputs are off, and which passes moved them.
-void say_verified(const std::vector<verified_pass>& verified) {
+void say_verified(const std::vector<verified_pass>& verified, double steps_off) {
+    constexpr double rounded_otherwise = 1.01;  // a number that is nearly half-way
     if (verified.empty()) return say("verified: no pass changed the graph");
     const auto worst = std::ranges::max_element(verified, {}, &verified_pass::difference);
     std::string steps;
@@ -244,6 +245,9 @@ void say_verified(const std::vector<verified_pass>& verified) {
     say(fmt::format("verified after {}: the largest relative difference is {:.2g}{}",
                     verified.size() == 1 ? "1 pass" : fmt::format("{} passes", verified.size()),
                     worst->difference, steps.empty() ? "" : "; it grew after " + steps));
+    if (steps_off > rounded_otherwise)
+        say(fmt::format("an output is up to {:.1f} of its quantization steps off what floats give",
+                        steps_off));
 }
 
 /// What Vela estimates: the sum, and operators by their cycles.
@@ -263,7 +267,7 @@ void say_cost(const vela_figures& cost) {
 /// What was done, in a line.
 void say_done(const lower_options& options, const file_outcome& done, std::uint64_t nanoseconds) {
     const lowering_report& report = done.report;
-    if (options.verify) say_verified(report.verified);
+    if (options.verify) say_verified(report.verified, report.steps_off);
     say(fmt::format("{} -> {}: {}, {} became {}, {}, {} in {:.2f} s", options.model, options.output,
                     report.target, counted(report.nodes_in, "node"), report.nodes_out,
                     transposes_text(report), size_text(done.bytes), static_cast<double>(nanoseconds) / 1e9));

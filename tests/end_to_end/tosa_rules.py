@@ -8,7 +8,6 @@ For each operator there are small graphs, as text, that are valid: PROGRAM and t
 has faults, one at a time, which both must refuse. A fault is other text, or a number in the flatbuffer that PROGRAM has
 written of the valid graph: in an attribute, in a tensor's shape, or in the elements of a constant.
 """
-import concurrent.futures
 import os
 import struct
 import subprocess
@@ -16,7 +15,9 @@ import sys
 import tempfile
 
 try:
-    import tosa_reference_model  # noqa: F401
+    import numpy as np
+    import tosa_reference_model
+    from tosa.DType import DType
     from tosa.TosaGraph import TosaGraph
 except ImportError:
     print("skipped: no TOSA reference model")
@@ -34,18 +35,26 @@ def rescale(x, zero_in, y, zero_out, flags=""):
             f"%y: {y}[4] = tosa.RESCALE(%x, %m, %s, %zi, %zo{flags})\noutput %y")
 
 
-def rescale48(y, flags=""):
-    return (f"%x: int48[4] = input\n%m: int16[1] = constant [16384]\n%s: int8[1] = constant [14]\n"
-            f"%zi: int48[1] = constant [0]\n%zo: {y}[1] = constant [0]\n"
-            f"%y: {y}[4] = tosa.RESCALE(%x, %m, %s, %zi, %zo, scale32=false{flags})\noutput %y")
+def rescale48(x, shape, y="int32", flags=""):
+    """A RESCALE of INT48, which Python cannot give to the reference model or take from it."""
+    return (f"%m: int16[1] = constant [16384]\n%s: int8[1] = constant [14]\n%z48: int48[1] = constant [0]\n"
+            f"%zo: {y}[1] = constant [0]\n"
+            f"%y: {y}{shape} = tosa.RESCALE({x}, %m, %s, %z48, %zo, scale32=false{flags})\noutput %y")
+
+
+def rescaled_products(y, flags=""):
+    """RESCALE of the INT48 that a MATMUL of INT16 gives."""
+    return matmul("int16", y="p") + "\n" + rescale48("%p", "[2, 3, 5]", y, flags)
 
 
 def convolution(op, x, w, zero_x, zero_w, shapes, rest):
     """CONV2D and its like: `shapes` are those of input, weight, bias and result."""
-    acc, bias = {"int8": ("int32", "int32"), "int16": ("int48", "int48"), "float32": ("float32", "float32")}[x]
-    return (f"%x: {x}{shapes[0]} = input\n%w: {w}{shapes[1]} = input\n%b: {bias}{shapes[2]} = input\n"
+    acc = {"int8": "int32", "int16": "int48", "float32": "float32"}[x]
+    bias = "constant [" + ", ".join(["0"] * int(shapes[2][1:-1])) + "]" if acc == "int48" else "input"
+    y, end = ("p", rescale48("%p", shapes[3])) if acc == "int48" else ("y", "output %y")
+    return (f"%x: {x}{shapes[0]} = input\n%w: {w}{shapes[1]} = input\n%b: {acc}{shapes[2]} = {bias}\n"
             f"%zx: {x}[1] = constant [{zero_x}]\n%zw: {w}[1] = constant [{zero_w}]\n"
-            f"%y: {bias}{shapes[3]} = tosa.{op}(%x, %w, %b, %zx, %zw, {rest}, acc_type={acc})\noutput %y")
+            f"%{y}: {acc}{shapes[3]} = tosa.{op}(%x, %w, %b, %zx, %zw, {rest}, acc_type={acc})\n{end}")
 
 
 def conv2d(x="int8", w="int8", zero_x=0, zero_w=0):
@@ -71,11 +80,14 @@ def transposed(x="int8", zero_x=0, zero_w=0):
                        "out_pad=[0, 0, 0, 0], stride=[2, 2]")
 
 
-def matmul(t, zero_a=0, zero_b=0):
-    y = {"int8": "int32", "int16": "int48", "float32": "float32"}[t]
+def matmul(t, zero_a=0, zero_b=0, y=None):
+    acc = {"int8": "int32", "int16": "int48", "float32": "float32"}[t]
+    end = "" if y else "output %y"
+    if acc == "int48" and not y:
+        y, end = "p", rescale48("%p", "[2, 3, 5]")
     return (f"%a: {t}[2, 3, 4] = input\n%b: {t}[2, 4, 5] = input\n%za: {t}[1] = constant [{zero_a}]\n"
-            f"%zb: {t}[1] = constant [{zero_b}]\n%y: {y}[2, 3, 5] = tosa.MATMUL(%a, %b, %za, %zb, "
-            f"output_type={y})\noutput %y")
+            f"%zb: {t}[1] = constant [{zero_b}]\n%{y or 'y'}: {acc}[2, 3, 5] = tosa.MATMUL(%a, %b, %za, %zb, "
+            f"output_type={acc})\n{end}")
 
 
 def average(t, zero_in=0, zero_out=0):
@@ -147,7 +159,7 @@ pool_faults = [attribute(0, 0, 0), attribute(1, 0, 0), attribute(1, 0, 1), attri
                attribute(2, 1, 0), shape_of("y", 1, 4), shape_of("y", 3, 2)]
 conv_faults = [attribute(0, -1, 0), attribute(1, 0, 0), attribute(2, 0, 1), attribute(0, 1, 1), shape_of("y", 1, 2),
                shape_of("y", -1, 5), shape_of("b", 0, 7), shape_of("x", -1, 4)]
-reduce_faults = [attribute(0, 3), attribute(0, -1), shape_of("y", 1, 2), shape_of("y", 0, 5)]
+reduce_faults = [attribute(0, 3), attribute(0, -1), shape_of("y", 1, 2)]
 
 # (target, valid texts, faulty texts, faults of the first valid one)
 CASES = {
@@ -157,7 +169,7 @@ CASES = {
                  rescale("int8", 3, "int8", 0, ", output_unsigned=true"),
                  rescale("int16", -32768, "int8", 0, ", input_unsigned=true"),
                  rescale("int8", 0, "int16", -32768, ", output_unsigned=true"),
-                 rescale("int16", 0, "int16", 0, ", output_unsigned=true"), rescale48("int16")],
+                 rescale("int16", 0, "int16", 0, ", output_unsigned=true"), rescaled_products("int16")],
                 [rescale("int16", 5, "int8", 0), rescale("int8", 0, "int16", 5), rescale("int32", 5, "int8", 0),
                  rescale("int8", 0, "int32", 5), rescale("int16", 5, "int32", 0),
                  rescale("int16", 5, "int8", 0, ", input_unsigned=true"),
@@ -166,7 +178,8 @@ CASES = {
                  rescale("int32", 0, "int8", 0, ", output_unsigned=true"),
                  rescale("int32", 0, "int8", 0, ", input_unsigned=true"),
                  rescale("int8", 0, "int32", 0, ", output_unsigned=true"),
-                 rescale48("int16", ", output_unsigned=true"), rescale48("int16", ", input_unsigned=true")],
+                 rescaled_products("int16", ", output_unsigned=true"),
+                 rescaled_products("int16", ", input_unsigned=true")],
                 [shape_of("y", 0, 3), shape_of("m", 0, 2)]),
     "CONV2D": (INT16 + "+FP", [conv2d(zero_x=5, zero_w=-3), conv2d("int16"), conv2d("float32", "float32")],
                [conv2d("int16", zero_x=5), conv2d("float32", "float32", zero_x="5.0"),
@@ -218,9 +231,9 @@ CASES = {
                [shape_of("y", 1, 5), shape_of("y", 2, 2), shape_of("v", 0, 1)]),
     "SCATTER": (BOTH, ["%v: float32[2, 5, 3] = input\n%i: int32[2, 2] = constant [0, 1, 2, 3]\n"
                        "%x: float32[2, 2, 3] = input\n%y: float32[2, 5, 3] = tosa.SCATTER(%v, %i, %x)\noutput %y"],
-                [], [shape_of("y", 1, 4), shape_of("x", 2, 2), shape_of("v", 0, 1)]),
+                [], [shape_of("x", 2, 2), shape_of("v", 0, 1)]),
     "TABLE": (BOTH, ["%x: int8[4] = input\n%t: int8[256] = constant " + str([i - 128 for i in range(256)]) +
-                     "\n%y: int8[4] = tosa.TABLE(%x, %t)\noutput %y"], [], [shape_of("y", 0, 3)]),
+                     "\n%y: int8[4] = tosa.TABLE(%x, %t)\noutput %y"], [], [shape_of("t", 0, 255)]),
     "SELECT": (BOTH, ["%c: bool[2, 3] = input\n%a: float32[2, 3] = input\n%b: float32[1, 3] = input\n"
                       "%y: float32[2, 3] = tosa.SELECT(%c, %a, %b)\noutput %y"], [],
                [shape_of("b", 1, 2), shape_of("c", 0, 3), shape_of("y", 0, 1)]),
@@ -277,32 +290,33 @@ def break_file(blob, op_name, fault):
     raise AssertionError(f"no place for {fault} in {op_name}")
 
 
-# The reference model takes its process with it where it finds a fault.
-MODEL = """
-import sys, numpy as np, tosa_reference_model as model
-from tosa.TosaGraph import TosaGraph
-from tosa.DType import DType
-blob = open(sys.argv[1], "rb").read()
-types = {DType.BOOL: np.bool_, DType.INT8: np.int8, DType.INT16: np.int16, DType.INT32: np.int32, DType.INT48: np.int64,
-         DType.FP32: np.float32}
-block = TosaGraph.GetRootAs(blob, 0).Regions(0).Blocks(0)
-tensors = {t.Name(): t for t in (block.Tensors(i) for i in range(block.TensorsLength()))}
-inputs = []
-for i in range(block.InputsLength()):
-    t = tensors[block.Inputs(i)]
-    inputs.append(np.ones([t.Shape(k) for k in range(t.ShapeLength())], types[t.Type()]))
-try:
-    outputs, status = model.run(blob, inputs, verbosity="NONE")
-except Exception:
-    sys.exit(1)
-sys.exit(0 if status == model.GraphStatus.TOSA_VALID else 1)
-"""
+def inputs_of(blob):
+    """A tensor of ones for each input."""
+    types = {DType.BOOL: np.bool_, DType.INT8: np.int8, DType.INT16: np.int16, DType.INT32: np.int32,
+             DType.INT48: np.int64, DType.FP32: np.float32}
+    block = TosaGraph.GetRootAs(blob, 0).Regions(0).Blocks(0)
+    tensors = {t.Name(): t for t in (block.Tensors(i) for i in range(block.TensorsLength()))}
+    given = (tensors[block.Inputs(i)] for i in range(block.InputsLength()))
+    return [np.ones([t.Shape(k) for k in range(t.ShapeLength())], types[t.Type()]) for t in given]
 
 
 def model_takes(path):
-    environment = dict(os.environ, PATH="")  # no debugger, which the model would call for each fault
-    return subprocess.run([sys.executable, "-c", MODEL, path], capture_output=True, env=environment,
-                          check=False).returncode == 0
+    """Asked in a process of its own: where the reference model finds a fault, it takes the process with it."""
+    with open(path, "rb") as f:
+        blob = f.read()
+    child = os.fork()
+    if child == 0:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+        os.environ["PATH"] = ""  # no debugger, which the model would call for each fault
+        taken = False
+        try:
+            _, status = tosa_reference_model.run(blob, inputs_of(blob), verbosity="NONE")
+            taken = status == tosa_reference_model.GraphStatus.TOSA_VALID
+        finally:
+            os._exit(0 if taken else 1)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def run(*arguments):
@@ -350,8 +364,8 @@ def main():
             jobs.append((f"{op} faulty", target, text, op))
         for fault in faults:
             jobs.append((f"{op} faulty", target, valid[0], op, fault))
-    with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda job: check(os.path.join(work, str(job[0])), *job[1]), enumerate(jobs)))
+    with tempfile.TemporaryDirectory() as work:
+        found = [check(os.path.join(work, str(i)), *job) for i, job in enumerate(jobs)]
     wrong = [text for text in found if text]
     print("\n".join(wrong))
     print(f"{len(jobs) - len(wrong)} of {len(jobs)} cases are judged alike")

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include <headrace/base/target_text.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/tosa_reader.hpp>

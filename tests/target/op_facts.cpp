@@ -84,8 +84,10 @@ static_assert(!zero_of_rescale(of_16, of_8, {.input_zero = -32768, .input_unsign
 static_assert(zero_of_rescale(of_16, of_8, {.input_zero = 5, .input_unsigned = true}));
 static_assert(zero_of_rescale(of_16, of_8, {.input_zero = -32768}));
 static_assert(zero_fault_of(facts<tosa::negate>({&of_16}, of_16, {.input_zero = 1})).operand == "input1_zp");
-static_assert(zero_fault_of(facts<tosa::matmul>({&of_16, &of_16}, of_32, {.second_zero = 1})).operand == "b_zp");
-static_assert(zero_fault_of(facts<tosa::avg_pool2d>({&of_16}, of_16, {.output_zero = 1})).operand == "output_zp");
+constexpr op_facts product = facts<tosa::matmul>({&of_16, &of_16}, of_32, {.second_zero = 1});
+static_assert(zero_fault_of(product).operand == "b_zp");
+constexpr op_facts averaged = facts<tosa::avg_pool2d>({&of_16}, of_16, {.output_zero = 1});
+static_assert(zero_fault_of(averaged).operand == "output_zp");
 static_assert(!zero_fault_of(convolution(weight, {.input_zero = 1, .second_zero = 2})));
 static_assert(!zero_fault_of(facts<tosa::add>({&of_16, &of_16}, of_16, {.input_zero = 1})));
 

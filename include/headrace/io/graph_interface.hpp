@@ -40,7 +40,7 @@ inline void ask_for_channels_last(graph& g) {
     return layout != nullptr && layout->applied && rank == 4;
 }
 
-/// Is the output at that position int8 that is uint8 to the caller?
+/// True if the output at that position is int8 here and uint8 to the caller.
 [[nodiscard]] inline bool is_unsigned_output(const node& output, std::size_t position) {
     const auto* a = output.find_annotation<unsigned_outputs>();
     return a != nullptr && std::find(a->positions.begin(), a->positions.end(),

@@ -72,6 +72,9 @@ struct lowering_report {
     std::optional<memory_need> memory{};  ///< of the lowered nodes in their order, where it may be another
     run_statistics passes{};
     std::vector<verified_pass> verified{};  ///< passes after which the model was executed
+    /// By how many of its quantization steps an output of the lowered model is off what the exported program
+    /// computes in floats, where --verify was asked.
+    double steps_off = 0;
     std::vector<stage_time> stages{};
     std::optional<vela_figures> cost{};  ///< what Vela estimates of the result, where it was asked
 };
@@ -162,6 +165,7 @@ inline void write_transposes(json_writer& w, const lowering_report& report) {
             w.end_object();
         }
         w.end_array();
+        w.member("steps_off", report.steps_off);
     }
     if (report.cost) write_vela_figures(w, *report.cost);
     w.end_object();

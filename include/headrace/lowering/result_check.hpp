@@ -3,9 +3,14 @@
 #ifndef HEADRACE_LOWERING_RESULT_CHECK_HPP
 #define HEADRACE_LOWERING_RESULT_CHECK_HPP
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,7 +55,9 @@ public:
         HEADRACE_TRY(expect_for_interface(g));
         auto got = execute(g, inputs_for(g, inputs_), own_);
         if (!got) return invalid(join_text("after ", pass, ": ", got.error().message));
-        const double off = largest_difference(expected_, outputs_of(g, std::move(got).value()), granted_);
+        const std::vector<tensor> outputs = outputs_of(g, std::move(got).value());
+        steps_ = largest_steps(outputs);
+        const double off = largest_difference(expected_, outputs, granted_);
         if (off <= tolerance) return off;
         std::array<char, 64> digits{};
         std::snprintf(digits.data(), digits.size(), "%.3g, %g", off, tolerance);
@@ -58,7 +65,22 @@ public:
                                  digits.data(), " is tolerated"));
     }
 
+    /// By how many of its quantization steps an output was off in the last check: the exported program
+    /// computes in floats, whatever a lowering rounds in between.
+    [[nodiscard]] double steps() const { return steps_; }
+
 private:
+    [[nodiscard]] double largest_steps(std::span<const tensor> outputs) const {
+        double largest = 0;
+        for (std::size_t i = 0; i != std::min({outputs.size(), expected_.size(), granted_.size()}); ++i) {
+            const double step = granted_[i] / granted_steps;
+            if (step == 0 || outputs[i].shape() != expected_[i].shape()) continue;
+            for (std::int64_t k = 0; k != outputs[i].size(); ++k)
+                largest = std::max(largest, std::abs(outputs[i].real(k) - expected_[i].real(k)) / step);
+        }
+        return largest;
+    }
+
     // Callers that give integers round first: an input that was quantized in several ways is taken in one.
     [[nodiscard]] result<void> expect_for_interface(const graph& g) {
         if (!exported_) return {};
@@ -75,6 +97,7 @@ private:
     std::unique_ptr<graph> exported_;  // until the interface is quantized
     std::vector<tensor> expected_;
     std::vector<double> granted_;  // differences from these
+    double steps_ = 0;
 };
 
 }  // namespace headrace

@@ -49,15 +49,15 @@ template <class Predicate>
     return computes_with(g, [](dtype t) { return !is_floating(t) && !is_boolean(t); });
 }
 
-/// Does it read or give uint8? Only the integer profile reads unsigned numbers.
+/// True if an op reads or gives uint8, which only the integer profile reads as numbers.
 [[nodiscard]] inline bool computes_bytes(const graph& g) {
     return computes_with(g, [](dtype t) { return t == dtype::uint8; });
 }
 
 /// The targets to try, in order; the first that can hold the graph is meant. FP for a float model, then
 /// FP+INT in case it computes with integers that FP does not have; for a quantized one, and for one of uint8
-/// without floats, INT, then INT+FP in case it has float parts as well; INT+FP for images of uint8 that become
-/// floats. For a model that computes with int16 the same with +int16 come last.
+/// without floats, INT, then INT+FP in case it has float parts as well; INT+FP for images of uint8 that
+/// become floats. For a model that computes with int16 the same with +int16 come last.
 [[nodiscard]] inline std::vector<target_spec> default_targets(const graph& g) {
     const target_spec floats = target_spec{}.with(target_feature::profile_fp);
     const target_spec integers = target_spec{}.with(target_feature::profile_int);

@@ -181,6 +181,7 @@ struct signed_types;
 struct sort_topologically;
 struct split_convolutions;
 struct stage_image;
+struct store_unsigned;
 struct tabulate_functions;
 struct tensor_operands;
 struct tosa_only;
@@ -194,7 +195,6 @@ template <class Evaluator>
 struct fold_constants;
 template <class Evaluator>
 struct fold_quantized_constants;
-struct store_unsigned;
 
 template <>
 struct declared_pass<inline_regions> : declared_graph_pass {
@@ -448,6 +448,21 @@ struct declared_pass<canonicalize_pooling> : declared_rewrites {
             aten::squeeze_dim, aten::unsqueeze>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_pooling);
+
+template <>
+struct declared_pass<widen_unsigned> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "arithmetic of uint8 as that of int32, cut to its low bits";
+    using runs_after = pass_list<functional, canonical_variants, canonical_casts, canonical_fills,
+                                 noops_removed, tensor_operands>;
+    using runs_before = pass_list<functions_tabulated>;
+    using ensures = pass_list<unsigned_widened>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<aten::bitwise_xor_tensor, aten::_to_copy>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(widen_unsigned);
 
 template <>
 struct declared_pass<canonicalize_quantization> : declared_rewrites {
@@ -1163,9 +1178,9 @@ struct declared_pass<lower_quantized> : declared_rewrites {
     using produces =
         ops<tosa::avg_pool2d, tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::matmul,
             tosa::transpose_conv2d, tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::abs,
-            tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::concat, tosa::pad,
-            tosa::reshape, tosa::slice, tosa::transpose, tosa::resize, tosa::rescale, tosa::const_shape,
-            aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd, aten::full,
+            tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::concat,
+            tosa::pad, tosa::reshape, tosa::slice, tosa::transpose, tosa::resize, tosa::rescale,
+            tosa::const_shape, aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd, aten::full,
             quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_channel,
             quantized_decomposed::dequantize_per_tensor, higher_order::cond, higher_order::while_loop>;
     bool should_run(const graph& g) const;
@@ -1230,21 +1245,6 @@ struct declared_pass<store_unsigned> : declared_graph_pass {
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(store_unsigned);
-
-template <>
-struct declared_pass<widen_unsigned> : declared_graph_pass {
-    static constexpr std::string_view summary =
-        "arithmetic of uint8 as that of int32, cut to its low bits";
-    using runs_after = pass_list<functional, canonical_variants, canonical_casts, canonical_fills,
-                                 noops_removed, tensor_operands>;
-    using runs_before = pass_list<functions_tabulated>;
-    using ensures = pass_list<unsigned_widened>;
-    using targets = ops<>;
-    using removes = ops<>;
-    using produces = ops<aten::bitwise_xor_tensor, aten::_to_copy>;
-    bool should_run(const graph& g) const;
-};
-HEADRACE_COMPILED_PASS(widen_unsigned);
 
 template <>
 struct declared_pass<narrow_int64> : declared_graph_pass {

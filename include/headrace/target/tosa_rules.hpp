@@ -122,10 +122,15 @@ constexpr zero_fault first_of(const zero_fault& a, const zero_fault& b) { return
         return first_of(of_operand("input_zp", a.input_zero, 0), of_operand("weight_zp", a.second_zero, 1));
     if (f.is<tosa::matmul>())
         return first_of(of_operand("a_zp", a.input_zero, 0), of_operand("b_zp", a.second_zero, 1));
-    if (!f.is<tosa::avg_pool2d, tosa::negate, tosa::rescale>()) return {};
-    return first_of(
-        of_operand(f.is<tosa::negate>() ? "input1_zp" : "input_zp", a.input_zero, 0),
-        detail::zero_fault_of("output_zp", a.output_zero, f.result(0).dtype, a.output_unsigned));
+    std::string_view input;
+    for (const field_info& field : *f.op) {
+        if (field.name == "output_zp")
+            return first_of(of_operand(input, a.input_zero, 0),
+                            detail::zero_fault_of("output_zp", a.output_zero, f.result(0).dtype,
+                                                  a.output_unsigned));
+        if (field.name.ends_with("_zp")) input = field.name;
+    }
+    return {};
 }
 
 /// The type that a RESCALE cannot have on one side where it is unsigned on one: INT32 and INT48 have a sign,

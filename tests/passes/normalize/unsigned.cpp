@@ -103,8 +103,8 @@ TEST_CASE("bytes beside other types, and masks of bytes") {
         p.output(p.make<aten::where_self>({x, shorts, shorts}));
     };
     const std::vector<std::int64_t> numbers(256, -77);
-    CHECK(compare_runs<widen_unsigned>(build, {all_bytes(5), tensor::of(dtype::int16, {2, 2, 8, 8}, numbers)}) ==
-          "");
+    const tensor shorts = tensor::of(dtype::int16, {2, 2, 8, 8}, numbers);
+    CHECK(compare_runs<widen_unsigned>(build, {all_bytes(5), shorts}) == "");
 }
 
 TEST_CASE("what moves bytes, or works on their bits, stays") {

@@ -160,5 +160,6 @@ TEST_CASE("only 8 bits have zero points of their own: others are subtracted and 
     }
     // Cut off where the numbers could leave 32 bits.
     rescaled wide(dtype::int32, {3}, {1.0}, {.input_zero = 3, .output_zero = 100, .to = dtype::int16}, 5e8);
-    CHECK(wide(dtype::int32, {3}, {400000000, -400000000, 4}) == std::vector<std::int64_t>{32767, -32768, 101});
+    const auto cut = wide(dtype::int32, {3}, {400000000, -400000000, 4});
+    CHECK(cut == std::vector<std::int64_t>{32767, -32768, 101});
 }

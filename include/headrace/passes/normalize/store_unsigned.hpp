@@ -105,7 +105,7 @@ private:
             type = dtype::int8;
         }
     }
-    // What a pad or a fill writes: the number that has the same low bits.
+    // A pad or a fill writes the number of int8 that has the same low bits.
     static void store_number(scalar& number) {
         const auto low = static_cast<std::uint64_t>(number.is_floating()
                                                         ? static_cast<std::int64_t>(number.to_double())

@@ -46,21 +46,27 @@ struct widen_unsigned : pass {
     }
 
 private:
-    static constexpr auto joins =
-        set_where<aten::dialect, trait::joining | trait::padding> |
-        ops_in<aten::where_self, aten::select_scatter, aten::slice_scatter, aten::scatter_src,
-               aten::index_copy, aten::masked_fill_tensor>;
-    static constexpr auto moves =
-        joins |
-        set_where<aten::dialect, trait::rearranging | trait::splitting | trait::gathering | trait::nearest |
-                                     trait::copying> |
-        ops_in<aten::scatter_value, aten::masked_fill_scalar, aten::full>;
-    static constexpr auto on_single_bits = ops_in<aten::bitwise_and_tensor, aten::bitwise_or_tensor,
-                                                  aten::bitwise_xor_tensor, aten::bitwise_not>;
+    static constexpr auto moves = set_where<aten::dialect, trait::moving | trait::gathering | trait::nearest |
+                                                              trait::copying | trait::gives_number>;
     static constexpr auto by_order =
-        ops_in<aten::max_pool2d, aten::max_pool2d_with_indices, aten::amax, aten::amin, aten::aminmax,
-               aten::max, aten::min, aten::max_dim, aten::min_dim, aten::argmax, aten::argmin, aten::maximum,
-               aten::minimum>;
+        set_where<aten::dialect, trait::reduction | trait::pooling, trait::on_reals> |
+        set_where<aten::dialect, trait::binary, trait::commutative, trait::on_reals>;
+
+    // True if its results have elements of several operands of one type.
+    static bool joins(const node& n) {
+        return n.op->has(trait::joining | trait::padding) || is<aten::where_self>(n) ||
+               is<aten::select_scatter>(n) || is<aten::slice_scatter>(n) || is<aten::scatter_src>(n) ||
+               is<aten::index_copy>(n) || is<aten::masked_fill_tensor>(n);
+    }
+    static bool works_on_single_bits(const node& n) {
+        return is<aten::bitwise_and_tensor>(n) || is<aten::bitwise_or_tensor>(n) ||
+               is<aten::bitwise_xor_tensor>(n) || is<aten::bitwise_not>(n);
+    }
+    static bool moves_elements(const node& n) {
+        if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
+        return moves.contains(*n.op) || joins(n) || is<aten::scatter_value>(n) ||
+               is<aten::masked_fill_scalar>(n);
+    }
 
     static bool holds(const node& n, dtype type) {
         return std::any_of(n.results, n.results + n.result_count,
@@ -84,30 +90,32 @@ private:
         const bool gives = holds(n, dtype::uint8);
         return (reads || gives) && !keeps_bytes(n, gives);
     }
-    // Are the bytes of its results those of its operands, whatever they stand for?
+    // True if the bytes of its results are those of its operands, whatever they stand for.
     static bool keeps_bytes(const node& n, bool gives) {
         if (!gives) return false;
-        if (on_single_bits.contains(*n.op)) return are_bytes(n);
-        if (const auto* a = args_if<aten::index_put>(n); a != nullptr && a->accumulate) return false;
-        if (!moves.contains(*n.op) && !is<aten::index_put>(n)) return false;
+        if (works_on_single_bits(n)) return are_bytes(n);
+        if (!moves_elements(n)) return false;
         const auto fields = operand_fields(n);
         for (std::size_t i = 0; i != n.operand_count; ++i) {
             const bool is_bytes = is_unsigned_bytes(n.operand(i));
             if (is_bytes && is_mask_field(fields[i])) return false;
             const tensor_meta* meta = meta_of(n.operand(i));
             const bool is_index = meta != nullptr && (is_boolean(meta->dtype) || fields[i] == "index");
-            if (!is_bytes && !is_index && joins.contains(*n.op)) return false;
+            if (!is_bytes && !is_index && joins(n)) return false;
         }
         return true;
     }
 
-    // As what a node reads bytes.
+    // How a node reads bytes: as the numbers that they are, or as others in the same order.
     enum class reading { numbers, ordered };
 
     static bool widen(graph& g, node& n, pass_context& context) {
-        const bool has_xor = build::allows<tosa::bitwise_xor>(g.target(), {dtype::int8, dtype::int8, dtype::int8});
-        const reading as =
-            by_order.contains(*n.op) && are_bytes(n) && has_xor ? reading::ordered : reading::numbers;
+        const bool has_xor =
+            build::allows<tosa::bitwise_xor>(g.target(), {dtype::int8, dtype::int8, dtype::int8});
+        // A reduction that gives floats computes with the numbers themselves.
+        const bool selects = by_order.contains(*n.op) && are_bytes(n) &&
+                             (holds(n, dtype::uint8) || n.op->has(trait::locating));
+        const reading as = selects && has_xor ? reading::ordered : reading::numbers;
         const dtype wide = as == reading::ordered ? dtype::int8
                            : holds(n, dtype::int16) ? dtype::int16
                                                     : dtype::int32;
@@ -139,8 +147,11 @@ private:
     // The results in the types that they have by now, and for their readers in those that they had.
     static bool give_bytes(graph& g, node& n, reading as, pass_context& context) {
         inference inferred(g.arena());
-        if (const auto done = context.infer(n, inferred); !done || inferred.results().size() != n.result_count) {
-            context.report(n, done ? std::string_view("its results are not known") : done.error().message);
+        const inference_rule rule = find_rule<aten::dialect>(*n.op);
+        const result<void> done = rule != nullptr ? rule(n.arguments, inferred) : result<void>();
+        if (!done || inferred.results().size() != n.result_count) {
+            context.report(n, done ? std::string_view("what it makes of bytes is not known")
+                                   : std::string_view(done.error().message));
             return false;
         }
         emission made(g, &n, n.next, context);

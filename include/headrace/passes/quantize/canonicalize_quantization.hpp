@@ -21,8 +21,8 @@
 namespace headrace {
 
 /// Per-tensor parameters that are given as constant tensors become numbers, and quantized values of uint8
-/// become int8, 128 lower, as TOSA computes with those alone (1.0, 1.9). Those that come from elsewhere, or go
-/// there, pass a RESCALE by one whose input, or output, is unsigned.
+/// become int8, 128 lower, as TOSA computes with those alone (1.0, 1.9). Those that come from elsewhere, or
+/// go there, pass a RESCALE by one whose input, or output, is unsigned.
 struct canonicalize_quantization : pass {
     using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
     using ensures = pass_list<canonical_quantization>;
@@ -117,7 +117,7 @@ private:
     }
     static value dequantized(emit<produces> e, args<dequantize> a) {
         if (a.dtype != dtype::uint8) return e.make<dequantize>(a);
-        // What was quantized here has just become unsigned for other readers.
+        // A quantize in this graph has just become unsigned for its other readers.
         if (const auto* back = match<tosa::rescale>(a.input); back != nullptr && back->output_unsigned)
             a.input = back->input;
         if (e.dtype(a.input) == dtype::int8) return e.make<dequantize>(as_signed(a));

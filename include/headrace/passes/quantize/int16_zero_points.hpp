@@ -22,7 +22,7 @@
 ///     Σ (x - z)·w = Σ x·w + Σ (-z)·w        else, a sum of twice as many products
 namespace headrace {
 
-/// Does the tensor have a zero point that TOSA's products do not take?
+/// True if the tensor has a zero point that TOSA's products do not take.
 [[nodiscard]] inline bool has_zero_of_its_own(const emitter& e, value v, std::int64_t zero) {
     return zero != 0 && e.dtype(v) == dtype::int16;
 }
@@ -67,7 +67,8 @@ inline std::optional<value> bias_less_zero(emit<ops<>> e, value bias, value weig
     });
 }
 
-/// An image [N, C, …] with its zero point around it, as far as the convolution pads: numbers that stand for 0.
+/// An image [N, C, …] with its zero point around it, as far as the convolution pads: the number that stands
+/// for 0.
 inline value padded_with_zero(emit<ops<aten::constant_pad_nd>> e, value image, const int_list& padding,
                               std::int64_t zero) {
     if (build::all_are(padding, 0)) return image;

@@ -140,7 +140,7 @@ private:
         return convolved(tosa::depthwise_conv2d{}, {w[0].kernel, w[1].kernel, channels, 1});
     }
 
-    // Of INT32, such as the sums of another pooling.
+    // The average of INT32, such as the sums of another pooling.
     static std::optional<value> dequantized_slices(emit<produces> e, const args<aten::avg_pool2d>& a,
                                                    std::span<const window> w) {
         constexpr std::int64_t max_slices = 64;

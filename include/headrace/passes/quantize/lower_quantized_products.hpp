@@ -96,11 +96,12 @@ private:
                                      .output_type = build::accumulator_of(type)});
     }
 
-    // What floats can do is left to them.
+    // A target with floats computes it in floats.
     static std::optional<value> refused(emit<ops<>> e) {
         if (e.target().has(target_feature::profile_fp)) return std::nullopt;
-        return e.unsupported("an int16 input with a zero point, and groups of computed or transposed weights: "
-                             "TOSA has no such convolution; quantize the input symmetrically");
+        return e.unsupported(
+            "an int16 input with a zero point, and groups of computed or transposed weights: TOSA has no "
+            "such convolution; quantize the input symmetrically");
     }
 
     static std::optional<std::int64_t> weight_zero(emit<ops<>> e, const quantization& weight) {
@@ -130,7 +131,8 @@ private:
         bool take_zero(emit<ops<tosa::concat>> e, std::size_t input_axis, std::size_t weight_axis,
                        bool is_one_group, bool is_transposed) {
             const std::int64_t zero = std::exchange(input_zero, 0);
-            const auto less = is_transposed ? std::nullopt : bias_less_zero(e, bias, weight, weight_zero, zero);
+            const auto less =
+                is_transposed ? std::nullopt : bias_less_zero(e, bias, weight, weight_zero, zero);
             if (less) bias = *less;
             if (less || !is_one_group) return less.has_value();
             input = joined_with_zero(e, input, zero, input_axis);

@@ -34,7 +34,7 @@ namespace headrace {
 struct window_divisors {
     pmr_vector<std::int64_t> height, width;
 
-    /// Is there a window, and does each have an element?
+    /// True if there is a window, and each has an element.
     [[nodiscard]] bool is_sound() const {
         const auto has_none = [](std::int64_t n) { return n == 0; };
         return !height.empty() && !width.empty() && std::none_of(height.begin(), height.end(), has_none) &&
