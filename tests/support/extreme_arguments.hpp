@@ -147,15 +147,15 @@ public:
     /// Whether arguments are taken.
     using trial = std::function<bool(const arguments&)>;
 
-    extreme_arguments(const op_info& op, std::mt19937& random, trial take)
-        : op_(op), random_(random), take_(std::move(take)) {}
+    /// Small arguments are drawn up to `tries` times.
+    extreme_arguments(const op_info& op, std::mt19937& random, trial take, std::size_t tries = 20000)
+        : op_(op), random_(random), take_(std::move(take)), tries_(tries) {}
 
     /// Up to `most` arguments that are taken; `found` is called with each. The number of these.
     std::size_t find(std::size_t most, const std::function<void(const arguments&)>& found) {
-        constexpr std::size_t tries = 20000;
         small_arguments small(random_);
         std::size_t count = 0;
-        for (std::size_t i = 0; i != tries && count != most; ++i) {
+        for (std::size_t i = 0; i != tries_ && count != most; ++i) {
             const arguments all = small.draw(op_);
             if (!take_(all)) continue;
             ++count;
@@ -188,6 +188,7 @@ private:
     const op_info& op_;
     std::mt19937& random_;
     trial take_;
+    std::size_t tries_;
 };
 
 /// How many cases HEADRACE_OPERAND_CASES asks for.

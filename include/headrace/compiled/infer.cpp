@@ -2,6 +2,7 @@
 // The inference rules of all standard ops, and what they share, are compiled here.
 #include <headrace/infer/compiled_rules_definition.hpp>
 #include <headrace/infer/dispatch_cache_definition.hpp>
+#include <headrace/infer/executorch_definition.hpp>
 #include <headrace/infer/inference_definition.hpp>
 #include <headrace/infer/preconditions_definition.hpp>
 #include <headrace/infer/shape_builder_definition.hpp>

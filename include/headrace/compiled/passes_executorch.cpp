@@ -3,14 +3,17 @@
 #include <headrace/compiled/pass_codes.hpp>
 
 #include <headrace/passes/executorch/convolve_slices.hpp>
+#include <headrace/passes/executorch/fit_kernels.hpp>
 #include <headrace/passes/executorch/saturate_quantization.hpp>
 #include <headrace/passes/executorch/scans_to_loops.hpp>
 #include <headrace/passes/executorch/select_kernels.hpp>
 #include <headrace/passes/executorch/spell_kernel_ops.hpp>
+#include <headrace/passes/executorch/store_empty_results.hpp>
 
 namespace headrace {
 
-template struct detail::pass_codes<pass_list<convolve_slices, saturate_quantization, scans_to_loops,
+template struct detail::pass_codes<pass_list<convolve_slices, fit_kernels, saturate_quantization, scans_to_loops,
+                                             store_empty_results,
                                              spell_kernel_ops, select_kernels, require_kernels>>;
 
 }  // namespace headrace

@@ -21,6 +21,8 @@ enum class kernel_types : std::uint8_t {
     all,
     numbers,       ///< no bool
     floats,        ///< operand and result
+    wide_floats,   ///< float32 and float64
+    floats_or_int64,
     real_results,  ///< any operand if the result is float32, else floats
     bits           ///< integers and bool
 };
@@ -70,7 +72,7 @@ struct call_delegate : op<dialect, "executorch.call_delegate", "number, operands
 using kernels = ops<
     kernel<aten::convolution, "aten::convolution.out", kernel_types::numbers>,
     kernel<aten::_adaptive_avg_pool2d, "aten::_adaptive_avg_pool2d.out", kernel_types::floats>,
-    kernel<aten::avg_pool2d, "aten::avg_pool2d.out">,
+    kernel<aten::avg_pool2d, "aten::avg_pool2d.out", kernel_types::floats_or_int64>,
     kernel<aten::max_pool2d_with_indices, "aten::max_pool2d_with_indices.out", kernel_types::numbers>,
     kernel<aten::addmm, "aten::addmm.out", kernel_types::numbers>,
     kernel<aten::bmm, "aten::bmm.out", kernel_types::numbers>,
@@ -89,7 +91,7 @@ using kernels = ops<
     kernel<aten::glu, "aten::glu.out", kernel_types::floats>,
     kernel<aten::hardtanh, "aten::hardtanh.out", kernel_types::numbers>,
     kernel<aten::leaky_relu, "aten::leaky_relu.out", kernel_types::floats>,
-    kernel<aten::logit, "aten::logit.out", kernel_types::real_results>,
+    kernel<aten::logit, "aten::logit.out", kernel_types::wide_floats>,
     kernel<aten::relu, "aten::relu.out", kernel_types::numbers>,
     kernel<aten::sigmoid, "aten::sigmoid.out", kernel_types::real_results>,
     kernel<aten::tanh, "aten::tanh.out", kernel_types::real_results>,

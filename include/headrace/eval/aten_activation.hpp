@@ -96,8 +96,12 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     map_real(e, a.self, [](double x) { return std::isnan(x) ? x : log_sigmoid_of(x); });
 }
 inline void evaluate(aten::logit, const args<aten::logit>& a, evaluation& e) {
+    // Near the ends a rounding counts: 1 - eps is rounded as PyTorch does.
+    const dtype type = e.output_type();
+    const double low = a.eps ? number_as<double>(*a.eps, type) : 0;
+    const double high = number_as<double>(1 - low, type);
     map_real(e, a.self, [&](double x) {
-        const double z = a.eps ? limited(x, number_as<double>(*a.eps, e.output_type()), 1 - *a.eps) : x;
+        const double z = !a.eps || x != x ? x : x < low ? low : x > high ? high : x;
         return std::log(z / (1 - z));
     });
 }

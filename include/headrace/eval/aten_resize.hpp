@@ -62,19 +62,26 @@ struct resampled_axis {
     const double fraction = std::min(static_cast<double>(position - static_cast<float>(first)), 1.0);
     return {{first, std::min(first + 1, a.in - 1)}, {1 - fraction, fraction}, 2};
 }
-[[nodiscard]] inline taps cubic_taps(const resampled_axis& a, std::int64_t o) {
+/// The weights of four neighbouring elements, of which the second is `fraction` before the position.
+[[nodiscard]] inline std::array<double, 4> cubic_weights(double fraction) {
     constexpr double sharpness = -0.75;
+    std::array<double, 4> weights{};
+    for (std::size_t k = 0; k != 4; ++k) {
+        const double x = std::fabs(static_cast<double>(k) - 1 - fraction);
+        weights[k] = x <= 1 ? ((sharpness + 2) * x - (sharpness + 3)) * x * x + 1
+                            : ((sharpness * x - 5 * sharpness) * x + 8 * sharpness) * x - 4 * sharpness;
+    }
+    return weights;
+}
+[[nodiscard]] inline taps cubic_taps(const resampled_axis& a, std::int64_t o) {
     const float beyond = 4.F + static_cast<float>(a.in);  // there, all taps are the last element
     const float position = std::clamp(source_position(a, o), -4.F, beyond);
     const float first = std::floor(position);
     const double fraction = static_cast<double>(position - first);
-    taps t{{}, {}, 4};
+    taps t{{}, cubic_weights(fraction), 4};
     for (std::size_t k = 0; k != 4; ++k) {
         t.at[k] = std::clamp<std::int64_t>(
             static_cast<std::int64_t>(first) - 1 + static_cast<std::int64_t>(k), 0, a.in - 1);
-        const double x = std::fabs(static_cast<double>(k) - 1 - fraction);
-        t.weight[k] = x <= 1 ? ((sharpness + 2) * x - (sharpness + 3)) * x * x + 1
-                             : ((sharpness * x - 5 * sharpness) * x + 8 * sharpness) * x - 4 * sharpness;
     }
     return t;
 }
@@ -168,14 +175,18 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
 // --- grid_sampler ----------------------------------------------------------------------
 
 struct grid_modes {
-    std::int64_t interpolation;  ///< 0 bilinear, 1 nearest
+    std::int64_t interpolation;  ///< 0 bilinear, 1 nearest, 2 bicubic
     std::int64_t padding;        ///< 0 zeros, 1 border, 2 reflection
     bool align_corners;
 };
-/// From [-1, 1] to a position between elements, brought back inside as the padding says.
-[[nodiscard]] inline double grid_position(double x, std::int64_t size, const grid_modes& m) {
+/// From [-1, 1] to a position between elements.
+[[nodiscard]] inline double unpadded_position(double x, std::int64_t size, const grid_modes& m) {
     const auto n = static_cast<double>(size);
-    double position = m.align_corners ? (x + 1) / 2 * (n - 1) : ((x + 1) * n - 1) / 2;
+    return m.align_corners ? (x + 1) / 2 * (n - 1) : ((x + 1) * n - 1) / 2;
+}
+/// A position brought back inside as the padding says.
+[[nodiscard]] inline double padded_position(double position, std::int64_t size, const grid_modes& m) {
+    const auto n = static_cast<double>(size);
     if (m.padding == 2) {
         const double low = m.align_corners ? 0 : -0.5;
         const double span = m.align_corners ? n - 1 : n;
@@ -200,11 +211,42 @@ struct grid_modes {
     }
     return t;
 }
+/// Calls `add(element, weight)` for the elements around a position in a plane. Each of the 16 is brought inside
+/// on its own, as the padding says.
+template <class F>
+void for_cubic_elements(double x, double y, std::int64_t width, std::int64_t height, const grid_modes& m, F add) {
+    const std::array<double, 4> across = cubic_weights(x - std::floor(x));
+    const std::array<double, 4> down = cubic_weights(y - std::floor(y));
+    const auto inside = [&](double position, std::int64_t size) {
+        const double at = padded_position(position, size, m);
+        return at >= 0 && at < static_cast<double>(size) ? static_cast<std::int64_t>(at) : -1;
+    };
+    for (std::size_t i = 0; i != 4; ++i) {
+        const std::int64_t row = inside(std::floor(y) + static_cast<double>(i) - 1, height);
+        for (std::size_t j = 0; j != 4; ++j) {
+            const std::int64_t column = inside(std::floor(x) + static_cast<double>(j) - 1, width);
+            if (row >= 0 && column >= 0) add(row * width + column, down[i] * across[j]);
+        }
+    }
+}
+/// Calls `add(element, weight)` for the elements that are sampled at a point of a grid.
+template <class F>
+void for_sampled_elements(double x, double y, std::int64_t width, std::int64_t height, const grid_modes& m,
+                          F add) {
+    x = unpadded_position(x, width, m);
+    y = unpadded_position(y, height, m);
+    if (m.interpolation == 2) return for_cubic_elements(x, y, width, height, m, add);
+    x = padded_position(x, width, m);
+    y = padded_position(y, height, m);
+    const bool nearest = m.interpolation == 1;
+    const taps t = plane_taps(nearest ? std::nearbyint(x) : x, nearest ? std::nearbyint(y) : y, width, height);
+    for (std::size_t k = 0; k != t.count; ++k) add(t.at[k], t.weight[k]);
+}
 template <one_of<ops<aten::grid_sampler, aten::grid_sampler_2d>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     const tensor& input = e.input(a.input);
-    if (input.rank() != 4 || a.interpolation_mode > 1)
-        return e.fail("only bilinear and nearest sampling in 2D");
+    if (input.rank() != 4 || a.interpolation_mode < 0 || a.interpolation_mode > 2)
+        return e.fail("only bilinear, nearest and bicubic sampling in 2D");
     const grid_modes modes{a.interpolation_mode, a.padding_mode, a.align_corners};
     const std::vector<double> in = input.template to<double>();
     const std::vector<double> grid = e.input(a.grid).template to<double>();
@@ -212,16 +254,13 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     const std::int64_t points = e.output().dim(2) * e.output().dim(3);
     std::vector<double> out(idx(e.output().size()), 0.0);
     for (std::int64_t p = 0; p != input.dim(0) * points; ++p) {
-        const double x = grid_position(grid[idx(2 * p)], input.dim(3), modes);
-        const double y = grid_position(grid[idx(2 * p + 1)], input.dim(2), modes);
-        const bool nearest = modes.interpolation == 1;
-        const taps t = plane_taps(nearest ? std::nearbyint(x) : x, nearest ? std::nearbyint(y) : y,
-                                  input.dim(3), input.dim(2));
-        for (std::int64_t c = 0; c != input.dim(1); ++c) {
-            const std::int64_t image = p / points * input.dim(1) + c;
-            double& sum = out[idx(image * points + p % points)];
-            for (std::size_t k = 0; k != t.count; ++k) sum += t.weight[k] * in[idx(image * plane + t.at[k])];
-        }
+        const auto add = [&](std::int64_t element, double weight) {
+            for (std::int64_t c = 0; c != input.dim(1); ++c) {
+                const std::int64_t image = p / points * input.dim(1) + c;
+                out[idx(image * points + p % points)] += weight * in[idx(image * plane + element)];
+            }
+        };
+        for_sampled_elements(grid[idx(2 * p)], grid[idx(2 * p + 1)], input.dim(3), input.dim(2), modes, add);
     }
     e.output().assign(out);
 }

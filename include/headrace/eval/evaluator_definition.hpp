@@ -17,6 +17,7 @@
 #include <headrace/eval/builtin.hpp>
 #include <headrace/eval/evaluation.hpp>
 #include <headrace/eval/evaluator.hpp>
+#include <headrace/eval/executorch.hpp>
 #include <headrace/eval/float_product_definition.hpp>
 #include <headrace/eval/planned_arena.hpp>
 #include <headrace/eval/quantized_decomposed.hpp>
@@ -89,6 +90,14 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
         }
     }
     return {};
+}
+
+/// Refuses what ExecuTorch's runtime would refuse to execute.
+[[nodiscard]] inline result<void> check_runtime_takes(const node& n) {
+    if (!is_of_dialect<executorch::dialect>(n)) return {};
+    const std::pmr::string why = executorch::kernel_refusal(n);
+    if (why.empty()) return {};
+    return unsupported({message_prefix(n), why});
 }
 
 /// What inference says of a node's results; nothing if it has no rule. Of what the program holds, such as
@@ -182,10 +191,12 @@ inline void store_as(const result_metas& metas, std::span<tensor> places, std::v
 [[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n,
                                                                std::span<const tensor> operands,
                                                                const run_state& state) {
-    const evaluation_kernel kernel = kernel_of(*n.op, state.own);
+    const evaluation_kernel deviating = deviating_kernel(n);
+    const evaluation_kernel kernel = deviating != nullptr ? deviating : kernel_of(*n.op, state.own);
     if (kernel == nullptr) return no_kernel(n);
     std::pmr::monotonic_buffer_resource arena;
     HEADRACE_TRY(check_operands(n, operands));
+    HEADRACE_TRY(check_runtime_takes(n));
     HEADRACE_TRY(metas, metas_of(n, state.own, arena));
     if (n.result_count != 0 && metas.stored[0].dtype == dtype::unknown) {
         return invalid({message_prefix(n), "has no metadata, and none can be inferred"});

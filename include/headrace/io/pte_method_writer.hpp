@@ -142,7 +142,9 @@ private:
         HEADRACE_TRY(check_tensor(*v.producer, *meta));
         tensor_place place;
         const value origin = origin_of(v);
-        if (const auto* constant = match<builtin::constant>(origin)) {
+        if (meta->elements() == 0) {  // the runtime loads no constant without bytes
+            place.memory = 1;
+        } else if (const auto* constant = match<builtin::constant>(origin)) {
             place.constant = pools_.constants.add(constant->data, *meta_of(origin));
         } else if (const planned_tensor* const planned = plan_->find(origin)) {
             place.memory = 1;

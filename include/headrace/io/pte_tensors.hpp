@@ -99,6 +99,7 @@ public:
         HEADRACE_TRY(meta, meta_of_table(*t, sizes));
         if (is_constant(*t)) return constant(index, *t, meta);
         HEADRACE_TRY(now, content(index));
+        if (!now && meta.elements() == 0) return filled(meta, scalar(std::int64_t{0}));
         if (!now) return unsupported({"tensor ", index, " is read before it is written"});
         const tensor_meta& written = *meta_of(*now);
         if (written.dtype != meta.dtype || written.elements() != meta.elements())

@@ -12,10 +12,12 @@
 #include <headrace/pass/algebra.hpp>
 #include <headrace/passes/decompose/decompose.hpp>
 #include <headrace/passes/executorch/convolve_slices.hpp>
+#include <headrace/passes/executorch/fit_kernels.hpp>
 #include <headrace/passes/executorch/saturate_quantization.hpp>
 #include <headrace/passes/executorch/scans_to_loops.hpp>
 #include <headrace/passes/executorch/select_kernels.hpp>
 #include <headrace/passes/executorch/spell_kernel_ops.hpp>
+#include <headrace/passes/executorch/store_empty_results.hpp>
 #include <headrace/passes/fold/fold.hpp>
 #include <headrace/passes/normalize/normalize.hpp>
 #include <headrace/passes/properties.hpp>
@@ -54,12 +56,13 @@ struct executorch_lowering
           pass_list<inline_regions, scans_to_loops, functionalize, canonicalize_variants,
                     canonicalize_arithmetic, canonicalize_casts, canonicalize_fills, remove_noop,
                     canonicalize_convolutions, decompose_batch_norm, remove_dead_code,
-                    fold_constants<Evaluator>, saturate_quantization, select_kernels, canonicalize_pooling,
-                    spell_kernel_ops, select_kernels, scalars_to_tensors, decompose_add_sub_alpha>,
+                    store_empty_results, fold_constants<Evaluator>, saturate_quantization, fit_kernels,
+                    select_kernels, canonicalize_pooling, spell_kernel_ops, fit_kernels, select_kernels,
+                    scalars_to_tensors, fit_kernels, decompose_add_sub_alpha>,
           boost::mp11::mp_set_difference<decompose_passes,
                                          pass_list<decompose_batch_norm, decompose_grouped_convolution>>,
           pass_list<convolve_slices, remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops,
-                    require_kernels, remove_dead_code, sort_topologically>> {};
+                    store_empty_results, fit_kernels, require_kernels, remove_dead_code, sort_topologically>> {};
 
 }  // namespace headrace
 

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::fit_kernels.
+#ifndef HEADRACE_PASSES_EXECUTORCH_FIT_KERNELS_HPP
+#define HEADRACE_PASSES_EXECUTORCH_FIT_KERNELS_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <headrace/dialect/executorch.hpp>
+#include <headrace/infer/aten.hpp>
+#include <headrace/infer/executorch.hpp>
+#include <headrace/infer/quantized_decomposed.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/joining.hpp>
+#include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/slicing.hpp>
+
+namespace headrace {
+
+/// Spells what a kernel of the runtime refuses in arguments that it takes: a roll without axes as that of the
+/// flat tensor, a pad that crops as a slice before it. Where a kernel computes otherwise than PyTorch for some
+/// values, it puts PyTorch's result there: max pooling passes over NaN, and the kernel's 0 // 0 is infinite
+/// (measured with ExecuTorch 1.5.1). What has a decomposition, such as the remainder of integers, is left to that.
+struct fit_kernels : pass {
+    using runs_after = pass_list<functional, canonical_variants>;
+    using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
+    static constexpr std::string_view summary =
+        "arguments that kernels refuse as others; PyTorch's results where a kernel has another";
+    static constexpr bool repeatable = true;
+
+    using max_pool_kernel = executorch::kernel<aten::max_pool2d_with_indices, "aten::max_pool2d_with_indices.out",
+                                               executorch::kernel_types::numbers>;
+    using floor_divide_kernel = executorch::kernel<aten::floor_divide, "aten::floor_divide.out">;
+    using left_shift_kernel =
+        executorch::kernel<aten::bitwise_left_shift_tensor, "aten::bitwise_left_shift.Tensor_out">;
+    using right_shift_kernel =
+        executorch::kernel<aten::bitwise_right_shift_tensor, "aten::bitwise_right_shift.Tensor_out">;
+
+    using softmaxes = ops<aten::_softmax, aten::_log_softmax>;
+    using shifts = ops<aten::bitwise_left_shift_tensor, aten::bitwise_right_shift_tensor>;
+    using number_shifts =
+        ops<aten::bitwise_left_shift_tensor_scalar, aten::bitwise_right_shift_tensor_scalar>;
+    using quantizers =
+        ops<quantized_decomposed::quantize_per_channel, quantized_decomposed::quantize_per_token,
+            quantized_decomposed::dequantize_per_channel, quantized_decomposed::dequantize_per_token>;
+    using tensor_quantizers = ops<quantized_decomposed::quantize_per_tensor_tensor,
+                                  quantized_decomposed::dequantize_per_tensor_tensor>;
+    using targeted_ops =
+        joined<softmaxes, shifts, number_shifts, quantizers, tensor_quantizers,
+               ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll, aten::cumsum,
+                   aten::unfold, aten::_adaptive_avg_pool2d, aten::linear, aten::floor_divide,
+                   aten::div_tensor_mode, aten::max_pool2d_with_indices>>;
+    using produces =
+        joined<softmaxes, quantizers, tensor_quantizers,
+               ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll, aten::reshape,
+                   aten::_adaptive_avg_pool2d, aten::linear, aten::where_self, aten::eq_scalar, aten::div_tensor,
+                   aten::masked_fill_scalar, aten::isnan, aten::clamp, aten::lt_scalar, aten::ne_tensor,
+                   aten::bitwise_and_scalar, aten::bitwise_right_shift_tensor_scalar, max_pool_kernel,
+                   floor_divide_kernel, left_shift_kernel, right_shift_kernel>>;
+
+    // --- arguments -------------------------------------------------------------------------
+
+    template <one_of<softmaxes> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        if (!a.half_to_float) return std::nullopt;
+        return e.make<Op>({as(e, a.self, e.result_meta().dtype), a.dim, false});
+    }
+    std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
+        if (!a.non_blocking) return std::nullopt;
+        args<aten::_to_copy> blocking = a;
+        blocking.non_blocking = false;
+        return e.make<aten::_to_copy>(blocking);
+    }
+    std::optional<value> operator()(const args<aten::expand>& a, emit<produces>& e) const {
+        if (!a.implicit) return std::nullopt;
+        return e.make<aten::expand>({.self = a.self, .size = a.size});
+    }
+    std::optional<value> operator()(const args<aten::narrow>& a, emit<produces>& e) const {
+        if (a.start >= 0) return std::nullopt;
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        if (e.failed()) return value{};
+        return e.make<aten::narrow>({a.self, a.dim, a.start + e.shape(a.self)[axis], a.length});
+    }
+    std::optional<value> operator()(const args<aten::constant_pad_nd>& a, emit<produces>& e) const {
+        const auto crops = [](std::int64_t size) { return size < 0; };
+        if (std::ranges::none_of(a.pad, crops)) return std::nullopt;
+        value v = a.self;
+        std::vector<std::int64_t> pad(a.pad.begin(), a.pad.end());
+        for (std::size_t i = 0; i + 1 < pad.size() && i / 2 < e.rank(a.self) && !e.failed(); i += 2) {
+            const std::size_t axis = e.rank(a.self) - 1 - i / 2;
+            const std::int64_t before = std::max<std::int64_t>(0, -pad[i]);
+            const std::int64_t after = std::max<std::int64_t>(0, -pad[i + 1]);
+            const std::int64_t left = e.shape(v)[axis] - before - after;
+            if (left < 0) return e.unsupported("a pad that crops more than there is");
+            v = narrow(e, v, axis, before, left);
+            pad[i] += before;
+            pad[i + 1] += after;
+        }
+        if (std::ranges::all_of(pad, [](std::int64_t size) { return size == 0; })) return v;
+        return e.make<aten::constant_pad_nd>({.self = v, .pad = int_list(pad), .value = a.value});
+    }
+    std::optional<value> operator()(const args<aten::roll>& a, emit<produces>& e) const {
+        if (e.rank(a.self) == 0) return a.self;
+        if (!a.dims.empty() || a.shifts.size() != 1) return std::nullopt;
+        const value flat = e.make<aten::reshape>({a.self, int_list{e.meta(a.self).elements()}});
+        const value rolled = e.make<aten::roll>({flat, a.shifts, {0}});
+        return e.make<aten::reshape>({rolled, e.result_meta().shape});
+    }
+    /// The sum of one number, and its only window.
+    std::optional<value> operator()(const args<aten::cumsum>& a, emit<produces>& e) const {
+        if (e.rank(a.self) != 0) return std::nullopt;
+        return as(e, a.self, e.result_meta().dtype);
+    }
+    std::optional<value> operator()(const args<aten::unfold>& a, emit<produces>& e) const {
+        if (e.rank(a.self) != 0) return std::nullopt;
+        return e.make<aten::reshape>({a.self, e.result_meta().shape});
+    }
+    std::optional<value> operator()(const args<aten::_adaptive_avg_pool2d>& a, emit<produces>& e) const {
+        if (a.output_size.size() == 2) return std::nullopt;
+        const sizes made = sizes(e.result_meta().shape);
+        return e.make<aten::_adaptive_avg_pool2d>({a.self, int_list(made.subspan(made.size() - 2))});
+    }
+    /// A vector as the weight is a matrix of one row.
+    std::optional<value> operator()(const args<aten::linear>& a, emit<produces>& e) const {
+        if (e.rank(a.weight) != 1) return std::nullopt;
+        args<aten::linear> matrix = a;
+        matrix.weight = e.make<aten::reshape>({a.weight, int_list{1, e.shape(a.weight)[0]}});
+        if (a.bias && e.rank(*a.bias) == 0) matrix.bias = e.make<aten::reshape>({*a.bias, int_list{1}});
+        if (e.rank(a.input) == 1) matrix.input = e.make<aten::reshape>({a.input, int_list{1, e.shape(a.input)[0]}});
+        return e.make<aten::reshape>({e.make<aten::linear>(matrix), e.result_meta().shape});
+    }
+    /// The kernels read scales of float64 and zero points of int64.
+    template <one_of<quantizers> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        args<Op> wide = a;
+        wide.scales = as(e, a.scales, dtype::float64);
+        if constexpr (requires { a.zero_points.has_value(); }) {
+            if (a.zero_points) wide.zero_points = as(e, *a.zero_points, dtype::int64);
+        } else {
+            wide.zero_points = as(e, a.zero_points, dtype::int64);
+        }
+        if (wide.scales == a.scales && wide.zero_points == a.zero_points) return std::nullopt;
+        return e.make<Op>(wide);
+    }
+    template <one_of<tensor_quantizers> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        args<Op> wide = a;
+        wide.scale = as(e, a.scale, dtype::float64);
+        wide.zero_point = as(e, a.zero_point, dtype::int64);
+        if (wide.scale == a.scale && wide.zero_point == a.zero_point) return std::nullopt;
+        return e.make<Op>(wide);
+    }
+
+    // --- results ---------------------------------------------------------------------------
+
+    /// NaN is pooled on its own, as a number of 8 bits, and its index counts where there is one.
+    std::optional<value_list> operator()(const args<aten::max_pool2d_with_indices>& a, emit<produces>& e) const {
+        if (!is_floating(e.dtype(a.self))) return std::nullopt;
+        const value is_nan = e.make<aten::isnan>({a.self});
+        const node* const numbers = e.make_node<max_pool_kernel>(a);
+        args<aten::max_pool2d_with_indices> marks = a;
+        marks.self = as(e, is_nan, dtype::int8);
+        const node* const nans = e.make_node<max_pool_kernel>(marks);
+        if (numbers == nullptr || nans == nullptr) return value_list{{}, {}};
+        const value has_nan = as(e, result_of(*nans, 0), dtype::boolean);
+        const value most = e.make<aten::masked_fill_scalar>(
+            {result_of(*numbers, 0), has_nan, scalar(std::numeric_limits<double>::quiet_NaN())});
+        const value at = e.make<aten::where_self>({has_nan, result_of(*nans, 1), result_of(*numbers, 1)});
+        return value_list{most, at};
+    }
+    std::optional<value> operator()(const args<aten::floor_divide>& a, emit<produces>& e) const {
+        return floored(e, a.self, a.other);
+    }
+    std::optional<value> operator()(const args<aten::div_tensor_mode>& a, emit<produces>& e) const {
+        if (a.rounding_mode != "floor") return std::nullopt;
+        return floored(e, a.self, a.other);
+    }
+    /// Bits that are shifted out of a type are gone, but for the sign.
+    template <one_of<number_shifts> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const dtype type = e.dtype(a.self);
+        const double by = a.other.to_double();
+        if (by >= 0 && by < traits_of(type).bits) return std::nullopt;
+        const bool left = __is_same(Op, aten::bitwise_left_shift_tensor_scalar);
+        if (left || type == dtype::uint8) return e.make<aten::bitwise_and_scalar>({a.self, scalar(0)});
+        return e.make<aten::bitwise_right_shift_tensor_scalar>({a.self, scalar(traits_of(type).bits - 1)});
+    }
+    template <one_of<shifts> Op>
+    std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const dtype type = e.result_meta().dtype;
+        const bool left = __is_same(Op, aten::bitwise_left_shift_tensor);
+        const auto most = static_cast<std::int64_t>(traits_of(type).bits) - 1;
+        const value by = as(e, a.other, type);
+        const value near = e.make<aten::clamp>({by, scalar(0), scalar(most)});
+        const value outside = e.make<aten::ne_tensor>({near, by});
+        const value self = as(e, a.self, type);
+        if (left) {
+            const value moved = e.make<left_shift_kernel>({self, near});
+            return e.make<aten::masked_fill_scalar>({moved, outside, scalar(0)});
+        }
+        const value moved = e.make<right_shift_kernel>({self, near});
+        if (type == dtype::uint8) return e.make<aten::masked_fill_scalar>({moved, outside, scalar(0)});
+        const value sign = e.make<aten::bitwise_right_shift_tensor_scalar>({self, scalar(most)});
+        return e.make<aten::where_self>({outside, sign, moved});
+    }
+
+private:
+    static value result_of(const node& n, std::uint32_t i) { return {const_cast<node*>(&n), i}; }
+    static value as(emit<ops<aten::_to_copy>> e, value v, dtype type) {
+        if (!v || e.dtype(v) == type) return v;
+        return e.make<aten::_to_copy>({.self = v, .dtype = type});
+    }
+    /// A number divided by 0 is infinite or NaN, as without rounding.
+    static std::optional<value> floored(emit<produces>& e, value a, value b) {
+        if (!is_floating(e.result_meta().dtype)) return std::nullopt;
+        const value rounded = e.make<floor_divide_kernel>({a, b});
+        if (never_zero(b)) return rounded;
+        const value by_zero = e.make<aten::eq_scalar>({b, scalar(0)});
+        const value ratio = as(e, e.make<aten::div_tensor>({a, b}), e.result_meta().dtype);
+        return e.make<aten::where_self>({by_zero, ratio, rounded});
+    }
+    [[nodiscard]] static bool never_zero(value v) {
+        const auto* const constant = match<builtin::constant>(v);
+        if (constant == nullptr || meta_of(v)->dtype != dtype::float32 || meta_of(v)->elements() != 1) return false;
+        float number = 0;
+        std::memcpy(&number, constant->data.bytes, sizeof number);
+        return number != 0;
+    }
+};
+HEADRACE_COMPILED_CODE(fit_kernels);
+
+}  // namespace headrace
+
+#endif
