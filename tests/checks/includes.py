@@ -34,10 +34,12 @@ GENERATED = {"io/tosa_generated.hpp", "io/pte_generated.hpp", "io/ptd_generated.
 # Not part of an umbrella although they lie in its folder, and why.
 NOT_IN_UMBRELLA = {
     "passes/executorch/convolve_slices.hpp": "of another pipeline, passes/executorch_lowering.hpp",
+    "passes/executorch/fit_kernels.hpp": "of another pipeline",
     "passes/executorch/saturate_quantization.hpp": "of another pipeline, passes/executorch_lowering.hpp",
     "passes/executorch/scans_to_loops.hpp": "of another pipeline",
     "passes/executorch/select_kernels.hpp": "of another pipeline",
     "passes/executorch/spell_kernel_ops.hpp": "of another pipeline",
+    "passes/executorch/store_empty_results.hpp": "of another pipeline",
     "passes/executorch_lowering.hpp": "another pipeline",
     "pass/fused_sweeps.hpp": "an option of programs that retrace: it compiles the handlers of a pipeline",
     "io/dot.hpp": "Boost's Graphviz writer is slow to compile, and needs RTTI",

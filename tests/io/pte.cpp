@@ -229,6 +229,30 @@ TEST_CASE("pte: a tensor without elements takes nobody's place", "[pte]") {
     CHECK(read.value()->size() == b.g.size());
 }
 
+TEST_CASE("pte: a tensor without elements needs no writing, and a constant of none no bytes", "[pte]") {
+    builder b;
+    using add = executorch::kernel<aten::add_tensor, "aten::add.out">;
+    const tensor_meta none{dtype::float32, {0, 4}, {}};
+    const value nothing = create_constant(b.g, none, nullptr, [](std::span<std::byte>) {});
+    b.output({b.typed(b.g.create<add>({b.input({1, 4}), nothing}), {none}), nothing});
+    const pte_method method{"m", &b.g};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    CHECK(written.value().constant_bytes() == 0);
+    const file_bytes bytes(bytes_of(written.value()));
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    const auto called = file.value().method("m");
+    REQUIRE(called);
+    for (const auto* const v : *called.value()->values()) {
+        if (v->kind_as_Tensor() != nullptr) CHECK(v->kind_as_Tensor()->data() == 0);
+    }
+    const auto read = read_pte(file.value(), "m");
+    REQUIRE(read);
+    CHECK(std::string(listing(*read.value())).find("float32[0, 4] = aten::full.out([0, 4], 0") !=
+          std::string::npos);
+}
+
 TEST_CASE("pte: methods share constants and are sorted by name", "[pte]") {
     builder one;
     builder other;
@@ -427,6 +451,43 @@ TEST_CASE("pte: a loop jumps back to its condition", "[pte]") {
     CHECK(text.find("%loop_at_2: float32[4], %while_loop: bool[1] = higher_order.while_loop") !=
           std::string::npos);
     CHECK(text.find("%out_5, %out_4\noutput %loop_at_2") != std::string::npos);
+}
+
+TEST_CASE("pte: delegates in the condition and the body of a loop come back", "[pte]") {
+    const tosa_part part = make_part(2);
+    builder b;
+    using gt_scalar = executorch::kernel<aten::gt_scalar, "aten::gt.Scalar_out">;
+    using any = executorch::kernel<aten::any, "aten::any.all_out">;
+    const auto call = [](graph& g, std::int64_t number, value x) {
+        const value made = g.create<executorch::call_delegate>({number, {x}}, 1).result();
+        g.set_meta(made, four_floats);
+        return made;
+    };
+    graph& goes_on = b.g.create_region();
+    const value sum = call(goes_on, 0, input_of(goes_on, four_floats));
+    const value small = goes_on.create<gt_scalar>({sum, 9}).result();
+    goes_on.set_meta(small, {dtype::boolean, {4}, {}});
+    const value all = goes_on.create<any>({small}).result();
+    goes_on.set_meta(all, {dtype::boolean, {}, {}});
+    goes_on.create<builtin::output>({.values = {all}});
+    graph& body = b.g.create_region();
+    const value next = call(body, 0, apply<relu>(body, input_of(body, four_floats)));
+    body.create<builtin::output>({.values = {next}});
+    node& loop = b.g.create<higher_order::while_loop>({&goes_on, &body, {b.input({4})}, {}}, 1);
+    b.output({b.typed(loop, {four_floats})});
+    const std::vector<pte_delegate> delegates(1, {"tosa", part.rest, part.constants});
+    const pte_method method{"m", &b.g, delegates};
+    const auto written = emit_pte(std::span(&method, 1));
+    REQUIRE(written);
+    const file_bytes bytes(bytes_of(written.value()));
+    const auto file = pte_file::open(bytes.all());
+    REQUIRE(file);
+    const auto read = read_pte(file.value(), "m");
+    if (!read) FAIL(std::string(read.error().message));
+    const std::string text(listing(*read.value()));
+    const std::size_t first = text.find("delegate.call_delegate");
+    REQUIRE(first != std::string::npos);
+    CHECK(text.find("delegate.call_delegate", first + 1) != std::string::npos);
 }
 
 TEST_CASE("pte: a state has a first value, and is written when the method ends", "[pte]") {

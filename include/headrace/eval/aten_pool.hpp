@@ -67,8 +67,8 @@ inline void average_pool(evaluation& e, value self, const triple& in, const pool
     if (is_float32(e, self)) return average_pool_as<float>(e, self, in, ranges, divisor);
     average_pool_as<double>(e, self, in, ranges, divisor);
 }
-/// NaN counts as largest, unless it is to be passed over where a number comes first; the second result, if there
-/// is one, holds positions within the plane.
+/// NaN counts as largest, unless it is to be passed over where a number comes first; the second result, if
+/// there is one, holds positions within the plane.
 inline void max_pool(evaluation& e, value self, const triple& in, const pool_ranges& ranges,
                      bool nan_counts = true) {
     const tensor& from = e.input(self);
@@ -80,8 +80,7 @@ inline void max_pool(evaluation& e, value self, const triple& in, const pool_ran
         const auto element = [&](std::size_t i) {
             std::int64_t& at = best.back();
             const bool is_nan = nan_counts && numbers[i] != numbers[i];
-            if (at < 0 || numbers[i] > numbers[idx(at)] || is_nan)
-                at = static_cast<std::int64_t>(i);
+            if (at < 0 || numbers[i] > numbers[idx(at)] || is_nan) at = static_cast<std::int64_t>(i);
         };
         pool(
             planes_of(from, in), in, ranges, [&](std::int64_t) { best.push_back(-1); }, element);

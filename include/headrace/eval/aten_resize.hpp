@@ -211,10 +211,11 @@ struct grid_modes {
     }
     return t;
 }
-/// Calls `add(element, weight)` for the elements around a position in a plane. Each of the 16 is brought inside
-/// on its own, as the padding says.
+/// Calls `add(element, weight)` for the elements around a position in a plane. Each of the 16 is brought
+/// inside on its own, as the padding says.
 template <class F>
-void for_cubic_elements(double x, double y, std::int64_t width, std::int64_t height, const grid_modes& m, F add) {
+void for_cubic_elements(double x, double y, std::int64_t width, std::int64_t height, const grid_modes& m,
+                        F add) {
     const std::array<double, 4> across = cubic_weights(x - std::floor(x));
     const std::array<double, 4> down = cubic_weights(y - std::floor(y));
     const auto inside = [&](double position, std::int64_t size) {
@@ -239,7 +240,8 @@ void for_sampled_elements(double x, double y, std::int64_t width, std::int64_t h
     x = padded_position(x, width, m);
     y = padded_position(y, height, m);
     const bool nearest = m.interpolation == 1;
-    const taps t = plane_taps(nearest ? std::nearbyint(x) : x, nearest ? std::nearbyint(y) : y, width, height);
+    const taps t =
+        plane_taps(nearest ? std::nearbyint(x) : x, nearest ? std::nearbyint(y) : y, width, height);
     for (std::size_t k = 0; k != t.count; ++k) add(t.at[k], t.weight[k]);
 }
 template <one_of<ops<aten::grid_sampler, aten::grid_sampler_2d>> Op>

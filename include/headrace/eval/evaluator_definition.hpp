@@ -92,14 +92,6 @@ using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::di
     return {};
 }
 
-/// Refuses what ExecuTorch's runtime would refuse to execute.
-[[nodiscard]] inline result<void> check_runtime_takes(const node& n) {
-    if (!is_of_dialect<executorch::dialect>(n)) return {};
-    const std::pmr::string why = executorch::kernel_refusal(n);
-    if (why.empty()) return {};
-    return unsupported({message_prefix(n), why});
-}
-
 /// What inference says of a node's results; nothing if it has no rule. Of what the program holds, such as
 /// constants, only the graph knows.
 [[nodiscard]] inline result<void> infer_metas(const node& n, const own_operators& own, inference& inferred) {
@@ -191,12 +183,12 @@ inline void store_as(const result_metas& metas, std::span<tensor> places, std::v
 [[nodiscard]] inline result<std::vector<tensor>> evaluate_node(const node& n,
                                                                std::span<const tensor> operands,
                                                                const run_state& state) {
-    const evaluation_kernel deviating = deviating_kernel(n);
-    const evaluation_kernel kernel = deviating != nullptr ? deviating : kernel_of(*n.op, state.own);
+    evaluation_kernel kernel = kernel_of(*n.op, state.own);
     if (kernel == nullptr) return no_kernel(n);
     std::pmr::monotonic_buffer_resource arena;
     HEADRACE_TRY(check_operands(n, operands));
     HEADRACE_TRY(check_runtime_takes(n));
+    if (const evaluation_kernel deviating = deviating_kernel(n)) kernel = deviating;
     HEADRACE_TRY(metas, metas_of(n, state.own, arena));
     if (n.result_count != 0 && metas.stored[0].dtype == dtype::unknown) {
         return invalid({message_prefix(n), "has no metadata, and none can be inferred"});

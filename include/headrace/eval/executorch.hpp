@@ -3,13 +3,14 @@
 #ifndef HEADRACE_EVAL_EXECUTORCH_HPP
 #define HEADRACE_EVAL_EXECUTORCH_HPP
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <utility>
+#include <string>
 #include <vector>
 
+#include <headrace/base/result.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/eval/aten_pool.hpp>
 #include <headrace/eval/map.hpp>
@@ -17,12 +18,12 @@
 
 namespace headrace::eval {
 
-// Measured with ExecuTorch 1.5.1; infer/executorch.hpp says where, so that lowering goes another way. These are
-// for the files of other compilers, and for what lowering puts around a kernel.
+// Measured with ExecuTorch 1.5.1; infer/executorch.hpp says where, so that lowering goes another way. These
+// are for the files of other compilers, and for what lowering puts around a kernel.
 
 namespace detail {
 
-/// Division by 0 is infinite, whatever is divided.
+/// Division by 0 is infinite for every dividend.
 struct runtime_quotient_floor {
     double operator()(double a, double b) const {
         constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -76,14 +77,21 @@ template <class... Ops>
 
 /// What the kernel of such a node computes; null if that is what its op computes.
 [[nodiscard]] inline evaluation_kernel deviating_kernel(const node& n) {
-    using deviating = ops<aten::floor_divide, aten::div_tensor_mode, aten::div_scalar_mode,
-                          aten::remainder_tensor, aten::remainder_scalar, aten::sign, aten::leaky_relu,
-                          aten::max_pool2d_with_indices, aten::var_correction, aten::var_mean_correction,
-                          aten::var_dim>;
+    using deviating =
+        ops<aten::floor_divide, aten::div_tensor_mode, aten::div_scalar_mode, aten::remainder_tensor,
+            aten::remainder_scalar, aten::sign, aten::leaky_relu, aten::max_pool2d_with_indices,
+            aten::var_correction, aten::var_mean_correction, aten::var_dim>;
     if (!is_of_dialect<executorch::dialect>(n) || executorch::kernel_deviation(n).empty()) return nullptr;
     const op_info& op = executorch::functional_of(*n.op);
-    if (is<executorch::reshape>(n)) return nullptr;
     return detail::kernel_among(deviating{}, op);
+}
+
+/// Refuses what ExecuTorch's runtime would refuse to execute.
+[[nodiscard]] inline result<void> check_runtime_takes(const node& n) {
+    if (!is_of_dialect<executorch::dialect>(n)) return {};
+    const std::pmr::string why = executorch::kernel_refusal(n);
+    if (why.empty()) return {};
+    return unsupported({message_prefix(n), why});
 }
 
 }  // namespace headrace::eval

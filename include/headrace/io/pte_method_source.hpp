@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -21,13 +20,12 @@
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/io/pte_arguments.hpp>
+#include <headrace/io/pte_delegate_inputs.hpp>
 #include <headrace/io/pte_file.hpp>
 #include <headrace/io/pte_format.hpp>
 #include <headrace/io/pte_generated.hpp>
 #include <headrace/io/pte_operators.hpp>
 #include <headrace/io/pte_tosa.hpp>
-#include <headrace/io/tosa_reader.hpp>
-#include <headrace/ir/graph.hpp>
 #include <headrace/ir/tensor_meta.hpp>
 
 namespace headrace::detail::pte {
@@ -175,48 +173,21 @@ public:
     }
 
 private:
-    // Each argument takes four bytes at least, and is looked at a few times.
+    // Each argument takes four bytes at least, and is read a few times.
     static constexpr std::uint64_t most_reads_for_each_byte = 32;
 
     /// A delegate of "tosa" reads its inputs and writes the rest; another may do either with all.
     result<void> add_delegate_call(const pte_fb::DelegateCall& call, accesses& a) {
         if (call.args() == nullptr) return malformed("a call of a delegate without arguments");
-        HEADRACE_TRY(inputs, inputs_of_delegate(call.delegate()));
+        HEADRACE_TRY(inputs, delegates_.inputs_of(call.delegate()));
         std::size_t next = 0;
         for (const std::int32_t index : *call.args()) {
             const bool is_input = inputs && next++ < *inputs;
-            if (is_input || !inputs) {
-                HEADRACE_TRY(add_read(index, a));
-            }
-            if (!is_input) {
-                HEADRACE_TRY(add_write(index, a, inputs.has_value()));
-            }
+            HEADRACE_TRY(is_input || !inputs ? add_read(index, a) : result<void>());
+            HEADRACE_TRY(is_input ? result<void>() : add_write(index, a, inputs.has_value()));
         }
         return {};
     }
-    /// Nothing of a delegate whose backend alone knows.
-    result<std::optional<std::size_t>> inputs_of_delegate(std::int32_t number) {
-        if (const auto known = delegate_inputs_.find(number); known != delegate_inputs_.end())
-            return known->second;
-        const auto* const all = method_.delegates();
-        if (all == nullptr || number < 0 || static_cast<std::uint32_t>(number) >= all->size())
-            return malformed("a call of a delegate that the method does not list");
-        const pte_fb::Delegate& d = *all->Get(static_cast<flatbuffers::uoffset_t>(number));
-        std::optional<std::size_t> count;
-        if (d.id() != nullptr && d.id()->string_view() == tosa_backend_id) {
-            HEADRACE_TRY(blob, file_.delegate(d));
-            HEADRACE_TRY(constants, file_.named_data(shared_constants_key));
-            HEADRACE_TRY(flatbuffer, restore_tosa(blob, constants, counted_left_));
-            counted_left_ -= flatbuffer.size();
-            graph of_delegate;
-            HEADRACE_TRY(read_tosa(flatbuffer, of_delegate));
-            count = 0;
-            for ([[maybe_unused]] const node& n : of_delegate.inputs()) ++*count;
-        }
-        delegate_inputs_.emplace(number, count);
-        return count;
-    }
-
     void list_operators() {
         if (method_.operators() == nullptr) return;
         for (const pte_fb::Operator* const named : *method_.operators()) {
@@ -321,8 +292,7 @@ private:
     std::set<std::pair<std::int64_t, std::int64_t>> moves_;  // of tensors
     std::map<slot, std::vector<std::int64_t>> moved_from_;
     std::uint64_t restored_left_;
-    std::uint64_t counted_left_ = restored_left_;  // of what is restored to count its inputs
-    std::map<std::int32_t, std::optional<std::size_t>> delegate_inputs_;
+    delegate_inputs delegates_{file_, method_};
 };
 
 }  // namespace headrace::detail::pte

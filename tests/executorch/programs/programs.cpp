@@ -2,11 +2,13 @@
 // Writes programs that random_programs.py executes in ExecuTorch's runtime:
 //
 //     headrace_runtime_programs FOLDER programs COUNT SEED   random programs of many ops
-//     headrace_runtime_programs FOLDER ops CASES [OP]        each op alone, with arguments that programs rarely have
+//     headrace_runtime_programs FOLDER ops CASES [OP]        each op alone, with arguments that programs
+//     rarely have
 //
-// A program of number K is K.pte with its inputs K.inI.npy, what its ops compute in PyTorch, K.wantI.npy, what
-// `headrace run` makes of the file, K.ranI.npy, and K.txt, its listing. A file that Headrace itself cannot read or
-// execute has K.fault instead of K.ranI.npy. The numbers of all programs are in the file `index`.
+// A program of number K is K.pte with its inputs K.inI.npy, what its ops compute in PyTorch, K.wantI.npy,
+// what `headrace run` makes of the file, K.ranI.npy, and K.txt, its listing. A file that Headrace itself
+// cannot read or execute has K.fault instead of K.ranI.npy. The numbers of all programs are in the file
+// `index`.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -90,8 +92,22 @@ public:
 private:
     double real(unsigned style) {
         constexpr double infinity = std::numeric_limits<double>::infinity();
-        constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, 0, -0.0, 0.5, -0.5,
-                                  1.5,  2.5,  -1.5, 1e4,  -1e4, 1e-6, 127.6, -3, 1};
+        constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(),
+                                  infinity,
+                                  -infinity,
+                                  0,
+                                  -0.0,
+                                  0.5,
+                                  -0.5,
+                                  1.5,
+                                  2.5,
+                                  -1.5,
+                                  64,
+                                  -64,
+                                  1e-6,
+                                  127.6,
+                                  -3,
+                                  1};
         if (style == 0) return static_cast<double>(random_() % 7) - 3;
         if (style == 1 && random_() % 3 == 0) return odd[random_() % std::size(odd)];
         return normal_(random_);
@@ -132,7 +148,7 @@ public:
             n = &g.create(op, given.data(), inferred.results().size());
         }
         for (std::uint32_t i = 0; i != n->result_count; ++i) g.set_meta(n->result(i), inferred.results()[i]);
-        if (!is_defined(*n)) return withdraw(*n);
+        if (!is_defined(*n) || !are_ordinary(*n, all)) return withdraw(*n);
         auto results = evaluate_node(*n, operands_of(*n));
         if (!results || !has_kernels(*n)) return withdraw(*n);
         commit();
@@ -158,7 +174,8 @@ public:
         std::size_t next = 0;
         for (const node& n : g.nodes()) {
             std::vector<tensor> operands;
-            for (const edge& e : n.operand_edges()) operands.push_back(values.at({e.source->id, e.slot->result}));
+            for (const edge& e : n.operand_edges())
+                operands.push_back(values.at({e.source->id, e.slot->result}));
             if (is<builtin::output>(n)) return operands;
             std::vector<tensor> results;
             if (is<builtin::placeholder>(n)) {
@@ -169,7 +186,8 @@ public:
                 results = std::move(made).value();
                 if (!is<builtin::constant>(n)) round(results, operands, change);
             }
-            for (std::uint32_t i = 0; i != n.result_count; ++i) values.emplace(std::pair(n.id, i), results[i]);
+            for (std::uint32_t i = 0; i != n.result_count; ++i)
+                values.emplace(std::pair(n.id, i), results[i]);
         }
         return std::nullopt;
     }
@@ -217,14 +235,15 @@ private:
         }
         return all;
     }
-    /// True if C++ defines what PyTorch's kernels do: a float that has no place in a type of integers becomes no
-    /// number in particular ([conv.fpint]), and a shift is by less than the bits there are.
+    /// True if C++ defines what PyTorch's kernels do: a float that has no place in a type of integers becomes
+    /// no number in particular ([conv.fpint]), and a shift is by less than the bits there are.
     [[nodiscard]] bool is_defined(const node& n) const {
         const std::vector<tensor> operands = operands_of(n);
         const op_info& op = n.op->functional();
         const dtype made = n.result_count == 0 ? dtype::unknown : n.results[0].meta->dtype;
         if (is_integral(made)) {
-            const double high = made == dtype::uint8 ? 256 : std::ldexp(1.0, static_cast<int>(traits_of(made).bits) - 1);
+            const double high =
+                made == dtype::uint8 ? 256 : std::ldexp(1.0, static_cast<int>(traits_of(made).bits) - 1);
             const double low = made == dtype::uint8 ? -1 : -high - 1;
             for (const tensor& t : operands) {
                 if (!is_floating(t.type())) continue;
@@ -235,17 +254,42 @@ private:
         }
         if (!op.has(trait::on_bits) || !op.has(trait::on_numbers)) return true;
         for (std::int64_t i = 0; operands.size() == 2 && i != operands[1].size(); ++i) {
-            if (operands[1].real(i) < 0 || operands[1].real(i) >= static_cast<double>(traits_of(made).bits - 1))
+            if (operands[1].real(i) < 0 ||
+                operands[1].real(i) >= static_cast<double>(traits_of(made).bits - 1))
                 return false;
         }
         return true;
     }
-    /// True if PyTorch leaves the result open: what the memory of `empty` holds, and which of equal elements an
-    /// index names.
+    /// False for what no two kernels of PyTorch do alike: sums of products in which infinity or NaN meets a
+    /// weight of 0, and numbers that the type in which an op computes does not hold.
+    [[nodiscard]] bool are_ordinary(const node& n, const arguments& all) const {
+        for (const argument& a : all) {
+            if (a.absent) continue;
+            const auto is_odd = [](double x) {
+                return !(std::abs(x) < 1e30 && (x == 0 || std::abs(x) > 1e-30));
+            };
+            if (is_odd(a.number.to_double()) || std::ranges::any_of(a.reals, is_odd)) return false;
+            if (!a.ints.empty() && std::ranges::max(a.ints) > most_elements) return false;
+        }
+        const std::string_view name = n.op->name;
+        const auto weights = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+        if (!weights("upsample") && !weights("conv") && !weights("grid_sampler") && !weights("col2im"))
+            return true;
+        for (const tensor& t : operands_of(n)) {
+            for (std::int64_t i = 0; i != t.size(); ++i) {
+                if (!std::isfinite(t.real(i))) return false;
+            }
+        }
+        return true;
+    }
+    /// True if PyTorch leaves the result open: what the memory of `empty` holds, and which of equal elements,
+    /// NaN among them, an index names.
     static bool is_undetermined(const node& n, std::uint32_t result) {
         const std::string_view name = n.op->name;
-        return name.starts_with("aten.empty") || name.starts_with("aten.new_empty") ||
-               (result == 1 && (name.starts_with("aten.topk") || name.starts_with("aten.sort")));
+        const auto is = [&](std::string_view begin) { return name.starts_with(begin); };
+        return is("aten.empty") || is("aten.new_empty") ||
+               (result == 1 &&
+                (is("aten.topk") || is("aten.sort") || is("aten.max_pool") || is("aten.adaptive_max")));
     }
     /// True if the node alone is lowered.
     [[nodiscard]] bool has_kernels(const node& n) const {
@@ -260,7 +304,8 @@ private:
             if (!inputs_of.contains(key)) {
                 const auto add = [&](const node& source) {
                     if (is<builtin::constant>(source)) {
-                        return p.graph->create<builtin::constant>(args_of<builtin::constant>(source), &copy).result();
+                        return p.graph->create<builtin::constant>(args_of<builtin::constant>(source), &copy)
+                            .result();
                     }
                     return p.graph->create<builtin::placeholder>({}, p.graph->first()).result();
                 };
@@ -384,7 +429,8 @@ private:
         }
     }
     // What `headrace run` does.
-    std::string run(const std::string& name, const std::string& bytes, const std::vector<tensor>& inputs) const {
+    std::string run(const std::string& name, const std::string& bytes,
+                    const std::vector<tensor>& inputs) const {
         const auto file = pte_file::open(std::as_bytes(std::span(bytes)));
         if (!file) return std::string(file.error().message);
         const auto read = read_pte(file.value(), "forward");

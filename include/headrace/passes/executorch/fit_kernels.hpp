@@ -24,9 +24,10 @@
 namespace headrace {
 
 /// Spells what a kernel of the runtime refuses in arguments that it takes: a roll without axes as that of the
-/// flat tensor, a pad that crops as a slice before it. Where a kernel computes otherwise than PyTorch for some
-/// values, it puts PyTorch's result there: max pooling passes over NaN, and the kernel's 0 // 0 is infinite
-/// (measured with ExecuTorch 1.5.1). What has a decomposition, such as the remainder of integers, is left to that.
+/// flat tensor, a pad that crops as a slice before it. Where a kernel computes otherwise than PyTorch for
+/// some values, it puts PyTorch's result there: max pooling passes over NaN, and the kernel's 0 // 0 is
+/// infinite (measured with ExecuTorch 1.5.1). What has a decomposition, such as the remainder of integers, is
+/// left to that.
 struct fit_kernels : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
@@ -34,8 +35,9 @@ struct fit_kernels : pass {
         "arguments that kernels refuse as others; PyTorch's results where a kernel has another";
     static constexpr bool repeatable = true;
 
-    using max_pool_kernel = executorch::kernel<aten::max_pool2d_with_indices, "aten::max_pool2d_with_indices.out",
-                                               executorch::kernel_types::numbers>;
+    using max_pool_kernel =
+        executorch::kernel<aten::max_pool2d_with_indices, "aten::max_pool2d_with_indices.out",
+                           executorch::kernel_types::numbers>;
     using floor_divide_kernel = executorch::kernel<aten::floor_divide, "aten::floor_divide.out">;
     using left_shift_kernel =
         executorch::kernel<aten::bitwise_left_shift_tensor, "aten::bitwise_left_shift.Tensor_out">;
@@ -53,16 +55,16 @@ struct fit_kernels : pass {
                                   quantized_decomposed::dequantize_per_tensor_tensor>;
     using targeted_ops =
         joined<softmaxes, shifts, number_shifts, quantizers, tensor_quantizers,
-               ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll, aten::cumsum,
-                   aten::unfold, aten::_adaptive_avg_pool2d, aten::linear, aten::floor_divide,
+               ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll,
+                   aten::cumsum, aten::unfold, aten::_adaptive_avg_pool2d, aten::linear, aten::floor_divide,
                    aten::div_tensor_mode, aten::max_pool2d_with_indices>>;
     using produces =
         joined<softmaxes, quantizers, tensor_quantizers,
-               ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll, aten::reshape,
-                   aten::_adaptive_avg_pool2d, aten::linear, aten::where_self, aten::eq_scalar, aten::div_tensor,
-                   aten::masked_fill_scalar, aten::isnan, aten::clamp, aten::lt_scalar, aten::ne_tensor,
-                   aten::bitwise_and_scalar, aten::bitwise_right_shift_tensor_scalar, max_pool_kernel,
-                   floor_divide_kernel, left_shift_kernel, right_shift_kernel>>;
+               ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll,
+                   aten::reshape, aten::_adaptive_avg_pool2d, aten::linear, aten::where_self, aten::eq_scalar,
+                   aten::div_tensor, aten::masked_fill_scalar, aten::isnan, aten::clamp, aten::lt_scalar,
+                   aten::ne_tensor, aten::bitwise_and_scalar, aten::bitwise_right_shift_tensor_scalar,
+                   max_pool_kernel, floor_divide_kernel, left_shift_kernel, right_shift_kernel>>;
 
     // --- arguments -------------------------------------------------------------------------
 
@@ -132,19 +134,19 @@ struct fit_kernels : pass {
         args<aten::linear> matrix = a;
         matrix.weight = e.make<aten::reshape>({a.weight, int_list{1, e.shape(a.weight)[0]}});
         if (a.bias && e.rank(*a.bias) == 0) matrix.bias = e.make<aten::reshape>({*a.bias, int_list{1}});
-        if (e.rank(a.input) == 1) matrix.input = e.make<aten::reshape>({a.input, int_list{1, e.shape(a.input)[0]}});
+        if (e.rank(a.input) == 1)
+            matrix.input = e.make<aten::reshape>({a.input, int_list{1, e.shape(a.input)[0]}});
         return e.make<aten::reshape>({e.make<aten::linear>(matrix), e.result_meta().shape});
     }
-    /// The kernels read scales of float64 and zero points of int64.
+    /// The kernels that quantize read scales of float64 and zero points of int64; the others also narrower ones.
     template <one_of<quantizers> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         args<Op> wide = a;
-        wide.scales = as(e, a.scales, dtype::float64);
-        if constexpr (requires { a.zero_points.has_value(); }) {
-            if (a.zero_points) wide.zero_points = as(e, *a.zero_points, dtype::int64);
-        } else {
-            wide.zero_points = as(e, a.zero_points, dtype::int64);
-        }
+        const bool narrow = has_trait<Op>(trait::dequantizing);
+        const std::optional<value> zero_points = a.zero_points;
+        if (!narrow || e.dtype(a.scales) != dtype::float32) wide.scales = as(e, a.scales, dtype::float64);
+        if (zero_points && !(narrow && e.dtype(*zero_points) == dtype::int32))
+            wide.zero_points = as(e, *zero_points, dtype::int64);
         if (wide.scales == a.scales && wide.zero_points == a.zero_points) return std::nullopt;
         return e.make<Op>(wide);
     }
@@ -160,7 +162,8 @@ struct fit_kernels : pass {
     // --- results ---------------------------------------------------------------------------
 
     /// NaN is pooled on its own, as a number of 8 bits, and its index counts where there is one.
-    std::optional<value_list> operator()(const args<aten::max_pool2d_with_indices>& a, emit<produces>& e) const {
+    std::optional<value_list> operator()(const args<aten::max_pool2d_with_indices>& a,
+                                         emit<produces>& e) const {
         if (!is_floating(e.dtype(a.self))) return std::nullopt;
         const value is_nan = e.make<aten::isnan>({a.self});
         const node* const numbers = e.make_node<max_pool_kernel>(a);
@@ -227,7 +230,8 @@ private:
     }
     [[nodiscard]] static bool never_zero(value v) {
         const auto* const constant = match<builtin::constant>(v);
-        if (constant == nullptr || meta_of(v)->dtype != dtype::float32 || meta_of(v)->elements() != 1) return false;
+        if (constant == nullptr || meta_of(v)->dtype != dtype::float32 || meta_of(v)->elements() != 1)
+            return false;
         float number = 0;
         std::memcpy(&number, constant->data.bytes, sizeof number);
         return number != 0;

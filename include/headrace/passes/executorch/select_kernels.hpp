@@ -20,9 +20,9 @@
 
 namespace headrace {
 
-/// Replaces each op by the kernel that ExecuTorch's runtime has for it, and views by executorch.reshape. A node
-/// whose arguments the kernel refuses, or for which it does not compute what PyTorch does, stays for other
-/// passes. It runs before ops are decomposed, so that one kernel is not made into many, and after.
+/// Replaces each op by the kernel that ExecuTorch's runtime has for it, and views by executorch.reshape. A
+/// node whose arguments the kernel refuses, or for which it does not compute what PyTorch does, stays for
+/// other passes. It runs before ops are decomposed, so that one kernel is not made into many, and after.
 struct select_kernels : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     static constexpr std::string_view summary = "ops as the kernels that ExecuTorch has for them";

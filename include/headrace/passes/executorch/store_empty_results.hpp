@@ -32,7 +32,8 @@ struct store_empty_results : pass {
             for (node* n = sub.first(); n != nullptr;) {
                 node& current = *n;
                 n = n->next;
-                if (is_of_dialect<builtin::dialect>(current) || !is_pure(current) || !gives_nothing(current)) continue;
+                if (is_of_dialect<builtin::dialect>(current) || !is_pure(current) || !gives_nothing(current))
+                    continue;
                 for (std::uint32_t i = 0; i != current.result_count; ++i) {
                     const value v = current.result(i);
                     const auto nothing = [](std::span<std::byte>) {};
@@ -47,7 +48,9 @@ struct store_empty_results : pass {
 
 private:
     static bool gives_nothing(const node& n) {
-        const auto is_empty = [](const auto& result) { return result.meta && element_count(result.meta->shape) == 0; };
+        const auto is_empty = [](const auto& result) {
+            return result.meta && element_count(result.meta->shape) == 0;
+        };
         return n.result_count != 0 && std::ranges::all_of(std::span(n.results, n.result_count), is_empty);
     }
 };
