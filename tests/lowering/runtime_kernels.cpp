@@ -65,7 +65,7 @@ lowered lower(dtype type, const int_list& shape, const numbers& given,
     return made;
 }
 
-/// What execution makes of one kernel.
+/// Executes one kernel.
 template <class Kernel>
 numbers execute_kernel(dtype type, const int_list& shape, const numbers& given,
                        const std::function<args<Kernel>(value)>& arguments, const tensor_meta& made,

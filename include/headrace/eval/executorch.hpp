@@ -75,7 +75,7 @@ template <class... Ops>
 
 }  // namespace detail
 
-/// What the kernel of such a node computes; null if that is what its op computes.
+/// Returns the kernel of a node that computes otherwise than its op; null if it computes the same.
 [[nodiscard]] inline evaluation_kernel deviating_kernel(const node& n) {
     using deviating =
         ops<aten::floor_divide, aten::div_tensor_mode, aten::div_scalar_mode, aten::remainder_tensor,

@@ -168,7 +168,7 @@ public:
         g.create<builtin::output>({.values = list<value>(results)});
         return true;
     }
-    /// What it computes, if each float that an op rounds is `change` of it larger or smaller.
+    /// Returns the outputs if each float that an op rounds is `change` of it larger or smaller.
     [[nodiscard]] std::optional<std::vector<tensor>> outputs(double change) const {
         std::map<std::pair<std::uint32_t, std::uint32_t>, tensor> values;  // of results, by node
         std::size_t next = 0;
@@ -428,7 +428,7 @@ private:
                 std::cerr << std::string_view(done.error().message) << '\n';
         }
     }
-    // What `headrace run` does.
+    // Reads and executes the file as `headrace run` does.
     std::string run(const std::string& name, const std::string& bytes,
                     const std::vector<tensor>& inputs) const {
         const auto file = pte_file::open(std::as_bytes(std::span(bytes)));
