@@ -19,9 +19,9 @@ struct fuse_relu : pass {
         return rules(on_match([](auto x) {
                          return node_of<"limit", aten::clamp>(node_of<"relu", aten::relu>(x));
                      }) = [](auto x, const auto& m) {
-            const args<aten::clamp>& limit = m.template get<"limit">();
+            const args<aten::clamp>& limit = get<"limit">(m);
             const auto both = [&] { return clamp(x, 0, limit.max); };
-            return choose(!limit.min && m.template is_sole_use<"relu">(), both, unchanged);
+            return choose(!limit.min && is_sole_use<"relu">(m), both, unchanged);
         });
     }
 };

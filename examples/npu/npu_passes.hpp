@@ -126,7 +126,7 @@ struct fuse_relu : pass {
                 return node_of<"relu", table>(node_of<"inner", conv2d>(x, w, b));
             }) =
                 [](auto x, auto w, auto b, const auto& m) {
-                    const args<conv2d>& a = m.template get<"inner">();
+                    const args<conv2d>& a = get<"inner">(m);
                     return choose(
                         may_fuse(m),
                         [&] { return call<conv2d>(x, w, b, a.stride, a.padding, a.groups, true); },
@@ -147,8 +147,8 @@ struct fuse_relu : pass {
     }
 
 private:
-    static bool may_fuse(const auto& m) {
-        return m.template get<"relu">().function == "relu" && m.template is_sole_use<"inner">();
+    static auto may_fuse(const auto& m) {
+        return get<"relu">(m).function == "relu" && is_sole_use<"inner">(m);
     }
 };
 //! [match]

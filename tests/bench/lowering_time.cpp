@@ -218,7 +218,7 @@ result<run_statistics> run(graph& g, pass_context& context, const setting& s, st
         sweeps = done.sweeps;
         return std::move(done.passes);
     }
-    HEADRACE_TRY(done, lowering::run(g, context, {.driver = s.driver, .skip = s.skip}));
+    HEADRACE_TRY(done, lowering::run_unchecked(g, context, {.driver = s.driver, .skip = s.skip}));
     for (std::size_t i = 0; i != done.size(); ++i)
         sweeps += s.driver == driver_kind::retracing && done[i].status == pass_status::ran && is_swept[i];
     return done;

@@ -14,7 +14,7 @@ using namespace headrace;
 struct fuse_clamps : pass {
     static auto rewrites() {
         return rules(on_match(twice<toy::clamp>) = [](auto x, const auto& m) {
-            const args<toy::clamp>& inner = m.template get<"iner">();
+            const args<toy::clamp>& inner = get<"iner">(m);
             return call<toy::clamp>(x, inner.min, inner.max);
         });
     }

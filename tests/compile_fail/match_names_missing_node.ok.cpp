@@ -14,7 +14,7 @@ using namespace headrace;
 struct fuse_clamps : pass {
     static auto rewrites() {
         return rules(on_match(twice<toy::clamp>) = [](auto x, const auto& m) {
-            const args<toy::clamp>& inner = m.template get<"inner">();
+            const args<toy::clamp>& inner = get<"inner">(m);
             return call<toy::clamp>(x, inner.min, inner.max);
         });
     }

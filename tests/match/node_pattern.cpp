@@ -29,23 +29,23 @@ struct undo : pass {
                     optional_node<"cast", aten::_to_copy>(node_of<"exp", aten::exp>(x)));
             }) =
                 [](auto x, const auto& m) {
-                    return choose(m.template find<"cast">() == nullptr, x,
+                    return choose(find<"cast">(m) == nullptr, x,
                                   [&] { return as(x, dtype::float16); });
                 },
             on_match(
                 [](auto x) { return node_of<"log", aten::log>(node_of<"in", aten::sin, aten::cos>(x)); }) =
                 [](auto x, const auto& m) {
                     return choose(
-                        m.template is_sole_use<"in">(),
+                        is_sole_use<"in">(m),
                         [&] {
                             return choose(
-                                is<aten::sin>(*m.template find<"in">()), [&] { return tanh(x); },
+                                is<aten::sin>(*find<"in">(m)), [&] { return tanh(x); },
                                 [&] { return erf(x); });
                         },
                         unchanged);
                 },
             on_match([](auto x) { return node_of<"sum", aten::add_tensor>(x, x); }) =
-                [](auto x, const auto& m) { return x * (1 + m.template get<"sum">().alpha.to_double()); },
+                [](auto x, const auto& m) { return x * (1 + get<"sum">(m).alpha.to_double()); },
             on_match([](auto x) {
                 return node_of<"product", aten::mul_tensor>(x, constant_node<"factor">());
             }) = [](auto x) { return -x; });

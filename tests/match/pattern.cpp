@@ -49,16 +49,19 @@ static_assert(finds<unknown_op<stranger>>([](auto x) { return call<toy::relu>(ca
 static_assert(finds<unknown_op<unlisted>>([](auto x) { return call<unlisted>(x); }));
 static_assert(finds<wrong_arity<toy::relu, 2, 1>>([](auto x, auto y) { return call<toy::relu>(x, y); }));
 static_assert(finds<wrong_arity<toy::add, 1, 2>>([](auto x) { return call<toy::add>(x); }));
-static_assert(finds<wrong_argument<toy::add, 1>>([](auto x) { return call<toy::add>(x, 2); }));
-static_assert(finds<wrong_argument<toy::clamp, 1>>([](auto x) {
+static_assert(finds<wrong_argument<toy::add, "other", int, value>>([](auto x) { return call<toy::add>(x, 2); }));
+using relu_of_first = decltype(call<toy::relu>(wildcard<0>{}));
+static_assert(finds<wrong_argument<toy::clamp, "min", relu_of_first, scalar>>([](auto x) {
     return call<toy::clamp>(x, call<toy::relu>(x));
 }));
-static_assert(finds<wrong_argument<toy::clamp, 1>>([](auto x) {
+static_assert(finds<no_such_field<toy::clamp, "top">>([](auto x) {
     return call<toy::clamp>(x, with<"top">(1));
 }));
-static_assert(finds<wrong_argument<toy::clamp, 1>>([](auto x) { return call<toy::clamp>(x, std::nullopt); }));
+static_assert(finds<wrong_argument<toy::clamp, "min", std::nullopt_t, scalar>>([](auto x) {
+    return call<toy::clamp>(x, std::nullopt);
+}));
 static_assert(finds<no_fault>([](auto x) { return call<toy::clamp>(x, 0, std::nullopt); }));
-static_assert(finds<wrong_argument<toy::cat, 0>>([](auto x) { return call<toy::cat>(x); }));
+static_assert(finds<wrong_argument<toy::cat, "tensors", wildcard<0>, list<value>>>([](auto x) { return call<toy::cat>(x); }));
 static_assert(finds<no_fault>([](auto x) { return call<toy::cat>(tensors(x, x), 1); }));
 static_assert(finds<unused_placeholder<1, toy::relu>>([](auto x, auto) { return call<toy::relu>(x); }));
 static_assert(finds<mixed_placeholder<0, toy::clamp>>([](auto x) { return call<toy::clamp>(x, x); }));

@@ -54,6 +54,20 @@ TEST_CASE("nodes come before the one that is rewritten, with types and annotatio
     CHECK(&g.e.current() == g.relu);
 }
 
+TEST_CASE("an op without a rule of inference is refused, whoever adds it", "[emit]") {
+    struct unchecked : emitter {
+        using emitter::add;
+        using emitter::emitter;
+    };
+    relu_of_input g;
+    const value x = g.relu->operand(0);
+    CHECK(unchecked(g.made).add<toy::conv2d>({.input = x, .weight = x}) == nullptr);
+    CHECK(g.e.failed());
+    REQUIRE(g.context.diagnostics().size() == 1);
+    CHECK(g.context.diagnostics()[0].reason.find("toy.conv2d.default: nothing infers") !=
+          std::string_view::npos);
+}
+
 TEST_CASE("a number fills a constant of any type that holds it", "[emit]") {
     relu_of_input g;
     CHECK(element<float>(g.e.splat(1.5, dtype::float32, 2)) == 1.5F);

@@ -82,6 +82,20 @@ struct drop_calls : pass {
     using removes = ops<toy::call>;
     result<std::size_t> operator()(graph&, pass_context&) const { return std::size_t{0}; }
 };
+// Says that it removes what it leaves.
+struct keep_sum : pass {
+    using removes = ops<toy::sum>;
+    result<std::size_t> operator()(graph&, pass_context&) const { return std::size_t{0}; }
+};
+// Refuses all but the first of several.
+struct refuse_relu : pass {
+    using targets = ops<toy::relu>;
+    using produces = ops<toy::clamp>;
+    value operator()(const args<toy::relu>& a, emit<produces>& e) const {
+        if (!is<builtin::placeholder>(*a.self.producer)) return e.unsupported("it does not read an input");
+        return e.make<toy::clamp>({.self = a.self});
+    }
+};
 struct leak_neg : pass {
     using produces = ops<toy::neg>;
     result<std::size_t> operator()(graph&, pass_context&) const { return std::size_t{0}; }
@@ -178,6 +192,72 @@ TEST_CASE("a pass that an earlier one gave work to runs", "[pipeline]") {
         both::for_each_illegal(g, [&](node&) { ++illegal; });
         CHECK(illegal == 0);
     }
+}
+
+TEST_CASE("a graph that the proof does not cover is refused before anything runs", "[pipeline]") {
+    graph g;
+    build(g, {&info_of<toy::relu>, &info_of<toy::neg>, &info_of<toy::relu>, &info_of<toy::sum>});
+    pass_context c;
+    const auto done = both::run(g, c);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().kind == error_kind::unsupported);
+    CHECK(done.error().message.starts_with("2 nodes are refused: "));
+    for (const std::string_view op : {"toy.neg.default", "toy.sum.default"})
+        CHECK(done.error().message.find(op) != std::string_view::npos);
+    CHECK(done.error().message.find("toy.relu.default") == std::string_view::npos);
+    CHECK(c.diagnostics().size() == 2);
+    CHECK(g.census().count(info_of<toy::relu>) == 2);
+    // Callers that judge for themselves say so.
+    pass_context own;
+    CHECK(both::run_unchecked(g, own));
+    CHECK(own.diagnostics().empty());
+    CHECK(g.census().count(info_of<toy::relu>) == 0);
+    // A second run with the same context is refused as the first.
+    CHECK_FALSE(both::run(g, c));
+}
+
+TEST_CASE("what a pass refuses is an error, all of it at once", "[pipeline]") {
+    using p = pipeline<from<toy::relu>, to<toy::clamp>, refuse_relu>;
+    for (const driver_kind driver : {driver_kind::in_place, driver_kind::retracing}) {
+        graph g;
+        build(g, {&info_of<toy::relu>, &info_of<toy::relu>, &info_of<toy::relu>});
+        pass_context c;
+        const auto done = p::run(g, c, {.driver = driver});
+        REQUIRE_FALSE(done);
+        CHECK(done.error().message.starts_with("2 nodes are refused: "));
+        CHECK(done.error().message.find("it does not read an input") != std::string_view::npos);
+        CHECK(done.error().message.find("no pass") == std::string_view::npos);  // one reason for each node
+        CHECK(c.diagnostics().size() == 2);
+    }
+    graph one;
+    build(one, {&info_of<toy::relu>});
+    pass_context used;  // with refusals of another run, which are not this one's
+    used.report(*one.first(), "of another run");
+    CHECK(p::run(one, used));
+}
+
+TEST_CASE("an op that a pass only says it removes is an error", "[pipeline]") {
+    using p = pipeline<from<toy::sum, toy::neg>, to<toy::neg>, keep_sum>;
+    graph g;
+    build(g, {&info_of<toy::neg>, &info_of<toy::sum>});
+    pass_context c;
+    const auto done = p::run(g, c);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().message.starts_with("1 node is refused: "));
+    CHECK(done.error().message.find("(toy.sum.default): no pass") != std::string_view::npos);
+}
+
+TEST_CASE("what no result needs is not refused", "[pipeline]") {
+    graph g;
+    const value x = build(g, {&info_of<toy::relu>});
+    node* const end = g.output();
+    node& dead = g.create<toy::neg>({.self = x}, 1, end);
+    g.set_meta(dead.result(), {dtype::float32, {2}});
+    node& deader = g.create<toy::sum>({.self = dead.result()}, 1, end);
+    g.set_meta(deader.result(), {dtype::float32, {1}});
+    pass_context c;
+    CHECK(both::run(g, c));
+    CHECK(g.census().count(info_of<toy::neg>) == 0);
 }
 
 TEST_CASE("pruned passes are recorded as such", "[pipeline]") {

@@ -82,6 +82,56 @@ struct of_matrices : pass {
 static_assert(effects_of<of_matrices>::produced_set == ops_in<aten::rsqrt>);
 static_assert(effects_of<of_matrices>::removed_set.empty());
 
+// A fault of a call is one of what holds it, wherever that is.
+template <class P, class Op, class Diagnosis>
+constexpr bool finds = std::is_same_v<typename effects_of<P>::faulty_rule, in_rewrite<P, Op, Diagnosis>>;
+using too_many = wrong_arity<aten::tanh, 2, 1>;
+struct faulty_branch : pass {
+    static auto rewrites() {
+        return rules(on<aten::relu> = [](auto x) {
+            return choose(
+                x.rank() == 2, [&] { return x; }, x.rank() == 3, [&] { return abs(call<aten::tanh>(x, x)); },
+                unchanged);
+        });
+    }
+};
+static_assert(finds<faulty_branch, aten::relu, too_many>);
+static_assert(!effects_of<faulty_branch>::sound);
+struct faulty_operand : pass {
+    static auto rewrites() {
+        return rules(on<aten::neg> = [](auto x) { return x; },
+                     on<aten::max_dim> = [](auto x) {
+                         return std::tuple(x, emitting<ops<aten::rsqrt>>(
+                                                  [](emit<ops<aten::rsqrt>> e, value v) {
+                                                      return e.make<aten::rsqrt>(v);
+                                                  },
+                                                  x * call<aten::tanh>(x, x)));
+                     });
+    }
+};
+static_assert(finds<faulty_operand, aten::max_dim, too_many>);
+struct faulty_list : pass {
+    static auto rewrites() {
+        return rules(on<aten::relu> = [](auto x) {
+            return call<aten::cat>(tensors(x, call<aten::tanh>(x, x)), 0);
+        });
+    }
+};
+static_assert(finds<faulty_list, aten::relu, too_many>);
+struct no_branch : pass {
+    static auto rewrites() {
+        return rules(on<aten::relu> = [](auto x) { return choose(x.rank() == 2, x, x.rank()); });
+    }
+};
+static_assert(finds<no_branch, aten::relu, not_an_expression<std::size_t>>);
+struct type_for_number : pass {
+    static auto rewrites() {
+        return rules(on<aten::relu> = [](auto x) { return call<aten::leaky_relu>(x, x.dtype()); });
+    }
+};
+static_assert(finds<type_for_number, aten::relu,
+                    wrong_argument<aten::leaky_relu, "negative_slope", dtype, scalar>>);
+
 struct lowers : pipeline<from<aten::silu>, to<aten::mul_tensor, aten::sigmoid>, decompose_silu> {};
 static_assert(lowers::supported.contains<aten::silu>());
 

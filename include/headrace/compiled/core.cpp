@@ -19,3 +19,4 @@
 #include <headrace/pass/driver_definition.hpp>
 #include <headrace/pass/emit_definition.hpp>
 #include <headrace/pass/pass_context_definition.hpp>
+#include <headrace/pass/pipeline_run_definition.hpp>

@@ -195,7 +195,8 @@ template <op_tag Op>
 /// Asks the rule of an op.
 template <inferable Op>
 result<void> infer_op(const args<Op>& a, inference& out) {
-    return detail::rule_of_op<Op>()(&a, out);
+    const inference_rule rule = detail::rule_of_op<Op>();
+    return rule != nullptr ? rule(&a, out) : invalid({"nothing infers the results of ", Op::name});
 }
 
 /// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program

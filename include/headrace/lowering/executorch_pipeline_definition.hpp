@@ -19,7 +19,7 @@ using executorch_pipeline = executorch_lowering<constant_evaluator>;
 }  // namespace detail
 
 result<run_statistics> run_executorch_pipeline(graph& g, pass_context& context, const run_options& options) {
-    auto statistics = detail::executorch_pipeline::run(g, context, options);
+    auto statistics = detail::executorch_pipeline::run_unchecked(g, context, options);
     if (statistics) {
         report_unlowered<detail::executorch_pipeline>(
             g, context, "unknown op; Headrace has no kernel for it",

@@ -105,23 +105,13 @@ constexpr bool has_name(std::string_view name, node_patterns<Nodes...>) {
 }
 template <std::size_t I, class... Nodes>
 auto node_at(node_patterns<Nodes...>) -> typename type_at<I, ops<Nodes...>>::type;
-
-}  // namespace detail
-
-/// Names a node that a rewrite asks for and its pattern does not have, in the compile error.
-template <fixed_string Name>
-struct not_in_pattern {};
-template <class Diagnosis>
-inline constexpr bool node_is_in_pattern = false;
-template <>
-inline constexpr bool node_is_in_pattern<no_fault> = true;
-
-namespace detail {
+template <class... Nodes>
+pattern_names<Nodes::name...> names_of(node_patterns<Nodes...>);
 
 // An error in the body of a rewrite would come with all the templates that read the body. So a rewrite that
-// asks for a node which its pattern does not have compiles, with the node whose name is most like it, and
-// notes the name: as the type of this function, which has none as long as no name is missing. The line that
-// makes the rule reads it.
+// is read with symbols and asks for a node which its pattern does not have compiles, with the node whose name
+// is most like it, and notes the name: as the type of this function, which has none as long as no name is
+// missing. The pipeline that reads the rule reports it.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
@@ -133,9 +123,9 @@ struct missing_name {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-template <class Match, fixed_string Name>
+template <class Match, class Diagnosis>
 struct note_missing_name {
-    friend constexpr auto name_missing_in(missing_name<Match>) { return not_in_pattern<Name>{}; }
+    friend constexpr auto name_missing_in(missing_name<Match>) { return Diagnosis{}; }
 };
 template <class Match>
 constexpr auto fault_of_names() {
@@ -148,15 +138,23 @@ constexpr auto fault_of_names() {
 
 }  // namespace detail
 
-/// What a pattern has matched for a rewrite: its nodes by their names.
-template <class Pattern, class Rewrite>
+/// What a pattern has matched for a rewrite: its nodes by their names, which the functions below find:
+/// `get<"inner">(m).min_val`. `IsSymbol` is true while a pipeline reads the rewrite, which calls nothing.
+template <class Pattern, class Rewrite, bool IsSymbol = false>
 class node_match {
     using nodes = typename detail::nodes_in<Pattern>::type;
     template <fixed_string Name>
     static constexpr std::size_t position() {
-        if constexpr (!detail::has_name(Name.view(), nodes{}) &&
-                      !requires { name_missing_in(detail::missing_name<node_match>{}); }) {
-            static_cast<void>(detail::note_missing_name<node_match, Name>{});
+        if constexpr (!detail::has_name(Name.view(), nodes{})) {
+            using diagnosis = not_in_pattern<Name, decltype(detail::names_of(nodes{}))>;
+            if constexpr (!IsSymbol) {
+                // Is in code that symbols do not reach: a function whose return type is written out.
+                static_assert(
+                    node_is_in_pattern<diagnosis>,
+                    "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+            } else if constexpr (!requires { name_missing_in(detail::missing_name<node_match>{}); }) {
+                static_cast<void>(detail::note_missing_name<node_match, diagnosis>{});
+            }
         }
         return detail::position_of_name(Name.view(), nodes{});
     }
@@ -166,12 +164,15 @@ class node_match {
     static args<Op> arguments(ops<Op>);
 
 public:
+    // Their return types are deduced, so that what reads a rewrite sees the names that it asks for.
+
     /// The node of that name; null if it is optional and not there.
     template <fixed_string Name>
-    [[nodiscard]] const node* find() const {
-        return nodes_[position<Name>()];
+    [[nodiscard]] auto find() const {
+        constexpr std::size_t at = position<Name>();
+        return nodes_[at];
     }
-    /// The arguments of a node that has one op, with their type: `m.template get<"outer">().perms`.
+    /// The arguments of a node that has one op, with their type.
     template <fixed_string Name>
     [[nodiscard]] const auto& get() const {
         using op_args = decltype(arguments(ops_of<Name>{}));
@@ -179,13 +180,28 @@ public:
     }
     /// Does nothing else read what that node computes? Then it is gone after the rewrite.
     template <fixed_string Name>
-    [[nodiscard]] bool is_sole_use() const {
+    [[nodiscard]] auto is_sole_use() const {
         return use_count({const_cast<node*>(find<Name>()), 0}) == 1;
     }
 
     /// For the matcher.
     std::array<const node*, nodes::size> nodes_{};
 };
+
+/// The same as functions, which generic code calls without the word `template`: the node of that name, its
+/// arguments, and whether nothing else reads what it computes.
+template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
+[[nodiscard]] auto find(const node_match<Pattern, Rewrite, IsSymbol>& m) {
+    return m.template find<Name>();
+}
+template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
+[[nodiscard]] const auto& get(const node_match<Pattern, Rewrite, IsSymbol>& m) {
+    return m.template get<Name>();
+}
+template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
+[[nodiscard]] auto is_sole_use(const node_match<Pattern, Rewrite, IsSymbol>& m) {
+    return m.template is_sole_use<Name>();
+}
 
 }  // namespace headrace
 

@@ -61,8 +61,6 @@ private:
     }
     template <class Op, class... Operands>
     bool match_operands(const node& n, std::size_t& next) {
-        static_assert(sizeof...(Operands) <= plain_operands<Op>,
-                      "match: the op has fewer operands; leave some out of the pattern");
         if (!is<Op>(n)) return false;
         const auto* bytes = static_cast<const std::byte*>(n.arguments);
         std::size_t i = 0;
@@ -85,22 +83,80 @@ struct match_rule {};
 
 namespace detail {
 
+// The match that a rewrite is read with.
+template <class P, class F>
+using match_symbol = node_match<pattern_of<P>, F, true>;
+
 // Calls a rewrite with what the wildcards stand for, and with the match if it wants it.
 template <class F, class Match, class... Readings>
 constexpr auto apply_to_match(const Match& found, const Readings&... inputs) {
     if constexpr (requires { F{}(inputs...); }) {
         return F{}(inputs...);
-    } else {
+    } else if constexpr (requires { F{}(inputs..., found); }) {
         return F{}(inputs..., found);
+    } else {
+        return unchanged;  // pipelines report the fault
     }
 }
 template <class P, class F, std::size_t... I>
 auto read_match(std::index_sequence<I...>)
-    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>, F>&>(), symbol_at<I>{}...));
+    -> decltype(apply_to_match<F>(std::declval<const match_symbol<P, F>&>(), symbol_at<I>{}...));
 
 // What a rewrite returns when it is called with symbols.
 template <class P, class F>
 using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
+
+// See rules_read.
+template <class P, class F, class Policy>
+struct operands_of_rule<match_rule<P, F, Policy>> {
+    using indices = std::make_index_sequence<input_count<P>>;
+};
+template <class P, class F, class Policy, std::size_t... I>
+inline constexpr bool reads_alone<match_rule<P, F, Policy>, std::index_sequence<I...>> =
+    requires(const F& f) { f(std::declval<symbol_at<I>>()...); };
+template <class P, class F, class Policy, std::size_t... I>
+struct reads_with_arguments<match_rule<P, F, Policy>, std::index_sequence<I...>> {
+    static constexpr bool value =
+        requires(const F& f, const match_symbol<P, F>& m) { f(std::declval<symbol_at<I>>()..., m); };
+};
+
+// What is wrong with the nodes of a pattern: one with more operands than its op has.
+template <class Op, std::size_t Given>
+using arity_fault =
+    std::conditional_t<Given <= plain_operands<Op>, no_fault, wrong_arity<Op, Given, plain_operands<Op>>>;
+template <class P>
+struct node_fault {
+    using type = no_fault;
+};
+template <fixed_string Name, class... Ops, bool Optional, class... Operands>
+struct node_fault<node_pattern<Name, ops<Ops...>, Optional, Operands...>>
+    : first_of_faults<arity_fault<Ops, sizeof...(Operands)>..., typename node_fault<Operands>::type...> {};
+
+template <class P, class F, std::size_t... I>
+constexpr bool takes_match(std::index_sequence<I...> indices) {
+    using read = match_rule<P, F>;
+    return reads_alone<read, decltype(indices)> || reads_with_arguments<read, decltype(indices)>::value;
+}
+template <class P, class F, std::size_t... I>
+constexpr bool has_error_in_match(std::index_sequence<I...>) {
+    return has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., match_symbol<P, F>>;
+}
+// What is wrong with a rewrite, once it has been read.
+template <class P, class F>
+auto diagnose_match() {
+    using root = typename type_at<0, typename pattern_of<P>::op_list>::type;
+    using nodes = typename node_fault<pattern_of<P>>::type;
+    using indices = std::make_index_sequence<input_count<P>>;
+    if constexpr (!std::is_same_v<nodes, no_fault>) {
+        return nodes{};
+    } else if constexpr (!takes_match<P, F>(indices{})) {
+        return std::conditional_t<has_error_in_match<P, F>(indices{}), unreadable, not_callable_with<root>>{};
+    } else if constexpr (!std::is_same_v<decltype(diagnose_result<root, match_result<P, F>>()), no_fault>) {
+        return diagnose_result<root, match_result<P, F>>();
+    } else {
+        return fault_of_names<match_symbol<P, F>>();
+    }
+}
 
 template <class P, class F, class Policy>
 struct rule_facts<match_rule<P, F, Policy>> {
@@ -109,6 +165,8 @@ struct rule_facts<match_rule<P, F, Policy>> {
 };
 template <class P, class F, class Policy>
 struct rule_effects<match_rule<P, F, Policy>> {
+    using op_type = typename type_at<0, typename pattern_of<P>::op_list>::type;
+    using fault = decltype(diagnose_match<P, F>());
     static constexpr bool may_decline = true;  // other nodes of the op do not match
     static constexpr auto made = Policy::made | made_in<match_result<P, F>>::value;
 };
@@ -129,35 +187,52 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_l
     }(std::make_index_sequence<count>{});
 }
 
-// What is wrong with a rewrite, once it has been read.
-template <class P, class F, class = match_result<P, F>>
-using rewrite_fault = decltype(fault_of_names<node_match<pattern_of<P>, F>>());
-
 template <class P>
 struct match_rules {
-    // Not constexpr: compilers would read the rewrite at once, before the pass that has it is complete.
     template <class F>
-    rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
+    constexpr rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
-        static_assert(node_is_in_pattern<rewrite_fault<P, F>>,
-                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
         return {};
     }
 };
+// In their place after an error.
+struct no_match_rules {
+    template <class F>
+    constexpr rule_list<> operator=(F) const {  // NOLINT: as above
+        return {};
+    }
+};
+
+template <class T>
+inline constexpr bool is_node_pattern = false;
+template <fixed_string Name, class... Ops, bool Optional, class... Operands>
+inline constexpr bool is_node_pattern<node_pattern<Name, ops<Ops...>, Optional, Operands...>> =
+    sizeof...(Ops) != 0;
+template <class P>
+inline constexpr bool writes_node_pattern = [] {
+    if constexpr (pattern_function<P>) {
+        return is_node_pattern<pattern_of<P>>;
+    } else {
+        return false;
+    }
+}();
 
 }  // namespace detail
 
 /// The rewrite of a node together with some that lead to it, in a pass's list of rules:
 ///
 ///     on_match([](auto x) { return node_of<"outer", tosa::clamp>(node_of<"inner", tosa::clamp>(x)); }) =
-///         [](auto x, const auto& m) { … m.template get<"inner">().min_val … }
+///         [](auto x, const auto& m) { … get<"inner">(m).min_val … }
 ///
 /// The pattern is a callable over wildcards; the rewrite takes what they stand for, then the match if it
 /// wants it. Of several rules that a node matches, the first that does not decline is taken. The nodes within
 /// may have other readers; is_sole_use tells.
 template <class P>
-[[nodiscard]] constexpr detail::match_rules<P> on_match(P) {
-    return {};
+[[nodiscard]] constexpr auto on_match(P) {
+    static_assert(detail::writes_node_pattern<P>,
+                  "match: its pattern is no node of an op; return node_of<…>(…) of the parameters");
+    return std::conditional_t<detail::writes_node_pattern<P>, detail::match_rules<P>,
+                              detail::no_match_rules>{};
 }
 
 }  // namespace headrace

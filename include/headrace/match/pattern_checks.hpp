@@ -19,14 +19,7 @@
 
 namespace headrace {
 
-/// Diagnoses of patterns, for compile errors.
-template <class T>
-struct unknown_op {};
-template <class Op, std::size_t Given, std::size_t Takes>
-struct wrong_arity {};
-/// The argument at `Position` of the call is not what the op takes there.
-template <class Op, std::size_t Position>
-struct wrong_argument {};
+/// Diagnoses of patterns, for compile errors, beside those of calls (pass/call_checks.hpp).
 template <class Op, std::size_t Result>
 struct no_such_result {};
 /// `Op` is that of the first value that the pattern returns.
@@ -42,18 +35,6 @@ struct other_inputs {};
 template <std::size_t Given, std::size_t Wanted>
 struct other_outputs {};
 
-template <class Diagnosis>
-inline constexpr bool calls_known_ops = true;
-template <class T>
-inline constexpr bool calls_known_ops<unknown_op<T>> = false;
-template <class Diagnosis>
-inline constexpr bool arity_fits = true;
-template <class Op, std::size_t Given, std::size_t Takes>
-inline constexpr bool arity_fits<wrong_arity<Op, Given, Takes>> = false;
-template <class Diagnosis>
-inline constexpr bool arguments_fit = true;
-template <class Op, std::size_t Position>
-inline constexpr bool arguments_fit<wrong_argument<Op, Position>> = false;
 template <class Op, std::size_t Result>
 inline constexpr bool arguments_fit<no_such_result<Op, Result>> = false;
 template <std::size_t Index, class Op>
@@ -238,12 +219,14 @@ constexpr std::size_t first_misfit(const std::array<std::size_t, N>& places,
     return i;
 }
 
-template <class Op>
-constexpr bool is_known_op() {
-    if constexpr (op_tag<Op>) {
-        return listed_in_its_dialect<Op>;
+// Diagnoses an argument that an op does not take, in the field at a position or in one that it does not have.
+template <class Op, std::size_t Place, class T>
+auto misfit_at() {
+    if constexpr (Place < field_names<Op>.size()) {
+        return argument_fault<Op, Place, argument_type<T>>{};
     } else {
-        return false;
+        constexpr std::string_view name = argument_traits<T>::name;
+        return no_such_field<Op, fixed_string<name.size() + 1>(name)>{};
     }
 }
 
@@ -317,7 +300,7 @@ struct expression_facts<Side, call_expression<Op, M, Ts...>> {
             } else {
                 constexpr std::size_t at = first_misfit<Side, Ts...>(places, fields_of<Op>);
                 if constexpr (at != sizeof...(Ts)) {
-                    return wrong_argument<Op, at>{};
+                    return misfit_at<Op, places[at], typename type_at<at, ops<Ts...>>::type>();
                 } else {
                     return no_fault{};
                 }

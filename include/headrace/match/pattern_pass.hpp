@@ -73,6 +73,7 @@ inline constexpr bool matches_every_node<call_expression<Op, call_modifiers<C, A
 template <class R, class Pattern>
 struct replacement_traits {
     using produces = ops<>;
+    using made_by_expressions = ops<>;
     using fault = not_a_replacement<R>;
     static constexpr bool sound = false;
     static constexpr bool may_decline = true;
@@ -80,11 +81,13 @@ struct replacement_traits {
 template <pattern_function R, class Pattern>
 struct replacement_traits<R, Pattern> : replacement_facts<R, Pattern> {
     using produces = typename replacement_facts<R, Pattern>::called;
+    using made_by_expressions = produces;
     static constexpr bool may_decline = false;
 };
 template <emitting_function R, class Pattern>
 struct replacement_traits<R, Pattern> {
     using produces = typename emitting_signature_of<R>::produces;
+    using made_by_expressions = ops<>;
     using fault = no_fault;
     static constexpr bool sound = true;
     static constexpr bool may_decline = is_optional<typename emitting_signature_of<R>::returned>;
@@ -140,6 +143,8 @@ public:
     using targets = typename root_list<sound, typename facts::root>::type;
     using produces = std::conditional_t<sound, typename traits::produces, ops<>>;
     using removes = std::conditional_t<always, targets, ops<>>;
+    /// Those that must have inference when the pass runs.
+    using made_by_expressions = std::conditional_t<sound, typename traits::made_by_expressions, ops<>>;
 
     /// What messages call the pattern.
     static constexpr std::string_view pattern_name() {
@@ -154,7 +159,9 @@ public:
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
-        if constexpr (sound) {
+        constexpr bool is_inferred =
+            std::is_same_v<decltype(detail::find_not_inferred(made_by_expressions{})), no_fault>;
+        if constexpr (sound && is_inferred) {
             const replacement with(Replacement{});
             const pmr_vector<match_filter> filters{match_filter(Filters{})...};
             rewrite_options options;
@@ -187,6 +194,7 @@ template <pass_type... Passes>
 struct to_fixed_point : pass {
     using targets = joined<targets_of<Passes>...>;
     using produces = joined<produces_of<Passes>...>;
+    using made_by_expressions = joined<typename Passes::made_by_expressions...>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         using run_function = result<std::size_t> (*)(graph&, pass_context&);

@@ -251,6 +251,9 @@ public:
         using facts = detail::expression_facts<detail::expression_side::replacement, expression>;
         static_assert(sound_expression<typename facts::fault>,
                       "replacement: its expression is ill-formed; see the diagnosis, fix that call");
+        static_assert(
+            results_are_inferred<decltype(detail::find_not_inferred(typename facts::called{}))>,
+            "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         if constexpr (std::is_same_v<typename facts::fault, no_fault>) {
             auto g = std::make_shared<graph>();
             detail::write_expression(*g, f);

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::unlisted_handlers, which finds the handlers of a pass that its targets do not list.
+// Defines what tests ask of passes: headrace::unlisted_handlers finds handlers that the targets do not list,
+// headrace::emission_record ops that a pass declares and never emits.
 #ifndef HEADRACE_PASS_AUDIT_HPP
 #define HEADRACE_PASS_AUDIT_HPP
 
+#include <span>
+#include <string_view>
+
+#include <headrace/base/algorithms.hpp>
+#include <headrace/base/pmr_vector.hpp>
+#include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
+#include <headrace/pass/pass_context.hpp>
 
 namespace headrace {
 
@@ -35,6 +43,47 @@ constexpr auto find_unlisted(ops<Ops...>) {
 /// the pass for every op of the dialect.
 template <pass_type P, class Dialect>
 inline constexpr auto unlisted_handlers = detail::find_unlisted<P, Dialect>(typename Dialect::all_ops{});
+
+/// The ops that passes emit while it is there, for a test that a pass declares no more than that. An op in
+/// `produces` that no handler emits makes the proof weaker than it could be:
+///
+///     emission_record emitted(context);
+///     ... apply_pass(my_pass{}, g, context) to a graph for each of its handlers ...
+///     CHECK(emitted.never<my_pass>().empty());
+class emission_record {
+public:
+    explicit emission_record(pass_context& context) : context_(context) {
+        context.observe_emissions(
+            [](void* self, const node& n) { static_cast<emission_record*>(self)->add(*n.op); }, this);
+    }
+    ~emission_record() { context_.observe_emissions(nullptr, nullptr); }
+    emission_record(const emission_record&) = delete;
+    emission_record& operator=(const emission_record&) = delete;
+
+    [[nodiscard]] bool contains(const op_info& op) const {
+        return any_of(emitted_, [&](const op_info* other) { return other == &op; });
+    }
+    /// The names of the ops in the pass's `produces` that have not been emitted.
+    template <pass_type P>
+    [[nodiscard]] pmr_vector<std::string_view> never() const {
+        return missing_of(detail::infos_in<detail::declared_by<detail::pass_facts<P>>>::value);
+    }
+
+private:
+    void add(const op_info& op) {
+        if (!contains(op)) emitted_.push_back(&op);
+    }
+    [[nodiscard]] pmr_vector<std::string_view> missing_of(std::span<const op_info* const> declared) const {
+        pmr_vector<std::string_view> missing;
+        for (const op_info* op : declared) {
+            if (!contains(*op)) missing.push_back(op->name);
+        }
+        return missing;
+    }
+
+    pass_context& context_;
+    pmr_vector<const op_info*> emitted_;
+};
 
 }  // namespace headrace
 

@@ -125,6 +125,10 @@ HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype t
 [[gnu::noinline]] HEADRACE_INLINE node* emitter::add_by(inference_rule rule, const op_info& op,
                                                         const void* arguments) {
     if (failed() || !operands_sound(op, arguments)) return nullptr;
+    if (rule == nullptr) {
+        cannot_make(op, invalid("nothing infers its results; declare infer_results(Op, …) beside the op"));
+        return nullptr;
+    }
     at_->inference_.clear();
     if (const result<void> inferred = rule(arguments, at_->inference_); !inferred) {
         cannot_make(op, inferred.error());

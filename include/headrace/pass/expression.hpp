@@ -14,6 +14,7 @@
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/op/op_set.hpp>
+#include <headrace/pass/call_checks.hpp>
 #include <headrace/pass/emit.hpp>
 
 namespace headrace {
@@ -30,7 +31,11 @@ namespace headrace {
 /// a rewrite are those of every branch that its expression has, whichever is taken at run time.
 
 template <auto Made>
-struct symbol;
+struct join_with_choose;
+/// The value of an expression whose ops are `Made`, an op_set. The name of its type is what compilers print
+/// where a callable returns expressions of several types, so it says how to mend that.
+template <auto Made>
+using symbol = join_with_choose<Made>;
 /// The symbol of a value that no op of the expression makes.
 using operand_symbol = symbol<op_set<>{}>;
 
@@ -57,15 +62,27 @@ struct symbol_answers {
     [[nodiscard]] operand_symbol of(headrace::value v) const;
 };
 
-/// The value of an expression whose ops are `Made`, an op_set.
 template <auto Made>
-struct symbol : symbol_answers {
+struct join_with_choose : symbol_answers {
     static constexpr auto made = Made;
-    constexpr symbol() = default;
+    constexpr join_with_choose() = default;
     /// As one of several branches it counts with them.
     template <auto Fewer>
-    constexpr symbol(symbol<Fewer>) {}
+    constexpr join_with_choose(symbol<Fewer>) {}
 };
+
+/// The symbol of an expression that is at fault: what holds it is at fault, too, and the pipeline that reads
+/// the rule reports the diagnosis.
+template <class Diagnosis>
+struct ill_formed : symbol_answers {
+    constexpr ill_formed() = default;
+    /// As one of several branches it counts for all of them.
+    template <class T>
+    constexpr ill_formed(const T&) {}
+};
+/// Diagnosis: something else stands where an expression is wanted.
+template <class T>
+struct not_an_expression {};
 
 /// A value of the graph, and the emitter that makes what an expression says of it.
 class term {
@@ -136,6 +153,8 @@ template <class T>
 inline constexpr bool is_symbol = false;
 template <auto Made>
 inline constexpr bool is_symbol<symbol<Made>> = true;
+template <class Diagnosis>
+inline constexpr bool is_symbol<ill_formed<Diagnosis>> = true;
 
 /// Matches the readings of a value in an expression. Patterns add theirs.
 template <class T>
@@ -172,6 +191,43 @@ struct made_in<tensors_expression<Ts...>> : made_in<std::tuple<Ts...>> {};
 template <class T>
 struct made_in<std::optional<T>> : made_in<T> {};
 
+// What is wrong with an expression, in the order in which it is written; no_fault if nothing is.
+template <class T>
+struct fault_in {
+    using type = no_fault;
+};
+template <class Diagnosis>
+struct fault_in<ill_formed<Diagnosis>> {
+    using type = Diagnosis;
+};
+template <class... Faults>
+struct first_of_faults {
+    using type = no_fault;
+};
+template <class Fault, class... Faults>
+struct first_of_faults<Fault, Faults...> {
+    using type = Fault;
+};
+template <class... Faults>
+struct first_of_faults<no_fault, Faults...> : first_of_faults<Faults...> {};
+template <class... Ts>
+struct fault_in<std::tuple<Ts...>> : first_of_faults<typename fault_in<Ts>::type...> {};
+template <class... Ts>
+struct fault_in<tensors_expression<Ts...>> : fault_in<std::tuple<Ts...>> {};
+template <class T>
+struct fault_in<std::optional<T>> : fault_in<T> {};
+
+// The symbol of what is made of these operands, unless one of them is at fault.
+template <auto Made, class... Operands>
+constexpr auto symbol_of() {
+    using fault = typename fault_in<std::tuple<Operands...>>::type;
+    if constexpr (std::is_same_v<fault, no_fault>) {
+        return symbol<(Made | ... | made_in<Operands>::value)>{};
+    } else {
+        return ill_formed<fault>{};
+    }
+}
+
 template <class T>
 inline constexpr bool holds_term = std::is_same_v<T, term>;
 template <class... Ts>
@@ -195,6 +251,25 @@ auto as_argument(const tensors_expression<Ts...>& argument) {
     };
     return std::apply([](const Ts&... items) { return held{{as_argument(items)...}}; }, argument.items);
 }
+
+// An argument's type as a member of that struct, in the reading with symbols.
+template <class T>
+struct given_as {
+    using type = T;
+};
+template <class T>
+    requires is_symbol<T>
+struct given_as<T> {
+    using type = value;
+};
+template <>
+struct given_as<term> {
+    using type = value;
+};
+template <class... Ts>
+struct given_as<tensors_expression<Ts...>> {
+    using type = list<value>;
+};
 
 template <class T, class... Ts>
 const term& first_term(const T& first, const Ts&... rest) {
@@ -232,8 +307,16 @@ struct call_t {
     template <class... Arguments>
     constexpr auto operator()(Arguments... arguments) const {
         if constexpr ((detail::holds_symbol<Arguments> || ...)) {
-            return symbol<(ops_in<Op> | ... | detail::made_in<Arguments>::value)>{};
+            using fault = call_fault<Op, typename detail::given_as<Arguments>::type...>;
+            if constexpr (std::is_same_v<fault, no_fault>) {
+                return detail::symbol_of<ops_in<Op>, Arguments...>();
+            } else {
+                return detail::symbol_of<op_set<>{}, Arguments..., ill_formed<fault>>();
+            }
         } else if constexpr ((detail::holds_term<Arguments> || ...)) {
+            using rule = std::conditional_t<inferable<Op>, no_fault, no_inference<Op>>;
+            static_assert(results_are_inferred<rule>,
+                          "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
             const emitter e = detail::first_term(arguments...).owner();
             return term(e,
                         detail::expression_access::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
@@ -268,6 +351,11 @@ struct branch_of {
     using expression = T;
     static constexpr bool declines = false;
 };
+template <>
+struct branch_of<void> {
+    using expression = ill_formed<not_an_expression<void>>;
+    static constexpr bool declines = false;
+};
 template <class T>
 struct branch_of<std::optional<T>> {
     using expression = T;
@@ -279,11 +367,22 @@ struct branch_of<unchanged_type> {
     static constexpr bool declines = true;
 };
 
-// What two expressions have in common, in either reading.
+template <class T>
+inline constexpr bool is_ill_formed = !std::is_same_v<typename fault_in<T>::type, no_fault>;
+
+// What two expressions have in common, in either reading. With symbols, what is at fault becomes a diagnosis.
 template <class A, class B>
 struct joined_expressions {
-    static_assert(sizeof(A) == 0,
+    static_assert(holds_symbol<A> || holds_symbol<B>,
                   "choose: a branch is not an expression; return one from it, or `unchanged`");
+    using other = std::conditional_t<holds_symbol<A>, B, A>;
+    using type = ill_formed<not_an_expression<other>>;
+};
+template <class A, class B>
+    requires((is_ill_formed<A> || is_ill_formed<B>) && !std::is_same_v<A, B> && !std::is_void_v<A> &&
+             !std::is_void_v<B>)
+struct joined_expressions<A, B> {
+    using type = ill_formed<typename fault_in<std::tuple<A, B>>::type>;
 };
 template <class A>
 struct joined_expressions<A, A> : std::type_identity<A> {};
@@ -313,7 +412,9 @@ using value_of = value;
 
 template <class To, class F>
 constexpr To take_branch(const F& f) {
-    if constexpr (std::is_same_v<branch_type<F>, unchanged_type>) {
+    if constexpr (is_ill_formed<To>) {
+        return To();
+    } else if constexpr (std::is_same_v<branch_type<F>, unchanged_type>) {
         return std::nullopt;
     } else {
         return branch(f);
@@ -346,7 +447,7 @@ template <class List, class F, reading... Operands>
 constexpr auto emitting(const F& f, const Operands&... operands) {
     using returned = std::invoke_result_t<const F&, emit<List>, detail::value_of<Operands>...>;
     if constexpr ((is_symbol<Operands> || ...)) {
-        using made = symbol<(set_of<List> | ... | detail::made_in<Operands>::value)>;
+        using made = decltype(detail::symbol_of<set_of<List>, Operands...>());
         return std::conditional_t<is_optional<returned>, std::optional<made>, made>{};
     } else {
         const emitter e = detail::first_term(operands...).owner();
@@ -382,8 +483,14 @@ auto as_value(const std::tuple<Ts...>& items) {
 template <class List, class F, std::same_as<value>... Values>
 auto evaluate(const emit<List>& e, const F& f, Values... operands) {
     using result = decltype(f((static_cast<void>(operands), operand_symbol{})...));
-    emit<list_of_set<detail::made_in<result>::value>> checked(e);
-    return detail::as_value(f(term(checked, operands)...));
+    using fault = typename detail::fault_in<result>::type;
+    static_assert(calls_fit<fault>, "evaluate: a call does not fit its op; see the diagnosis, fix that call");
+    if constexpr (std::is_same_v<fault, no_fault>) {
+        emit<list_of_set<detail::made_in<result>::value>> checked(e);
+        return detail::as_value(f(term(checked, operands)...));
+    } else {
+        return value();
+    }
 }
 
 namespace detail {
@@ -401,7 +508,7 @@ struct made_by_t {
     constexpr auto operator()(const Arguments&... arguments) const {
         using list = decltype(detail::ops_emitted_by(Builder));
         if constexpr ((detail::holds_symbol<Arguments> || ...)) {
-            return symbol<(set_of<list> | ... | detail::made_in<Arguments>::value)>{};
+            return detail::symbol_of<set_of<list>, Arguments...>();
         } else {
             const emitter e = detail::first_term(arguments...).owner();
             return term(e, Builder(emit<list>(e), detail::as_argument(arguments)...));

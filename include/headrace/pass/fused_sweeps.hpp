@@ -56,7 +56,7 @@ struct fused_statistics {
 /// Runs a static pipeline with the retracing driver, several passes in one sweep where the compiler has found
 /// that they do not interact: none of them makes or targets what a later one targets, and all of them
 /// share_sweeps. Nodes that none of them targets are copied once. The graph afterwards is the same as that of
-/// Pipeline::run.
+/// Pipeline::run_unchecked.
 ///
 /// For interpreters, whose sweeps dispatch every node, as when fast copies are off: a copied node costs a few
 /// nanoseconds here, and the whole of a pipeline's sweeps some percent of its time.
@@ -109,7 +109,7 @@ public:
         return has(conflicts[later], earlier);
     }
 
-    /// As Pipeline::run with the retracing driver; `options.driver` and `after_pass` are not looked at.
+    /// As Pipeline::run_unchecked with the retracing driver; `options.driver` and `after_pass` are not looked at.
     [[nodiscard]] static result<fused_statistics> run(graph& g, pass_context& context,
                                                       const run_options& options = {}) {
         fused_sweeps sweeps(g, context, options);

@@ -434,11 +434,14 @@ struct effects_of {
     /// no_fault, or what is wrong with the handlers.
     using missing_handler = decltype(detail::table_of<P>::diagnose_missing());
     using faulty_handler = decltype(detail::table_of<P>::diagnose_result());
+    /// no_fault, or what is wrong with a rule.
+    using faulty_rule = typename detail::list_effects<detail::rules_of<facts>>::template fault_of_pass<P>;
 
     /// False for a pass with a fault: pipelines take it for one that does nothing, so that no second error
     /// follows.
     static constexpr bool sound =
-        std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault>;
+        std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault> &&
+        std::is_same_v<faulty_rule, no_fault>;
     /// A pass without targets always runs, unless it declines; so does one that replaces the skip test.
     static constexpr bool always_runs = detail::always_runs<P>;
 

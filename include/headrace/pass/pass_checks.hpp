@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include <headrace/dialect/builtin.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
 
@@ -24,6 +25,10 @@ struct wrong_handler {};
 /// A pass has handlers that nothing would call.
 template <class Pass>
 struct no_targets {};
+/// The function `rewrites` of a pass returns something else than rules, or is not static.
+template <class Pass, class Result>
+struct no_rules {};
+struct not_static {};
 
 // One trait for each message; each fails for its own diagnosis alone. Who runs passes asserts all of them in
 // its own body: a common helper would cost the reader of a message the lines that lead to it.
@@ -43,6 +48,10 @@ template <class Diagnosis>
 inline constexpr bool handlers_fit = true;
 template <class Pass, class Op, class Handler>
 inline constexpr bool handlers_fit<wrong_handler<Pass, Op, Handler>> = false;
+template <class Diagnosis>
+inline constexpr bool rewrites_are_rules = true;
+template <class Pass, class Result>
+inline constexpr bool rewrites_are_rules<no_rules<Pass, Result>> = false;
 template <class Diagnosis>
 inline constexpr bool handlers_have_targets = true;
 template <class Pass>
@@ -91,6 +100,43 @@ auto refine(no_handler<P, Op>) {
     }
 }
 
+// Is there a function `rewrites` that gives no rules?
+template <class P>
+auto find_other_rewrites() {
+    if constexpr (!std::is_same_v<rules_of<P>, rule_list<>>) {
+        return no_fault{};
+    } else if constexpr (requires { P::rewrites(); }) {
+        using returned = decltype(P::rewrites());
+        return std::conditional_t<is_rule_list<returned>, no_fault, no_rules<P, returned>>{};
+    } else if constexpr (requires(P& p) { p.rewrites(); }) {
+        return no_rules<P, not_static>{};
+    } else {
+        return no_fault{};
+    }
+}
+
+// The first op that the rules of a pass make and that has no inference. Handlers' ops are checked where they
+// are made, a pass that is declared where it is compiled.
+template <class... Ops>
+auto find_not_inferred(ops<Ops...>) {
+    using dialect = builtin::dialect;
+    return typename first_of_faults<
+        std::conditional_t<inferable<Ops> || std::is_same_v<typename Ops::dialect_type, dialect>, no_fault,
+                           no_inference<Ops>>...>::type{};
+}
+template <class P>
+auto find_inference_fault() {
+    if constexpr (is_declared<P> || !requires { sizeof(P); }) {
+        return no_fault{};
+    } else if constexpr (requires { typename P::made_by_expressions; }) {
+        return find_not_inferred(typename P::made_by_expressions{});
+    } else if constexpr (!std::is_same_v<rules_of<P>, rule_list<>>) {
+        return find_not_inferred(list_of_set<made_by_rules<P>>{});
+    } else {
+        return no_fault{};
+    }
+}
+
 template <class P>
 auto find_pass_fault() {
     if constexpr (is_declared<P>) {
@@ -99,6 +145,10 @@ auto find_pass_fault() {
         return only_declared<P>{};
     } else if constexpr (!pass_type<P>) {
         return not_a_pass<P>{};
+    } else if constexpr (!std::is_same_v<decltype(find_other_rewrites<P>()), no_fault>) {
+        return find_other_rewrites<P>();
+    } else if constexpr (!std::is_same_v<typename effects_of<P>::faulty_rule, no_fault>) {
+        return typename effects_of<P>::faulty_rule{};
     } else if constexpr (!std::is_same_v<typename effects_of<P>::missing_handler, no_fault>) {
         return detail::refine(typename effects_of<P>::missing_handler{});
     } else if constexpr (targets_of<P>::size != 0 || graph_pass<P> || !has_handlers<P>) {
@@ -140,10 +190,19 @@ using code_fault_of = decltype(detail::find_code_fault<P>());
 template <class P>
 using faulty_handler_of = decltype(detail::find_faulty_handler<P>());
 
-/// Matches passes that can run.
+/// no_fault, or an op that the expressions of a pass make and whose results nothing infers.
+template <class P>
+using inference_fault_of = decltype(detail::find_inference_fault<P>());
+
+/// Matches passes without a fault, which proofs can count on.
 template <class P>
 concept sound_pass =
     std::is_same_v<pass_fault<P>, no_fault> && std::is_same_v<faulty_handler_of<P>, no_fault>;
+/// Matches passes for whose ops inference is there, and those of them that can run.
+template <class P>
+concept has_inference = std::is_same_v<inference_fault_of<P>, no_fault>;
+template <class P>
+concept runnable_pass = sound_pass<P> && has_inference<P>;
 
 }  // namespace headrace
 

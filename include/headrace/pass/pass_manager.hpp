@@ -119,6 +119,18 @@ template <pass_type P>
 inline constexpr pass_info info_of_pass = [] {
     static_assert(is_a_pass<pass_fault<P>>,
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(rewrites_are_rules<pass_fault<P>>,
+                  "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
+                  "static function");
+    static_assert(rule_takes_operands<pass_fault<P>>,
+                  "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
+                  "order");
+    static_assert(calls_fit<pass_fault<P>>,
+                  "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
+    static_assert(node_is_in_pattern<pass_fault<P>>,
+                  "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+    static_assert(rule_gives_results<pass_fault<P>>,
+                  "rule: it does not return an expression for each result; see the diagnosis, return those");
     static_assert(handlers_complete<pass_fault<P>>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<pass_fault<P>>,
@@ -135,6 +147,8 @@ inline constexpr pass_info info_of_pass = [] {
     static_assert(
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
+    static_assert(results_are_inferred<inference_fault_of<P>>,
+                  "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
     return pass_info{
         pass_name<P>(),
         pass_summary<P>(),

@@ -16,6 +16,7 @@
 #include <headrace/pass/pass.hpp>
 #include <headrace/pass/pass_code.hpp>
 #include <headrace/pass/pipeline_checks.hpp>
+#include <headrace/pass/pipeline_run.hpp>
 #include <headrace/pass/pipeline_step.hpp>
 #include <headrace/pass/run_pass.hpp>
 
@@ -203,6 +204,10 @@ public:
     using last_pass_for = typename detail::pass_at<detail::last_targeting<Op, Passes...>(), Passes...>::type;
 
 private:
+    // Reads the rules first: errors of the compiler in them then come with the fewest lines.
+    using rules_are_read = std::integer_sequence<
+        bool, detail::rules_read<detail::rules_of<detail::pass_facts<Passes>>>...>;
+
     using source_set_type = std::remove_const_t<decltype(detail::boundary<From>::set)>;
     using legal_set_type = std::remove_const_t<decltype(detail::boundary<To>::set)>;
     // One union per list of sets, not one per pass: the dialects of all passes' ops together.
@@ -225,6 +230,18 @@ private:
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
     static_assert(is_defined<typename checks::pass_fault>,
                   "pass: it is only declared; see only_declared<Pass>, include the header that defines it");
+    static_assert(rewrites_are_rules<typename checks::pass_fault>,
+                  "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
+                  "static function");
+    static_assert(rule_takes_operands<typename checks::pass_fault>,
+                  "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
+                  "order");
+    static_assert(calls_fit<typename checks::pass_fault>,
+                  "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
+    static_assert(node_is_in_pattern<typename checks::pass_fault>,
+                  "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+    static_assert(rule_gives_results<typename checks::pass_fault>,
+                  "rule: it does not return an expression for each result; see the diagnosis, return those");
     static_assert(handlers_complete<typename checks::pass_fault>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<typename checks::pass_fault>,
@@ -325,41 +342,70 @@ public:
     }();
     static constexpr std::array<std::string_view, size> pass_names{pass_name<Passes>()...};
 
-    /// Runs the passes. Refused nodes are in the context's diagnostics; the result is an error only where the
-    /// run could not go on. Whoever runs it asks `for_each_illegal` afterwards.
+    /// Runs the passes over a graph that the proof covers. The error names each node whose op `from<…>` does
+    /// not list, and then nothing has run; or each node that a pass refused, or that `to<…>` does not list.
+    /// The context's diagnostics have them one by one.
     [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
                                                     const run_options& options = {}) {
-        static_assert(is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+        static_assert(is_defined<code_fault>,
                       "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
                       "or its header");
+        static_assert(results_are_inferred<inference_fault>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+        return detail::run_between({&may_enter, &may_leave}, {steps_, infos_}, g, context, options);
+    }
+    /// Runs the passes whatever is in the graph, for callers that judge the result themselves: refused nodes
+    /// are in the context's diagnostics, `for_each_illegal` finds the others that may not leave. The error is
+    /// only that of a pass that could not go on.
+    [[nodiscard]] static result<run_statistics> run_unchecked(graph& g, pass_context& context,
+                                                              const run_options& options = {}) {
+        static_assert(is_defined<code_fault>,
+                      "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
+                      "or its header");
+        static_assert(results_are_inferred<inference_fault>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return pipeline_steps{steps_, infos_}.run(g, context, options);
     }
     /// The same as data, for other ways to run them.
     [[nodiscard]] static constexpr pipeline_steps steps() {
-        static_assert(is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+        static_assert(is_defined<code_fault>,
                       "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
                       "or its header");
+        static_assert(results_are_inferred<inference_fault>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return {steps_, infos_};
     }
 
+    /// May a node of that op enter, and leave?
+    [[nodiscard]] static bool may_enter(const op_info& op) {
+        static constexpr auto source_set = detail::boundary<From>::set;
+        return source_set.contains(op);
+    }
+    [[nodiscard]] static bool may_leave(const op_info& op) {
+        static constexpr auto legal_set = detail::boundary<To>::set;
+        return legal_set.contains(op);
+    }
     /// Calls `f(node&)` for each node whose op may not leave the pipeline.
     template <class F>
     static void for_each_illegal(graph& g, F&& f) {
-        static constexpr auto legal_set = detail::boundary<To>::set;
         for_each_graph(g, [&](graph& sub) {
             for (node& n : sub.nodes()) {
-                if (!legal_set.contains(*n.op)) f(n);
+                if (!may_leave(*n.op)) f(n);
             }
         });
     }
 
 private:
+    // Are found when the pipeline is run: a proof needs neither code nor inference.
+    using code_fault = decltype(detail::first_fault<code_fault_of<Passes>...>());
+    using inference_fault = decltype(detail::first_fault<inference_fault_of<Passes>...>());
+
     // A pass that can never fire has no code.
     template <std::size_t I, class P>
     static constexpr pipeline_step step_of() {
         pipeline_step step;
         step.name = pass_names[I];
-        if constexpr (flow_.fires[I] && is_defined<code_fault_of<P>>) {
+        if constexpr (flow_.fires[I] && is_defined<code_fault_of<P>> && has_inference<P>) {
             if (targets_of<P>::size != 0) step.targets = targets_[I];
             step.replaces_skip_test = replaces_skip_test<P>;
             if constexpr (decides_itself<P>) step.should_run = &pass_code<P>::should_run;
@@ -391,6 +437,18 @@ template <class P>
                                              driver_kind driver = driver_kind::in_place) {
     static_assert(is_a_pass<pass_fault<P>>,
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(rewrites_are_rules<pass_fault<P>>,
+                  "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
+                  "static function");
+    static_assert(rule_takes_operands<pass_fault<P>>,
+                  "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
+                  "order");
+    static_assert(calls_fit<pass_fault<P>>,
+                  "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
+    static_assert(node_is_in_pattern<pass_fault<P>>,
+                  "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+    static_assert(rule_gives_results<pass_fault<P>>,
+                  "rule: it does not return an expression for each result; see the diagnosis, return those");
     static_assert(handlers_complete<pass_fault<P>>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<pass_fault<P>>,
@@ -404,7 +462,9 @@ template <class P>
     static_assert(
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
-    if constexpr (sound_pass<P>) {
+    static_assert(results_are_inferred<inference_fault_of<P>>,
+                  "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+    if constexpr (runnable_pass<P>) {
         if (!is_due(p, g, context)) return detail::run_checks_alone(p, g);
         return pass_code<P>::run(p, g, context, driver);
     } else {

@@ -4,6 +4,7 @@
 #define HEADRACE_PASS_RULES_HPP
 
 #include <array>
+#include <concepts>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -11,6 +12,7 @@
 
 #include <boost/mp11/list.hpp>
 
+#include <headrace/base/fixed_string.hpp>
 #include <headrace/op/op_list.hpp>
 #include <headrace/pass/expression.hpp>
 
@@ -35,13 +37,46 @@ struct rule {};
 template <class... Rules>
 struct rule_list {};
 
-/// Names the op whose rule cannot be called, in the compile error.
+/// Diagnoses of rules, for compile errors. A rule's callable cannot be called with the operands of `Op`.
 template <class Op>
 struct not_callable_with {};
+/// A rule gives `Given` expressions for an op that has `Has` results.
+template <class Op, std::size_t Given, std::size_t Has>
+struct wrong_result_count {};
+/// The compiler itself has said what is wrong with a callable.
+struct unreadable {};
+/// A rewrite asks its match for a node of a name that is not among the pattern's (match/node_pattern.hpp).
+template <fixed_string... Names>
+struct pattern_names {};
+template <fixed_string Name, class Names>
+struct not_in_pattern {};
+/// The rule of `Op` that a diagnosis is about.
+template <class Pass, class Op, class Diagnosis>
+struct in_rewrite {};
+
+// One trait for each message, of the diagnosis alone or with where it was found.
 template <class Diagnosis>
-inline constexpr bool rule_takes_operands = false;
-template <>
-inline constexpr bool rule_takes_operands<no_fault> = true;
+inline constexpr bool rule_takes_operands = true;
+template <class Op>
+inline constexpr bool rule_takes_operands<not_callable_with<Op>> = false;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool rule_takes_operands<in_rewrite<Pass, Op, Diagnosis>> = rule_takes_operands<Diagnosis>;
+template <class Diagnosis>
+inline constexpr bool rule_gives_results = true;
+template <class Op, std::size_t Given, std::size_t Has>
+inline constexpr bool rule_gives_results<wrong_result_count<Op, Given, Has>> = false;
+template <class T>
+inline constexpr bool rule_gives_results<not_an_expression<T>> = false;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool rule_gives_results<in_rewrite<Pass, Op, Diagnosis>> = rule_gives_results<Diagnosis>;
+template <class Diagnosis>
+inline constexpr bool node_is_in_pattern = true;
+template <fixed_string Name, class Names>
+inline constexpr bool node_is_in_pattern<not_in_pattern<Name, Names>> = false;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool node_is_in_pattern<in_rewrite<Pass, Op, Diagnosis>> = node_is_in_pattern<Diagnosis>;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool calls_fit<in_rewrite<Pass, Op, Diagnosis>> = calls_fit<Diagnosis>;
 
 namespace detail {
 
@@ -161,11 +196,18 @@ inline constexpr rule_call call_of_rule =
 template <class Op, class F, class Reading, class... Readings>
 constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
     if constexpr (!call_of_rule<Op, F, Reading>.found) {
-        return unchanged;  // the fault is reported where the rule is run
+        return unchanged;  // pipelines report the fault
     } else if constexpr (call_of_rule<Op, F, Reading>.arguments) {
-        return F{}(operands..., a);
-    } else {
+        // After an error in its body, clang no longer finds the callable.
+        if constexpr (requires { F{}(operands..., a); }) {
+            return F{}(operands..., a);
+        } else {
+            return ill_formed<unreadable>{};
+        }
+    } else if constexpr (requires { F{}(operands...); }) {
         return F{}(operands...);
+    } else {
+        return ill_formed<unreadable>{};
     }
 }
 template <class Op, class F, std::size_t... I>
@@ -176,6 +218,101 @@ auto read_rule(std::index_sequence<I...>)
 template <class Op, class F>
 using rule_result =
     decltype(read_rule<Op, F>(std::make_index_sequence<call_of_rule<Op, F, operand_symbol>.operands>{}));
+
+// Reads rules with symbols where few templates lie between them and the pipeline that asks: a compiler's own
+// error in the body of a callable then comes with few lines. First without its node's arguments, then with.
+template <class Rule>
+struct operands_of_rule {
+    using indices = std::index_sequence<>;
+};
+template <class Op, class F, class Policy>
+struct operands_of_rule<rule<Op, F, Policy>> {
+    using indices = std::make_index_sequence<plain_operands<Op>>;
+};
+template <class Rule, class Indices>
+inline constexpr bool reads_alone = true;
+template <class Op, class F, class Policy, std::size_t... I>
+inline constexpr bool reads_alone<rule<Op, F, Policy>, std::index_sequence<I...>> =
+    requires(const F& f) { f(std::declval<symbol_at<I>>()...); };
+template <class Rule, class Indices>
+struct reads_with_arguments : std::false_type {};
+template <class Op, class F, class Policy, std::size_t... I>
+struct reads_with_arguments<rule<Op, F, Policy>, std::index_sequence<I...>> {
+    static constexpr bool value =
+        requires(const F& f, const args<Op>& a) { f(std::declval<symbol_at<I>>()..., a); };
+};
+template <class List>
+inline constexpr bool rules_read = true;
+template <class... Rules>
+inline constexpr bool rules_read<rule_list<Rules...>> =
+    (std::conditional_t<reads_alone<Rules, typename operands_of_rule<Rules>::indices>, std::true_type,
+                        reads_with_arguments<Rules, typename operands_of_rule<Rules>::indices>>::value &&
+     ...);
+
+// The expressions that a rule returns: how many, and what is wrong with them.
+template <class T>
+struct returned_expressions {
+    static constexpr std::size_t count = 1;
+    using fault = not_an_expression<T>;
+};
+template <class T>
+    requires(is_symbol<T> || std::is_same_v<T, unchanged_type>)
+struct returned_expressions<T> {
+    static constexpr std::size_t count = 1;
+    using fault = typename fault_in<T>::type;
+};
+template <class T>
+struct returned_expressions<std::optional<T>> : returned_expressions<T> {};
+template <class... Ts>
+struct returned_expressions<std::tuple<Ts...>> {
+    static constexpr std::size_t count = sizeof...(Ts);
+    using fault = typename first_of_faults<typename returned_expressions<Ts>::fault...>::type;
+};
+
+template <class Op, class Result>
+auto diagnose_result() {
+    using returned = returned_expressions<Result>;
+    if constexpr (!std::is_same_v<typename returned::fault, no_fault>) {
+        return typename returned::fault{};
+    } else if constexpr (Op::results == variadic_results || std::is_same_v<Result, unchanged_type> ||
+                         returned::count == std::size_t{Op::results}) {
+        return no_fault{};
+    } else {
+        return wrong_result_count<Op, returned::count, std::size_t{Op::results}>{};
+    }
+}
+
+// Says if a callable that could not be read has the parameters for it, and so an error in its body: g++ still
+// prefers it to a function that takes anything, clang has read it once and does not find it again.
+struct not_viable {};
+template <class F>
+struct or_not_viable : F {
+    using F::operator();
+    template <class... Ts>
+    not_viable operator()(const Ts&...) const;
+};
+template <class F, class... Arguments>
+concept has_parameters = !requires(const or_not_viable<F>& f, const Arguments&... all) {
+    { f(all...) } -> std::same_as<not_viable>;
+};
+template <class Op, class F, std::size_t... I>
+constexpr bool has_error(std::index_sequence<I...> indices) {
+    using read = rule<Op, F>;
+    return reads_alone<read, decltype(indices)> || reads_with_arguments<read, decltype(indices)>::value ||
+           has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., args<Op>>;
+}
+
+template <class Op, class F>
+auto diagnose_rule() {
+    if constexpr (!called_op_is_sound<field_fault<Op>>) {
+        return field_fault<Op>{};
+    } else if constexpr (!call_of_rule<Op, F, operand_symbol>.found) {
+        constexpr bool is_read = has_error<Op, F>(typename operands_of_rule<rule<Op, F>>::indices{});
+        return std::conditional_t<is_read, unreadable, not_callable_with<Op>>{};
+    } else {
+        return diagnose_result<Op, rule_result<Op, F>>();
+    }
+}
 
 template <class Rule>
 struct rule_facts;
@@ -191,6 +328,8 @@ struct rule_effects;
 template <class Op, class F, class Policy>
 struct rule_effects<rule<Op, F, Policy>> {
     using result = rule_result<Op, F>;
+    using op_type = Op;
+    using fault = decltype(diagnose_rule<Op, F>());
     static constexpr bool may_decline = is_optional<result> || std::is_same_v<result, unchanged_type>;
     static constexpr auto made = Policy::made | made_in<result>::value;
 };
@@ -220,10 +359,6 @@ bool take_result(const Returned& returned, value_list& out) {
 template <class Op, class F, class Policy>
 bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& out) {
     static constexpr rule_call call = call_of_rule<Op, F, term>;
-    using fault = std::conditional_t<call.found, no_fault, not_callable_with<Op>>;
-    static_assert(
-        rule_takes_operands<fault>,
-        "rule: its callable does not take the operands; see not_callable_with<Op>, list them in order");
     const auto* bytes = static_cast<const std::byte*>(n.arguments);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         const auto operand = [&](std::size_t i) {
@@ -279,6 +414,12 @@ struct list_effects;
 template <class... Rules>
 struct list_effects<rule_list<Rules...>> {
     static constexpr auto made = (op_set<>{} | ... | rule_effects<Rules>::made);
+    // What is wrong with the first rule that has a fault.
+    template <class Pass>
+    using fault_of_pass = typename first_of_faults<
+        std::conditional_t<std::is_same_v<typename rule_effects<Rules>::fault, no_fault>, no_fault,
+                           in_rewrite<Pass, typename rule_effects<Rules>::op_type,
+                                      typename rule_effects<Rules>::fault>>...>::type;
     using dialect_list = typename std::remove_const_t<decltype(made)>::dialect_list;
 };
 // What the rules for one op do: the first that does not decline rewrites the node.
@@ -294,9 +435,14 @@ struct rules_together<rule_list<Rules...>> {
     }
 };
 
+template <class T>
+inline constexpr bool is_rule_list = false;
+template <class... Rules>
+inline constexpr bool is_rule_list<rule_list<Rules...>> = true;
+
 template <class P>
 auto own_rewrites() {
-    if constexpr (requires { P::rewrites(); }) {
+    if constexpr (requires { requires is_rule_list<decltype(P::rewrites())>; }) {
         return P::rewrites();
     } else {
         return rule_list<>{};

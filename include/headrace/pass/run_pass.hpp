@@ -8,6 +8,7 @@
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/pass/pass_base.hpp>
+#include <headrace/pass/pass_checks.hpp>
 #include <headrace/pass/pass_code.hpp>
 
 namespace headrace {
@@ -23,7 +24,7 @@ result<node_counts> run_unchecked(const P& p, graph& g, pass_context& context, d
         result<std::size_t> rewritten = p(g, context);
         if (!rewritten) return std::move(rewritten).error();
         return node_counts{.rewritten = rewritten.value()};
-    } else if constexpr (effects_of<P>::sound) {
+    } else if constexpr (effects_of<P>::sound && has_inference<P>) {
         return run_handlers(erase_type(p), g, context, driver);
     } else {
         return node_counts{};

@@ -22,8 +22,8 @@ struct fuse_clamps : pass {
     // clang-format off
     static auto rewrites() {
         return rules(on_match(twice<tosa::clamp>) = [](auto x, const auto& m) {
-            const args<tosa::clamp>& outer = m.template get<"outer">();
-            const args<tosa::clamp>& inner = m.template get<"inner">();
+            const args<tosa::clamp>& outer = get<"outer">(m);
+            const args<tosa::clamp>& inner = get<"inner">(m);
             const scalar min = less(outer.min_val, inner.min_val) ? inner.min_val : outer.min_val;
             const scalar max = less(inner.max_val, outer.max_val) ? inner.max_val : outer.max_val;
             const auto both = [&] { return call<tosa::clamp>(x, min, max, outer.nan_mode); };

@@ -21,8 +21,8 @@ struct fuse_transposes : pass {
     static auto rewrites() {
         return rules(
             on_match(twice<tosa::transpose>) = [](auto x, const auto& m) {
-                const sizes inner = m.template get<"inner">().perms;
-                return permuted(x, build::composed(inner, m.template get<"outer">().perms));
+                const sizes inner = get<"inner">(m).perms;
+                return permuted(x, build::composed(inner, get<"outer">(m).perms));
             },
             on<tosa::transpose> = [](auto x, const auto& a) {
                 const auto reshaped = [&] { return permuted(x, a.perms); };

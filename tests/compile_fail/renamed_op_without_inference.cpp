@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Gives an op another name, and nothing infers the results of that op.
+// EXPECT: emit: an op has no infer_results
+// EXPECT: no_inference<mine::twice>
+
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+namespace mine {
+struct dialect;
+struct twice : op<dialect, "mine.twice", "self"> {
+    struct args {
+        value self;
+    };
+};
+struct dialect : dialect_of<"mine", twice> {};
+result<void> inferred_results(twice, const args<twice>& a, inference& out);
+}  // namespace mine
+
+struct lower_relu : pass {
+    static auto rewrites() { return rules(on<toy::relu> = call<mine::twice>); }
+};
+
+result<node_counts> lower(graph& g, pass_context& context) { return apply_pass(lower_relu{}, g, context); }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Defines a rewrite that gives an op more arguments than it has.
+// EXPECT: rule: a call or a pattern's node does not fit its op
+// EXPECT: wrong_arity<headrace::toy::neg, 2, 1>
+
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct lower_relu : pass {
+    static auto rewrites() {
+        return rules(on<toy::relu> = [](auto x) {
+            return call<toy::neg>(x, 2.0);
+        });
+    }
+};
+
+struct lowering : pipeline<from<toy::relu>, to<toy::clamp, toy::neg, toy::min_max>, lower_relu> {};

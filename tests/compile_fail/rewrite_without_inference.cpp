@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Defines a rewrite whose expression makes an op whose results nothing infers.
+// EXPECT: emit: an op has no infer_results
+// EXPECT: no_inference<mine::twice>
+
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+namespace mine {
+struct dialect;
+struct twice : op<dialect, "mine.twice", "self"> {
+    struct args {
+        value self;
+    };
+};
+struct dialect : dialect_of<"mine", twice> {};
+result<void> inferred_results(twice, const args<twice>& a, inference& out);
+}  // namespace mine
+
+struct lower_relu : pass {
+    static auto rewrites() {
+        return rules(on<toy::relu> = [](auto x) { return call<mine::twice>(x); });
+    }
+};
+
+struct lowering : pipeline<from<toy::relu>, to<mine::dialect>, lower_relu> {};
+
+result<run_statistics> lower(graph& g, pass_context& context) { return lowering::run(g, context); }

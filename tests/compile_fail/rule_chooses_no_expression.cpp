@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Defines a rule of which one alternative returns nothing.
+// EXPECT: rule: it does not return an expression for each result
+// EXPECT: not_an_expression<void>
+
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct lower_relu : pass {
+    static auto rewrites() {
+        return rules(on<toy::relu> = [](auto x) {
+            return choose(
+                x.rank() == 2,
+                [&] { static_cast<void>(x), call<toy::neg>(x); }, [&] { return call<toy::clamp>(x, 0); });
+        });
+    }
+};
+
+struct lowering : pipeline<from<toy::relu>, to<toy::clamp, toy::neg>, lower_relu> {};

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Defines a rule that returns what it should put into an expression.
+// EXPECT: rule: it does not return an expression for each result
+// EXPECT: not_an_expression<headrace::dtype>
+
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct lower_relu : pass {
+    static auto rewrites() {
+        return rules(on<toy::relu> = [](auto x) {
+            return call<toy::neg>(x);
+        });
+    }
+};
+
+struct lowering : pipeline<from<toy::relu>, to<toy::clamp, toy::neg, toy::min_max>, lower_relu> {};

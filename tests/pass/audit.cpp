@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Tests of what tests ask of passes: handlers that are not listed, ops that nothing emits.
+
+#include <catch2/catch.hpp>
+
+#include <headrace/pass/audit.hpp>
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+namespace {
+
+// Its last target is missing, and its last product is never emitted.
+struct lower_some : pass {
+    using targets = ops<toy::relu, toy::relu6>;
+    using produces = ops<toy::clamp, toy::neg, toy::identity>;
+    value operator()(const args<toy::relu>& a, emit<produces>& e) const { return e.make<toy::neg>(a.self); }
+    value operator()(const args<toy::relu6>& a, emit<produces>& e) const {
+        return e.make<toy::clamp>({.self = a.self});
+    }
+    value operator()(const args<toy::sum>& a, emit<produces>& e) const { return e.make<toy::neg>(a.self); }
+};
+static_assert(unlisted_handlers<lower_some, toy::dialect> == ops_in<toy::sum>);
+
+void build(graph& g, const op_info& op) {
+    const value x = g.create<builtin::placeholder>({}).result();
+    g.set_meta(x, {dtype::float32, {2}});
+    node& n = g.create(op, &x, 1);
+    g.set_meta(n.result(), {dtype::float32, {2}});
+    g.create<builtin::output>({.values = {n.result()}});
+}
+
+}  // namespace
+
+TEST_CASE("a record of emissions tells what a pass declares and never emits", "[audit]") {
+    using names = pmr_vector<std::string_view>;
+    pass_context context;
+    {
+        const emission_record emitted(context);
+        CHECK(emitted.never<lower_some>().size() == 3);
+        graph first, second;
+        build(first, info_of<toy::relu>);
+        REQUIRE(apply_pass(lower_some{}, first, context));
+        CHECK(emitted.never<lower_some>() == names{"toy.clamp.default", "toy.identity.default"});
+        build(second, info_of<toy::relu6>);
+        REQUIRE(apply_pass(lower_some{}, second, context));
+        CHECK(emitted.never<lower_some>() == names{"toy.identity.default"});
+    }
+    graph after;
+    build(after, info_of<toy::relu>);
+    CHECK(apply_pass(lower_some{}, after, context));  // the record is gone, and the context no longer calls it
+}
