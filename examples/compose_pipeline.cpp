@@ -29,8 +29,14 @@ int main() {
 
     small_graph g;
     g.output(g.make<my::scale_shift>({.self = g.input("x", {1, 8}), .scale = 3}));
+    //! [run]
     pass_context context;
-    const run_statistics done = lower_mine::run(g, context).value();
-    for (const pass_record& p : done) std::cout << '\n' << p.name << ": " << name_of(p.status);
+    const result<run_statistics> done = lower_mine::run(g, context);
+    if (!done) {
+        std::cerr << "error: " << done.error().message << '\n';  // names each node, and why
+        return 1;
+    }
+    //! [run]
+    for (const pass_record& p : done.value()) std::cout << '\n' << p.name << ": " << name_of(p.status);
     std::cout << '\n' << listing(g);
 }

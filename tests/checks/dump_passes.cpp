@@ -23,7 +23,8 @@ using lowering = standard_lowering<some_evaluator>;
 template <class Pass>
 constexpr bool check_effects() {
     using effects = effects_of<Pass>;
-    static_assert(effects::sound, "see missing_handler and faulty_handler of the pass's effects_of");
+    static_assert(effects::sound, "see missing_handler, faulty_handler and faulty_rule of effects_of<Pass>");
+    static_assert(has_inference<Pass>, "an op that a rule makes has no infer_results; see inference_fault_of");
     static_assert(!effects::always_runs || graph_pass<Pass>, "only graph passes have no targets");
     static_assert(!pass_summary<Pass>().empty(), "the pass does not say what it does: give it a summary");
     static_assert(pass_summary<Pass>().size() <= 90, "a summary is one line");

@@ -138,7 +138,7 @@ constexpr auto fault_of_names() {
 
 }  // namespace detail
 
-/// What a pattern has matched for a rewrite: its nodes by their names, which the functions below find:
+/// The nodes that a pattern has matched for a rewrite, by their names, for the functions below:
 /// `get<"inner">(m).min_val`. `IsSymbol` is true while a pipeline reads the rewrite, which calls nothing.
 template <class Pattern, class Rewrite, bool IsSymbol = false>
 class node_match {
@@ -188,8 +188,8 @@ public:
     std::array<const node*, nodes::size> nodes_{};
 };
 
-/// The same as functions, which generic code calls without the word `template`: the node of that name, its
-/// arguments, and whether nothing else reads what it computes.
+/// Functions for generic code, which calls them without the word `template`: the node of that name, its
+/// arguments, and whether nothing else reads its result.
 template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
 [[nodiscard]] auto find(const node_match<Pattern, Rewrite, IsSymbol>& m) {
     return m.template find<Name>();

@@ -120,7 +120,7 @@ struct reads_with_arguments<match_rule<P, F, Policy>, std::index_sequence<I...>>
         requires(const F& f, const match_symbol<P, F>& m) { f(std::declval<symbol_at<I>>()..., m); };
 };
 
-// What is wrong with the nodes of a pattern: one with more operands than its op has.
+// Diagnoses a node of a pattern that has more operands than its op.
 template <class Op, std::size_t Given>
 using arity_fault =
     std::conditional_t<Given <= plain_operands<Op>, no_fault, wrong_arity<Op, Given, plain_operands<Op>>>;
@@ -141,7 +141,7 @@ template <class P, class F, std::size_t... I>
 constexpr bool has_error_in_match(std::index_sequence<I...>) {
     return has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., match_symbol<P, F>>;
 }
-// What is wrong with a rewrite, once it has been read.
+// Diagnoses a rewrite by reading it.
 template <class P, class F>
 auto diagnose_match() {
     using root = typename type_at<0, typename pattern_of<P>::op_list>::type;
@@ -190,15 +190,16 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_l
 template <class P>
 struct match_rules {
     template <class F>
-    constexpr rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
+    constexpr auto operator=(F) const {  // NOLINT: it makes a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
-        return {};
+        return std::conditional_t<std::is_empty_v<F>, rule_list<match_rule<P, F>>,
+                                  rule_list<reported_rule>>{};
     }
 };
 // In their place after an error.
 struct no_match_rules {
     template <class F>
-    constexpr rule_list<> operator=(F) const {  // NOLINT: as above
+    constexpr rule_list<reported_rule> operator=(F) const {  // NOLINT: as above
         return {};
     }
 };

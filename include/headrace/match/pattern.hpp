@@ -240,8 +240,9 @@ class pattern {
         "pattern: it calls something that is not an op; see unknown_op<T>, call an op of a dialect");
     static_assert(arity_fits<fault>,
                   "pattern: a call has too many or too few arguments; see wrong_arity<Op, Given, Takes>");
-    static_assert(arguments_fit<fault>,
-                  "pattern: an op does not take such an argument; see wrong_argument<Op, Field, Given, Takes>");
+    static_assert(
+        arguments_fit<fault>,
+        "pattern: an op does not take such an argument; see wrong_argument<Op, Field, Given, Takes>");
     static_assert(placeholders_used<fault>,
                   "pattern: a placeholder is not used; see unused_placeholder<Index, Op>, drop it");
     static_assert(returns_calls<fault>,

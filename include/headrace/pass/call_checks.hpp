@@ -93,7 +93,7 @@ constexpr std::size_t first_other(std::index_sequence<I...>) {
     while (fits[at]) ++at;
     return at;
 }
-// Is one of the members from a position on an operand that must be given?
+// True if one of the members from a position on is an operand that must be given.
 template <std::size_t Given, class... Members>
 constexpr bool lacks_operands(const members<Members...>*) {
     constexpr bool is_operand_type[] = {
@@ -140,7 +140,7 @@ auto diagnose_call() {
 
 }  // namespace detail
 
-/// What is wrong with a call of `Op` with arguments of these types, or no_fault.
+/// The fault of a call of `Op` with arguments of these types, or no_fault.
 template <class Op, class... Given>
 using call_fault = decltype(detail::diagnose_call<Op, Given...>());
 

@@ -76,7 +76,7 @@ struct join_with_choose : symbol_answers {
 template <class Diagnosis>
 struct ill_formed : symbol_answers {
     constexpr ill_formed() = default;
-    /// As one of several branches it counts for all of them.
+    /// Counts for all of several branches.
     template <class T>
     constexpr ill_formed(const T&) {}
 };
@@ -191,7 +191,7 @@ struct made_in<tensors_expression<Ts...>> : made_in<std::tuple<Ts...>> {};
 template <class T>
 struct made_in<std::optional<T>> : made_in<T> {};
 
-// What is wrong with an expression, in the order in which it is written; no_fault if nothing is.
+// The first fault of an expression, in the order in which it is written, or no_fault.
 template <class T>
 struct fault_in {
     using type = no_fault;
@@ -370,7 +370,7 @@ struct branch_of<unchanged_type> {
 template <class T>
 inline constexpr bool is_ill_formed = !std::is_same_v<typename fault_in<T>::type, no_fault>;
 
-// What two expressions have in common, in either reading. With symbols, what is at fault becomes a diagnosis.
+// The type that two expressions have in common, in either reading. With symbols, a fault becomes a diagnosis.
 template <class A, class B>
 struct joined_expressions {
     static_assert(holds_symbol<A> || holds_symbol<B>,

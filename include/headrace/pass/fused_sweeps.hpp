@@ -109,7 +109,8 @@ public:
         return has(conflicts[later], earlier);
     }
 
-    /// As Pipeline::run_unchecked with the retracing driver; `options.driver` and `after_pass` are not looked at.
+    /// Does what Pipeline::run_unchecked does with the retracing driver, but looks at neither `options.driver`
+    /// nor `after_pass`.
     [[nodiscard]] static result<fused_statistics> run(graph& g, pass_context& context,
                                                       const run_options& options = {}) {
         fused_sweeps sweeps(g, context, options);

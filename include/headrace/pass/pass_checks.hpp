@@ -100,7 +100,7 @@ auto refine(no_handler<P, Op>) {
     }
 }
 
-// Is there a function `rewrites` that gives no rules?
+// Diagnoses a function `rewrites` that gives no rules.
 template <class P>
 auto find_other_rewrites() {
     if constexpr (!std::is_same_v<rules_of<P>, rule_list<>>) {

@@ -376,7 +376,7 @@ public:
         return {steps_, infos_};
     }
 
-    /// May a node of that op enter, and leave?
+    /// True if `from<…>` lists the op, and if `to<…>` does.
     [[nodiscard]] static bool may_enter(const op_info& op) {
         static constexpr auto source_set = detail::boundary<From>::set;
         return source_set.contains(op);

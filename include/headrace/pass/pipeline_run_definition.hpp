@@ -27,7 +27,7 @@ inline void erase_unused(graph& g) {
     }
 }
 
-/// Are all ops of a graph and its regions allowed? Nodes whose op is not are reported, unless a pass has
+/// True if all ops of a graph and its regions are allowed. Other nodes are reported, unless a pass has
 /// refused them with a reason of its own, which is a diagnostic from `known` on.
 inline bool check_ops(graph& g, pass_context& context, bool (*is_allowed)(const op_info&), std::size_t known,
                       std::string_view reason) {

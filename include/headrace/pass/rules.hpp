@@ -12,9 +12,9 @@
 
 #include <boost/mp11/list.hpp>
 
-#include <headrace/base/fixed_string.hpp>
 #include <headrace/op/op_list.hpp>
 #include <headrace/pass/expression.hpp>
+#include <headrace/pass/rule_diagnoses.hpp>
 
 namespace headrace {
 
@@ -37,55 +37,27 @@ struct rule {};
 template <class... Rules>
 struct rule_list {};
 
-/// Diagnoses of rules, for compile errors. A rule's callable cannot be called with the operands of `Op`.
-template <class Op>
-struct not_callable_with {};
-/// A rule gives `Given` expressions for an op that has `Has` results.
-template <class Op, std::size_t Given, std::size_t Has>
-struct wrong_result_count {};
-/// The compiler itself has said what is wrong with a callable.
-struct unreadable {};
-/// A rewrite asks its match for a node of a name that is not among the pattern's (match/node_pattern.hpp).
-template <fixed_string... Names>
-struct pattern_names {};
-template <fixed_string Name, class Names>
-struct not_in_pattern {};
-/// The rule of `Op` that a diagnosis is about.
-template <class Pass, class Op, class Diagnosis>
-struct in_rewrite {};
-
-// One trait for each message, of the diagnosis alone or with where it was found.
-template <class Diagnosis>
-inline constexpr bool rule_takes_operands = true;
-template <class Op>
-inline constexpr bool rule_takes_operands<not_callable_with<Op>> = false;
-template <class Pass, class Op, class Diagnosis>
-inline constexpr bool rule_takes_operands<in_rewrite<Pass, Op, Diagnosis>> = rule_takes_operands<Diagnosis>;
-template <class Diagnosis>
-inline constexpr bool rule_gives_results = true;
-template <class Op, std::size_t Given, std::size_t Has>
-inline constexpr bool rule_gives_results<wrong_result_count<Op, Given, Has>> = false;
-template <class T>
-inline constexpr bool rule_gives_results<not_an_expression<T>> = false;
-template <class Pass, class Op, class Diagnosis>
-inline constexpr bool rule_gives_results<in_rewrite<Pass, Op, Diagnosis>> = rule_gives_results<Diagnosis>;
-template <class Diagnosis>
-inline constexpr bool node_is_in_pattern = true;
-template <fixed_string Name, class Names>
-inline constexpr bool node_is_in_pattern<not_in_pattern<Name, Names>> = false;
-template <class Pass, class Op, class Diagnosis>
-inline constexpr bool node_is_in_pattern<in_rewrite<Pass, Op, Diagnosis>> = node_is_in_pattern<Diagnosis>;
-template <class Pass, class Op, class Diagnosis>
-inline constexpr bool calls_fit<in_rewrite<Pass, Op, Diagnosis>> = calls_fit<Diagnosis>;
-
 namespace detail {
+
+// In the place of rules whose fault an assertion has reported.
+struct reported_rule {};
 
 template <class... Ops>
 struct rules_for {
+    using fault =
+        typename first_of_faults<std::conditional_t<op_tag<Ops>, no_fault, unknown_op<Ops>>...>::type;
+
     template <class F>
-    constexpr rule_list<rule<Ops, F>...> operator=(F) const {  // NOLINT: it makes a rule
+    constexpr auto operator=(F) const {  // NOLINT: it makes a rule
+        static_assert(
+            calls_known_ops<fault>,
+            "rule: it is for something that is not an op; see unknown_op<T>, name ops of a dialect");
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
-        return {};
+        if constexpr (calls_known_ops<fault> && std::is_empty_v<F>) {
+            return rule_list<rule<Ops, F>...>{};
+        } else {
+            return rule_list<reported_rule>{};
+        }
     }
 };
 template <class List>
@@ -334,6 +306,23 @@ struct rule_effects<rule<Op, F, Policy>> {
     static constexpr auto made = Policy::made | made_in<result>::value;
 };
 
+template <>
+struct rule_facts<reported_rule> {
+    using targets = ops<>;
+    static bool run(emitter, const node&, value_list&) { return false; }
+};
+template <>
+struct rule_effects<reported_rule> {
+    using op_type = void;
+    using fault = unreadable;
+    static constexpr bool may_decline = true;
+    static constexpr op_set<> made{};
+};
+template <class Policy>
+struct rule_under<reported_rule, Policy> {
+    using type = reported_rule;
+};
+
 template <class Policy>
 void append_term(value_list& out, const term& y) {
     out.push_back(Policy::result(y, static_cast<std::uint32_t>(out.size())).value());
@@ -414,7 +403,7 @@ struct list_effects;
 template <class... Rules>
 struct list_effects<rule_list<Rules...>> {
     static constexpr auto made = (op_set<>{} | ... | rule_effects<Rules>::made);
-    // What is wrong with the first rule that has a fault.
+    // The fault of the first rule that has one.
     template <class Pass>
     using fault_of_pass = typename first_of_faults<
         std::conditional_t<std::is_same_v<typename rule_effects<Rules>::fault, no_fault>, no_fault,

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Defines the diagnoses of rules, which name the pass and the op of the rule in compile errors.
+#ifndef HEADRACE_PASS_RULE_DIAGNOSES_HPP
+#define HEADRACE_PASS_RULE_DIAGNOSES_HPP
+
+#include <cstddef>
+
+#include <headrace/base/fixed_string.hpp>
+#include <headrace/pass/call_checks.hpp>
+#include <headrace/pass/expression.hpp>
+
+namespace headrace {
+
+/// Diagnoses of rules, for compile errors. A rule's callable cannot be called with the operands of `Op`.
+template <class Op>
+struct not_callable_with {};
+/// A rule gives `Given` expressions for an op that has `Has` results.
+template <class Op, std::size_t Given, std::size_t Has>
+struct wrong_result_count {};
+/// The compiler itself has said what is wrong with a callable.
+struct unreadable {};
+/// A rewrite asks its match for a node of a name that is not among the pattern's (match/node_pattern.hpp).
+template <fixed_string... Names>
+struct pattern_names {};
+template <fixed_string Name, class Names>
+struct not_in_pattern {};
+/// The rule of `Op` that a diagnosis is about.
+template <class Pass, class Op, class Diagnosis>
+struct in_rewrite {};
+
+// One trait for each message, of the diagnosis alone or with where it was found.
+template <class Diagnosis>
+inline constexpr bool rule_takes_operands = true;
+template <class Op>
+inline constexpr bool rule_takes_operands<not_callable_with<Op>> = false;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool rule_takes_operands<in_rewrite<Pass, Op, Diagnosis>> = rule_takes_operands<Diagnosis>;
+template <class Diagnosis>
+inline constexpr bool rule_gives_results = true;
+template <class Op, std::size_t Given, std::size_t Has>
+inline constexpr bool rule_gives_results<wrong_result_count<Op, Given, Has>> = false;
+template <class T>
+inline constexpr bool rule_gives_results<not_an_expression<T>> = false;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool rule_gives_results<in_rewrite<Pass, Op, Diagnosis>> = rule_gives_results<Diagnosis>;
+template <class Diagnosis>
+inline constexpr bool node_is_in_pattern = true;
+template <fixed_string Name, class Names>
+inline constexpr bool node_is_in_pattern<not_in_pattern<Name, Names>> = false;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool node_is_in_pattern<in_rewrite<Pass, Op, Diagnosis>> = node_is_in_pattern<Diagnosis>;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool calls_fit<in_rewrite<Pass, Op, Diagnosis>> = calls_fit<Diagnosis>;
+
+}  // namespace headrace
+
+#endif
