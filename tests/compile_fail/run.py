@@ -54,6 +54,7 @@ MANDATED = {
         "rule_chooses_no_expression"),
     "rule: its callable does not take the operands": ("rule_takes_other_operands",),
     "pass: rewrites() gives no rules": ("rewrites_without_return", "rewrites_not_static"),
+    "pass: one of its lists is none": ("list_names_an_op", "list_names_a_property"),
     "rule: it is for something that is not an op": ("rule_of_a_dialect",),
     "rule: its callable has captures": ("rule_with_captures",),
     "match: its pattern is no node of an op": ("match_pattern_is_no_node",),

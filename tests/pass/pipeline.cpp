@@ -149,10 +149,12 @@ value build(graph& g, std::initializer_list<const op_info*> unary) {
     node& x = g.create<builtin::placeholder>({});
     g.set_meta(x.result(), {dtype::float32, {2}});
     value v = x.result();
+    std::size_t count = 0;
     for (const op_info* op : unary) {
         node& n = g.create(*op, &v, 1);  // the arguments of these ops are one value
         g.set_meta(n.result(), {dtype::float32, {2}});
         v = n.result();
+        g.set_name(v, text_of({"n", count++}));
     }
     g.create<builtin::output>({.values = {v}});
     return v;
@@ -201,7 +203,7 @@ TEST_CASE("a graph that the proof does not cover is refused before anything runs
     const auto done = both::run(g, c);
     REQUIRE_FALSE(done);
     CHECK(done.error().kind == error_kind::unsupported);
-    CHECK(done.error().message.starts_with("2 nodes are refused: "));
+    CHECK(done.error().message.starts_with("the pipeline refuses the graph: "));
     for (const std::string_view op : {"toy.neg.default", "toy.sum.default"})
         CHECK(done.error().message.find(op) != std::string_view::npos);
     CHECK(done.error().message.find("toy.relu.default") == std::string_view::npos);
@@ -224,7 +226,7 @@ TEST_CASE("what a pass refuses is an error, all of it at once", "[pipeline]") {
         pass_context c;
         const auto done = p::run(g, c, {.driver = driver});
         REQUIRE_FALSE(done);
-        CHECK(done.error().message.starts_with("2 nodes are refused: "));
+        CHECK(done.error().message.starts_with("the pipeline refuses the graph: "));
         CHECK(done.error().message.find("it does not read an input") != std::string_view::npos);
         CHECK(done.error().message.find("no pass") == std::string_view::npos);  // one reason for each node
         CHECK(c.diagnostics().size() == 2);
@@ -243,8 +245,8 @@ TEST_CASE("an op that a pass only says it removes is an error", "[pipeline]") {
     pass_context c;
     const auto done = p::run(g, c);
     REQUIRE_FALSE(done);
-    CHECK(done.error().message.starts_with("1 node is refused: "));
-    CHECK(done.error().message.find("(toy.sum.default): no pass") != std::string_view::npos);
+    CHECK(done.error().message.starts_with("the pipeline refuses the graph: "));
+    CHECK(done.error().message.find("n1 (toy.sum.default): no pass") != std::string_view::npos);
 }
 
 TEST_CASE("what no result needs is not refused", "[pipeline]") {

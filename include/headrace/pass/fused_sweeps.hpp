@@ -109,8 +109,8 @@ public:
         return has(conflicts[later], earlier);
     }
 
-    /// Does what Pipeline::run_unchecked does with the retracing driver, but looks at neither `options.driver`
-    /// nor `after_pass`.
+    /// Runs the passes as Pipeline::run_unchecked does with the retracing driver. `options.driver` and
+    /// `after_pass` have no effect.
     [[nodiscard]] static result<fused_statistics> run(graph& g, pass_context& context,
                                                       const run_options& options = {}) {
         fused_sweeps sweeps(g, context, options);

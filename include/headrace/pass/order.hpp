@@ -60,8 +60,11 @@ constexpr std::size_t length_of_name() {
 template <class T>
 inline constexpr std::size_t identity_of = length_of_name<T>();
 
+// Of what is no list nothing: that is a fault of the pass, see not_a_list.
 template <class List>
-struct listed_ids;
+struct listed_ids {
+    static constexpr std::array<order_id, 0> value{};
+};
 template <class... Ts>
 struct listed_ids<pass_list<Ts...>> {
     static constexpr std::array<order_id, sizeof...(Ts)> value{&identity_of<Ts>...};

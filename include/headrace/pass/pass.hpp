@@ -95,45 +95,50 @@ struct declared_graph_pass : pass {
 
 namespace detail {
 
+template <class T>
+inline constexpr bool is_op_list = false;
+template <class... Ops>
+inline constexpr bool is_op_list<ops<Ops...>> = true;
+
 // One trait per spelling under which passes list their targets.
 template <class P>
 auto own_targets() {
-    if constexpr (requires { typename P::targets; })
+    if constexpr (requires { requires is_op_list<typename P::targets>; })
         return typename P::targets{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_targeted_ops() {
-    if constexpr (requires { typename P::targeted_ops; })
+    if constexpr (requires { requires is_op_list<typename P::targeted_ops>; })
         return typename P::targeted_ops{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_target_ops() {
-    if constexpr (requires { typename P::target_ops; })
+    if constexpr (requires { requires is_op_list<typename P::target_ops>; })
         return typename P::target_ops{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_supported_ops() {
-    if constexpr (requires { typename P::supported_ops; })
+    if constexpr (requires { requires is_op_list<typename P::supported_ops>; })
         return typename P::supported_ops{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_edge_ops() {
-    if constexpr (requires { typename P::edge_ops; })
+    if constexpr (requires { requires is_op_list<typename P::edge_ops>; })
         return typename P::edge_ops{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_aten_ops() {
-    if constexpr (requires { typename P::aten_ops; })
+    if constexpr (requires { requires is_op_list<typename P::aten_ops>; })
         return typename P::aten_ops{};
     else
         return ops<>{};
@@ -165,14 +170,14 @@ struct listed_targets {
 
 template <class P>
 auto own_produces() {
-    if constexpr (requires { typename P::produces; })
+    if constexpr (requires { requires is_op_list<typename P::produces>; })
         return typename P::produces{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_removes() {
-    if constexpr (requires { typename P::removes; })
+    if constexpr (requires { requires is_op_list<typename P::removes>; })
         return typename P::removes{};
     else
         return ops<>{};

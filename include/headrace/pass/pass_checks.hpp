@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include <headrace/base/fixed_string.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass.hpp>
@@ -29,6 +30,9 @@ struct no_targets {};
 template <class Pass, class Result>
 struct no_rules {};
 struct not_static {};
+/// A member of a pass that should be an ops<…> or a pass_list<…> is a `T`.
+template <class Pass, fixed_string Member, class T>
+struct not_a_list {};
 
 // One trait for each message; each fails for its own diagnosis alone. Who runs passes asserts all of them in
 // its own body: a common helper would cost the reader of a message the lines that lead to it.
@@ -48,6 +52,10 @@ template <class Diagnosis>
 inline constexpr bool handlers_fit = true;
 template <class Pass, class Op, class Handler>
 inline constexpr bool handlers_fit<wrong_handler<Pass, Op, Handler>> = false;
+template <class Diagnosis>
+inline constexpr bool lists_are_lists = true;
+template <class Pass, fixed_string Member, class T>
+inline constexpr bool lists_are_lists<not_a_list<Pass, Member, T>> = false;
 template <class Diagnosis>
 inline constexpr bool rewrites_are_rules = true;
 template <class Pass, class Result>
@@ -100,6 +108,47 @@ auto refine(no_handler<P, Op>) {
     }
 }
 
+template <class T>
+inline constexpr bool is_pass_list = false;
+template <class... Passes>
+inline constexpr bool is_pass_list<pass_list<Passes...>> = true;
+
+// Diagnoses a member that should be a list, by the first that is none.
+template <class P>
+auto find_other_list() {
+    if constexpr (requires { requires !is_op_list<typename P::targets>; }) {
+        return not_a_list<P, "targets", typename P::targets>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::targeted_ops>; }) {
+        return not_a_list<P, "targeted_ops", typename P::targeted_ops>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::target_ops>; }) {
+        return not_a_list<P, "target_ops", typename P::target_ops>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::supported_ops>; }) {
+        return not_a_list<P, "supported_ops", typename P::supported_ops>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::edge_ops>; }) {
+        return not_a_list<P, "edge_ops", typename P::edge_ops>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::aten_ops>; }) {
+        return not_a_list<P, "aten_ops", typename P::aten_ops>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::produces>; }) {
+        return not_a_list<P, "produces", typename P::produces>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::removes>; }) {
+        return not_a_list<P, "removes", typename P::removes>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::requires_before>; }) {
+        return not_a_list<P, "requires_before", typename P::requires_before>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::requires_after>; }) {
+        return not_a_list<P, "requires_after", typename P::requires_after>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::runs_before>; }) {
+        return not_a_list<P, "runs_before", typename P::runs_before>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::runs_after>; }) {
+        return not_a_list<P, "runs_after", typename P::runs_after>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::ensures>; }) {
+        return not_a_list<P, "ensures", typename P::ensures>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::invalidates>; }) {
+        return not_a_list<P, "invalidates", typename P::invalidates>{};
+    } else {
+        return no_fault{};
+    }
+}
+
 // Diagnoses a function `rewrites` that gives no rules.
 template <class P>
 auto find_other_rewrites() {
@@ -145,6 +194,8 @@ auto find_pass_fault() {
         return only_declared<P>{};
     } else if constexpr (!pass_type<P>) {
         return not_a_pass<P>{};
+    } else if constexpr (!std::is_same_v<decltype(find_other_list<P>()), no_fault>) {
+        return find_other_list<P>();
     } else if constexpr (!std::is_same_v<decltype(find_other_rewrites<P>()), no_fault>) {
         return find_other_rewrites<P>();
     } else if constexpr (!std::is_same_v<typename effects_of<P>::faulty_rule, no_fault>) {

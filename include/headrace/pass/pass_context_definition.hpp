@@ -24,8 +24,9 @@ namespace headrace {
 
 HEADRACE_INLINE std::pmr::string diagnostic_text(const diagnostic& d) {
     const std::string_view behind = d.source.empty() ? "" : ": ";
-    return text_of({d.source, behind, printable(d.node), " (", printable(d.op),
-                    "): ", printable(d.reason, max_printed_message)});
+    const bool is_named = !d.node.empty();
+    return text_of({d.source, behind, printable(d.node), is_named ? " (" : "", printable(d.op),
+                    is_named ? "): " : ": ", printable(d.reason, max_printed_message)});
 }
 
 HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason, error_kind kind) {
@@ -46,7 +47,7 @@ HEADRACE_INLINE std::uint32_t& pass_context::place_of(const diagnostic& d) {
     return places_[find_slot(places_.size(), hash(d.node) ^ 31 * hash(d.reason), [&](std::size_t at) {
         if (places_[at] == free) return true;
         const diagnostic& other = diagnostics_[places_[at] - 1];
-        return other.node == d.node && other.reason == d.reason;
+        return other.node == d.node && other.reason == d.reason && other.op == d.op;
     })];
 }
 

@@ -119,6 +119,9 @@ template <pass_type P>
 inline constexpr pass_info info_of_pass = [] {
     static_assert(is_a_pass<pass_fault<P>>,
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(
+        lists_are_lists<pass_fault<P>>,
+        "pass: one of its lists is none; see not_a_list<Pass, Member, T>, write ops<…> or pass_list<…>");
     static_assert(rewrites_are_rules<pass_fault<P>>,
                   "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
                   "static function");

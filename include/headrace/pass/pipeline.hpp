@@ -230,6 +230,9 @@ private:
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
     static_assert(is_defined<typename checks::pass_fault>,
                   "pass: it is only declared; see only_declared<Pass>, include the header that defines it");
+    static_assert(
+        lists_are_lists<typename checks::pass_fault>,
+        "pass: one of its lists is none; see not_a_list<Pass, Member, T>, write ops<…> or pass_list<…>");
     static_assert(rewrites_are_rules<typename checks::pass_fault>,
                   "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
                   "static function");
@@ -437,6 +440,9 @@ template <class P>
                                              driver_kind driver = driver_kind::in_place) {
     static_assert(is_a_pass<pass_fault<P>>,
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(
+        lists_are_lists<pass_fault<P>>,
+        "pass: one of its lists is none; see not_a_list<Pass, Member, T>, write ops<…> or pass_list<…>");
     static_assert(rewrites_are_rules<pass_fault<P>>,
                   "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
                   "static function");

@@ -9,7 +9,7 @@
 
 #include <headrace/base/algorithms.hpp>
 #include <headrace/base/compiled.hpp>
-#include <headrace/base/text.hpp>
+#include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/purity.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/pass_context.hpp>
@@ -25,6 +25,11 @@ inline void erase_unused(graph& g) {
         if (n->first_use == nullptr && !is_end && !has_effects(*n)) g.erase(*n);
         n = previous;
     }
+}
+
+inline bool is_about(const diagnostic& d, const node& n) {
+    const auto* origin = n.find_annotation<provenance>();
+    return d.node == origin_name(n) && d.op == (origin != nullptr ? origin->op_name : op_name(n));
 }
 
 /// True if all ops of a graph and its regions are allowed. Other nodes are reported, unless a pass has
@@ -48,7 +53,7 @@ inline bool check_ops(graph& g, pass_context& context, bool (*is_allowed)(const 
         for (const node& n : sub.nodes()) {
             bool is_known = is_allowed(*n.op);
             for (std::size_t i = known; i != refused && !is_known; ++i)
-                is_known = context.diagnostics()[i].node == origin_name(n);
+                is_known = is_about(context.diagnostics()[i], n);
             if (!is_known) context.report(n, reason);
         }
     });
@@ -59,10 +64,9 @@ inline bool check_ops(graph& g, pass_context& context, bool (*is_allowed)(const 
 [[gnu::cold, gnu::noinline]] inline error joined_diagnostics(const pass_context& context, std::size_t known) {
     const auto& all = context.diagnostics();
     if (known == all.size()) known = 0;  // they have been reported by a run before this one
-    error joined{all[known].kind, counted_text(all.size() - known, "node")};
-    joined.message += all.size() - known == 1 ? " is refused: " : " are refused: ";
+    error joined{all[known].kind, {}};
     for (std::size_t i = known; i != all.size(); ++i) {
-        if (i != known) joined.message += "; ";
+        joined.message += i == known ? "the pipeline refuses the graph: " : "; ";
         joined.message += diagnostic_text(all[i]);
     }
     return joined;

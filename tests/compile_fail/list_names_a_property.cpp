@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Defines a pass that names a property where it should list those that it ensures.
+// EXPECT: pass: one of its lists is none
+// EXPECT: not_a_list<lower_relu, headrace::fixed_string<8>{"ensures"}, lowered>
+
+#include <headrace/pass/pipeline.hpp>
+
+#include "../support/toy.hpp"
+
+using namespace headrace;
+
+struct lowered : property {};
+
+struct lower_relu : pass {
+    using ensures = lowered;
+    static auto rewrites() { return rules(on<toy::relu> = call<toy::neg>); }
+};
+
+struct lowering : pipeline<from<toy::relu>, to<toy::neg>, lower_relu> {};
