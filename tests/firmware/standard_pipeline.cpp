@@ -22,6 +22,6 @@ struct no_evaluator {
 headrace::result<std::span<const std::byte>> lower(graph& g, std::span<std::byte> buffer);
 headrace::result<std::span<const std::byte>> lower(graph& g, std::span<std::byte> buffer) {
     pass_context context;
-    HEADRACE_TRY(standard_lowering<no_evaluator>::run(g, context));
+    HEADRACE_TRY(standard_lowering<no_evaluator>::run_unchecked(g, context));
     return emit_tosa(g, buffer);
 }

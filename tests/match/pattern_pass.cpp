@@ -79,8 +79,8 @@ static_assert(!always([](auto x, auto w) {
 static_assert(!always([](auto x, auto y) { return any_literals(call<toy::cat>(tensors(x, y))); }));
 static_assert(!always([](auto x) { return call<toy::min_max>(x); }));
 
-struct lowering : pipeline<from<toy::relu, toy::relu6, toy::add>, to<toy::relu, toy::clamp, toy::add>, fuse,
-                           lower_relu6> {};
+struct lowering : pipeline<from<toy::relu, toy::relu6, toy::add, toy::call>,
+                           to<toy::relu, toy::clamp, toy::add, toy::call>, fuse, lower_relu6> {};
 static_assert(lowering::supported.contains<toy::relu6>());
 static_assert(lowering::dead_pass_count == 0);
 
