@@ -4,7 +4,6 @@
 #ifndef HEADRACE_IO_PT2_ARGUMENT_WRITER_HPP
 #define HEADRACE_IO_PT2_ARGUMENT_WRITER_HPP
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <headrace/base/error.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/io/json_writer.hpp>
+#include <headrace/io/pt2_keyword_arguments.hpp>
 #include <headrace/io/pt2_tensor.hpp>
 #include <headrace/ir/listing.hpp>
 
@@ -27,41 +27,6 @@ namespace headrace::pt2 {
         if (type != dtype::unknown && dtype_of(i) == type) return i;
     }
     return std::nullopt;
-}
-
-/// What PyTorch's schemas take by name alone: for an op and a field, is it behind the schema's asterisk?
-[[nodiscard]] inline bool is_keyword_only(const op_info& op, std::string_view field) {
-    constexpr std::string_view always[] = {
-        "approximate", "correction",  "decimals", "enable_gqa",    "implicit", "indexing", "out_dtype",
-        "path",        "sparse_grad", "beta",     "rounding_mode", "alpha",    "dtype",    "memory_format"};
-    // Fields that only some ops take by name, and fields of the list that some ops take in order.
-    struct exception {
-        std::string_view field;
-        std::string_view op;  ///< a part of its name
-        bool by_name;
-    };
-    constexpr exception exceptions[] = {
-        {"alpha", ".Scalar", false},
-        {"alpha", "elu", false},
-        {"beta", "softplus", false},
-        {"dtype", "softmax", false},
-        {"dtype", "aten.to.", false},
-        {"dtype", "quantized_decomposed.", false},
-        {"memory_format", "aten.to.", false},
-        {"keepdim", ".correction", true},
-        {"keepdim", "aminmax", true},
-        {"dim", "aminmax", true},
-        {"scale", "scaled_dot_product", true},
-        {"output_size", "repeat_interleave", true},
-        {"value", "addcdiv", true},
-        {"value", "addcmul", true},
-        {"non_blocking", "_to_copy", true},
-        {"stable", "sort.stable", true},
-    };
-    for (const exception& e : exceptions) {
-        if (e.field == field && op.name.find(e.op) != std::string_view::npos) return e.by_name;
-    }
-    return std::ranges::find(always, field) != std::ranges::end(always);
 }
 
 /// What a writer of graphs is based on: the JSON so far, the names of values, and the first failure.
@@ -108,7 +73,7 @@ protected:
     }
 
     void write_argument(const node& n, const field_info& f, bool& by_name) {
-        by_name = by_name || is_keyword_only(*n.op, f.name);
+        by_name = by_name || is_keyword_only(n.op->name, f.name);
         if (by_name && is_empty(n, f)) return;  // in order, None must be said where there is no default
         constexpr int positional = 1;
         constexpr int keyword = 2;

@@ -15,18 +15,20 @@
 
 namespace headrace::pt2 {
 
-/// Writes the arguments as the torch.export schema has them. What the op's schema takes by name alone is not
-/// known: tensors that come first are given in order, all else by name, which every schema allows.
+/// Writes the arguments as the torch.export schema has them. The order of an unknown op's arguments is not
+/// known: tensors that come first are given in order, unless PyTorch takes them by name alone, and all else
+/// by name, which every schema allows.
 class opaque_argument_writer : protected argument_writer {
 protected:
     using argument_writer::argument_writer;
 
     void write_opaque_inputs(const node& n) {
+        const std::string_view op = args_of<builtin::opaque>(n).target;
         const auto arguments = opaque_arguments(args_of<builtin::opaque>(n));
         if (!arguments) return fail(n, arguments.error().message);
         bool by_name = false;
         for (const opaque_argument& a : arguments.value()) {
-            by_name = (by_name || !is_of_tensors(a)) && !a.name.empty();
+            by_name = (by_name || !is_of_tensors(a) || is_keyword_only(op, a.name)) && !a.name.empty();
             constexpr int positional = 1;
             constexpr int keyword = 2;
             w_.begin_object();
