@@ -31,6 +31,17 @@ TEST_CASE("functions of one tensor") {
     check_close(k.numbers<aten::sigmoid>({x}, meta), {0.1824255, 0.5, 0.6224593, 0.9241418});
 }
 
+TEST_CASE("rounding to decimals computes in the type of the tensor") {
+    // PyTorch's product of 0.45000002 and 10 is 4.5, a tie; that of doubles is above it.
+    kernel_test k;
+    const tensor_meta meta{real, {4}, {}};
+    const value x = k(f32({4}, {-0.45000002, 0.15, 0.45000002, 0.75}));
+    check_close(k.numbers<aten::round_decimals>({x, 1}, meta), {-0.4, 0.2, 0.4, 0.8});
+    const value large = k(f32({4}, {25, -15, 1e30, 3e38}));
+    check_close(k.numbers<aten::round_decimals>({large, -1}, meta), {20, -20, 1e30, 3e38});
+    CHECK(k.numbers<aten::round_decimals>({large, 3}, meta)[3] == infinity);
+}
+
 TEST_CASE("integers keep their dtype or become floats") {
     kernel_test k;
     const value x = k(whole(dtype::int32, {3}, {-3, 0, 2}));

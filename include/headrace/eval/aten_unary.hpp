@@ -101,10 +101,19 @@ inline void evaluate(aten::round, const args<aten::round>& a, evaluation& e) {
     map_rounding(e, a.self, round_to_even);
 }
 inline void evaluate(aten::round_decimals, const args<aten::round_decimals>& a, evaluation& e) {
-    const double scale = std::pow(10.0, std::fabs(static_cast<double>(a.decimals)));
+    // PyTorch's kernel computes each step in the tensor's own type, which decides on ties.
+    const auto in_type = [type = e.output_type()](double x) -> double {
+        if (type == dtype::float64) return x;
+        const auto single = static_cast<float>(x);
+        if (type == dtype::float16) return static_cast<float>(static_cast<Eigen::half>(single));
+        if (type == dtype::bfloat16) return static_cast<float>(static_cast<Eigen::bfloat16>(single));
+        return single;
+    };
+    const double scale = in_type(std::pow(10.0, std::fabs(static_cast<double>(a.decimals))));
     const bool divide = a.decimals < 0;
     map_rounding(e, a.self, [=](double x) {
-        return divide ? round_to_even(x / scale) * scale : round_to_even(x * scale) / scale;
+        const double scaled = round_to_even(in_type(divide ? x / scale : x * scale));
+        return divide ? scaled * scale : scaled / scale;
     });
 }
 inline void evaluate(aten::trunc, const args<aten::trunc>& a, evaluation& e) {
