@@ -3,6 +3,12 @@
 // distinct.
 #include <catch2/catch.hpp>
 
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include <headrace/infer/verify.hpp>
+#include <headrace/ir/signature.hpp>
 #include <headrace/passes/layout/definitions.hpp>
 #include <headrace/passes/layout/layout.hpp>
 
@@ -97,4 +103,21 @@ TEST_CASE("each output has a tensor of its own") {
     const auto added = ensure_distinct_outputs{}(p.g, context);
     REQUIRE(added);
     CHECK(added.value() == 3);
+}
+
+TEST_CASE("an output that is listed twice gets a name of its own") {
+    program p;
+    const value x = p.input(fp32, {2});
+    const value y = p.make<tosa::exp>({.input1 = x});
+    for (const value v : {y, y, x, y}) p.output(v);
+    p.finish();
+    const std::array<std::string_view, 4> names{"y", "y", "y_1", "y"};
+    p.g.annotate(*p.g.output(), output_names{p.g.own(list<std::string_view>(names))});
+    pass_context context;
+    REQUIRE(ensure_distinct_outputs{}(p.g, context));
+    const auto* now = p.g.output()->find_annotation<output_names>();
+    REQUIRE(now != nullptr);
+    const std::vector<std::string_view> found(now->names.begin(), now->names.end());
+    CHECK(found == std::vector<std::string_view>{"y", "y_2", "y_1", "y_3"});
+    CHECK(verify(p.g));
 }

@@ -3,11 +3,19 @@
 #ifndef HEADRACE_PASSES_FINISH_ENSURE_DISTINCT_OUTPUTS_HPP
 #define HEADRACE_PASSES_FINISH_ENSURE_DISTINCT_OUTPUTS_HPP
 
+#include <cstddef>
+#include <memory_resource>
 #include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
 
+#include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/infer/tosa.hpp>
 #include <headrace/ir/regions.hpp>
+#include <headrace/ir/signature.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/passes/tosa_only.hpp>
 
@@ -48,7 +56,29 @@ private:
             g.set_operand(outputs[i], own);
             ++added;
         }
+        if (added != 0) name_apart(g, *out);
         return added;
+    }
+    // One value may be listed twice under one name; two values may not.
+    static void name_apart(graph& g, node& out) {
+        const auto* exported = out.find_annotation<output_names>();
+        if (exported == nullptr) return;
+        std::pmr::unordered_set<std::string_view> used(exported->names.begin(), exported->names.end());
+        std::pmr::unordered_set<std::string_view> given;
+        pmr_vector<std::string_view> names(exported->names.begin(), exported->names.end());
+        bool changed = false;
+        for (std::string_view& name : names) {
+            if (name.empty() || given.insert(name).second) continue;
+            std::pmr::string numbered;
+            std::size_t count = 0;
+            do numbered = text_of({name, "_", ++count});
+            while (used.contains(numbered));
+            name = g.own(numbered);
+            used.insert(name);
+            given.insert(name);
+            changed = true;
+        }
+        if (changed) g.annotate(out, output_names{g.own(list<std::string_view>(names))});
     }
 };
 HEADRACE_COMPILED_PASS(ensure_distinct_outputs);
