@@ -94,6 +94,22 @@ TEST_CASE("npy: what is written reads the same", "[io][npy]") {
     std::filesystem::remove(path);
 }
 
+TEST_CASE("npy: bfloat16 is what ml_dtypes writes", "[io][npy]") {
+    for (const char* type : {"<V2", "|V2"}) {
+        const auto read = detail::npy_parse(file_of(
+            "{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (2,), }", {0x3f80, -0x4000}));
+        REQUIRE(read);
+        CHECK(read.value().meta == tensor_meta{dtype::bfloat16, {2}, {}});
+    }
+    const std::vector<std::byte> data(4, std::byte{63});
+    const auto written = npy_bytes_of({dtype::bfloat16, {2}, {}}, data);
+    REQUIRE(written);
+    const auto again = detail::npy_parse(written.value());
+    REQUIRE(again);
+    CHECK(again.value().meta.dtype == dtype::bfloat16);
+    CHECK(again.value().data == data);
+}
+
 TEST_CASE("npy: NumPy's own files", "[io][npy]") {
     const auto tokens = read_npy(testing::fixtures() / "integer_ops" / "in0.npy");
     REQUIRE(tokens);

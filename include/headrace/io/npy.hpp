@@ -50,7 +50,8 @@ struct npy_type {
 inline constexpr npy_type npy_types[] = {
     {"b1", dtype::boolean}, {"i1", dtype::int8},    {"i2", dtype::int16},   {"i4", dtype::int32},
     {"i8", dtype::int64},   {"u1", dtype::uint8},   {"u2", dtype::uint16},  {"u4", dtype::uint32},
-    {"u8", dtype::uint64},  {"f2", dtype::float16}, {"f4", dtype::float32}, {"f8", dtype::float64}};
+    {"u8", dtype::uint64},  {"f2", dtype::float16}, {"f4", dtype::float32}, {"f8", dtype::float64},
+    {"V2", dtype::bfloat16}};  // NumPy has no such type and saves the arrays of ml_dtypes as two bytes
 
 /// The header's text after `'key':`, without space in front; empty if it has no such key.
 [[nodiscard]] inline std::string_view npy_field(std::string_view header, std::string_view key) {
@@ -67,8 +68,8 @@ inline constexpr npy_type npy_types[] = {
     if (text.size() < 5 || text[0] != '\'' || text[4] != '\'') return dtype::unknown;
     for (const npy_type& t : npy_types) {
         if (text.substr(2, 2) != t.name) continue;
-        const bool one_byte = traits_of(t.dtype).bits == 8;
-        if (text[1] == '<' || (one_byte && text[1] == '|')) return t.dtype;
+        const bool has_order = traits_of(t.dtype).bits != 8 && t.dtype != dtype::bfloat16;
+        if (text[1] == '<' || (!has_order && text[1] == '|')) return t.dtype;
     }
     return dtype::unknown;
 }
