@@ -93,6 +93,23 @@ std::string text_of_file(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// The last line, which names the cause in a traceback.
+std::string last_line_of(std::string_view said) {
+    while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.remove_suffix(1);
+    const std::size_t begin = said.rfind('\n');
+    return std::string(printable(said.substr(begin == std::string_view::npos ? 0 : begin + 1), 300));
+}
+
+// A program in Python that fails by a fault of its own prints a traceback; else Vela says what is wrong.
+error failed_vela(int status, std::string_view said) {
+    if (said.find("Traceback (most recent call last)") == std::string_view::npos)
+        return unsupported(fmt::format("Vela exited with status {}: {}", status, printable(said, 1000)));
+    return unsupported(
+        fmt::format("Vela ended by an error of its own, which says nothing about the model: '{}'; lower to a "
+                    ".tosa file and run vela on it to see all of it",
+                    last_line_of(said)));
+}
+
 // Runs Vela in a folder that has model.tosa, where it leaves what it makes. Returns what it says.
 result<std::string> run_vela(const scratch_directory& folder, const std::string& vela,
                              const std::string& accelerator, std::vector<std::string> options = {}) {
@@ -111,8 +128,7 @@ result<std::string> run_vela(const scratch_directory& folder, const std::string&
     if (status == -1)
         return unsupported(
             fmt::format("cannot run Vela as '{}'; install it, or say where it is with --vela", vela));
-    if (status != 0)
-        return unsupported(fmt::format("Vela exited with status {}: {}", status, printable(said, 1000)));
+    if (status != 0) return failed_vela(status, said);
     return said;
 }
 

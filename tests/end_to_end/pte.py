@@ -425,6 +425,9 @@ def check_vela(program, folder):
     lower(left=3, status=UNSUPPORTED, says="to the CPU")
     expect(not file.exists(), "Vela has failed, but there is a file")
     lower(ended=1, status=UNSUPPORTED, says="Vela exited with status 1")
+    vela.write_text(f"#!{sys.executable}\nraise KeyError(5)\n")
+    call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", vela, status=UNSUPPORTED,
+         says="an error of its own, which says nothing about the model: 'KeyError: 5'")
     call(program, "lower", model, "-o", file, "--delegate", "ethos-u55-128", "--vela", folder / "none",
          status=UNSUPPORTED, says="cannot run Vela")
     call(program, "lower", model, "-o", file, "--delegate", "tosa", "--vela", vela, status=USAGE, says="Ethos-U")

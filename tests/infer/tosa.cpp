@@ -198,7 +198,8 @@ TEST_CASE("verify_tosa tells what a target lacks", "[tosa][infer]") {
     f.g.set_meta(e.result(), {dtype::bfloat16, {4}, {}});
     f.g.set_name(e.result(), "e");
     CHECK(message(verify_tosa(e, fp)) ==
-          "e (tosa.EXP): (bfloat16, bfloat16) needs the target to have FP and bf16");
+          "e (tosa.EXP): (bfloat16, bfloat16) needs the target to have FP and bf16; add +bf16 to "
+          "it");
     CHECK(message(verify_tosa(e, fp.with(target_feature::bf16))) == "fine");
 
     const value long_integers = f.input(dtype::int64, {4});

@@ -14,6 +14,7 @@
 #include <headrace/base/sizes.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/inference.hpp>
+#include <headrace/ir/nearest_named.hpp>
 #include <headrace/ir/node.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/source_location.hpp>
@@ -47,13 +48,15 @@ HEADRACE_INLINE int_list inference::own(std::span<const std::int64_t> shape) {
 }
 
 HEADRACE_INLINE std::pmr::string message_prefix(const node& n) {
-    const auto* origin = n.find_annotation<provenance>();
-    std::pmr::string text = source_line(n);
+    const node& named = nearest_named(n);
+    const auto* origin = named.find_annotation<provenance>();
+    std::pmr::string text = source_line(named);
     if (!text.empty()) text += ": ";
-    text += printable(origin_name(n));
+    text += printable(origin_name(named));
     text += " (";
-    text += printable(origin != nullptr ? origin->op_name : op_name(n));
+    text += printable(origin != nullptr ? origin->op_name : op_name(named));
     text += "): ";
+    text += relation_text(n, named);
     return text;
 }
 

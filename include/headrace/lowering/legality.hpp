@@ -10,6 +10,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include <headrace/base/pmr_vector.hpp>
+#include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass_context.hpp>
@@ -32,6 +34,25 @@ namespace detail {
                        [](const result_slot& r) { return r.meta && is_floating(r.meta->dtype); });
 }
 
+// Is the node's operand dequantized, or its result quantized, by ops that have become casts?
+[[nodiscard]] inline bool is_between_casts(const node& n) {
+    constexpr std::size_t most = 32;
+    const auto reaches_cast = [&](auto&& add_neighbours) {
+        pmr_vector<const node*> seen{&n};
+        for (std::size_t i = 0; i != seen.size() && i != most; ++i) {
+            if (is<tosa::cast>(*seen[i])) return true;
+            add_neighbours(*seen[i], seen);
+        }
+        return false;
+    };
+    return reaches_cast([](const node& at, auto& seen) {
+               for (const edge& e : at.operand_edges()) seen.push_back(e.source);
+           }) &&
+           reaches_cast([](const node& at, auto& seen) {
+               for (const edge& e : at.uses()) seen.push_back(e.target);
+           });
+}
+
 // In a quantized program, one float op makes dozens of its neighbours illegal. Its author needs to know of
 // the float op alone.
 inline bool report_floats(graph& g, pass_context& context) {
@@ -40,9 +61,11 @@ inline bool report_floats(graph& g, pass_context& context) {
         for (const node& n : sub.nodes()) {
             if (!computes_floats(n)) continue;
             found = true;
-            context.report(n,
-                           "it computes in floating point, which the target does not have; quantize it, or "
-                           "lower to TOSA-1.0+INT+FP");
+            context.report(n, is_between_casts(n)
+                                  ? "it is quantized, but has no form in integers here, and the target does "
+                                    "not have floating point; lower to TOSA-1.0+INT+FP"
+                                  : "it computes in floating point, which the target does not have; quantize "
+                                    "it, or lower to TOSA-1.0+INT+FP");
         }
     });
     return found;

@@ -57,9 +57,12 @@ template <class Predicate>
 /// The targets to try, in order; the first that can hold the graph is meant. FP for a float model, then
 /// FP+INT in case it computes with integers that FP does not have; for a quantized one, and for one of uint8
 /// without floats, INT, then INT+FP in case it has float parts as well; INT+FP for images of uint8 that
-/// become floats. For a model that computes with int16 the same with +int16 come last.
+/// become floats. For a model that computes with int16 the same with +int16 come last; one that
+/// computes with bfloat16 has +bf16.
 [[nodiscard]] inline std::vector<target_spec> default_targets(const graph& g) {
-    const target_spec floats = target_spec{}.with(target_feature::profile_fp);
+    const bool is_brain = computes_with(g, [](dtype t) { return t == dtype::bfloat16; });
+    const target_spec plain = target_spec{}.with(target_feature::profile_fp);
+    const target_spec floats = is_brain ? plain.with(target_feature::bf16) : plain;
     const target_spec integers = target_spec{}.with(target_feature::profile_int);
     const target_spec both = floats.with(target_feature::profile_int);
     const bool quantized = is_quantized(g);

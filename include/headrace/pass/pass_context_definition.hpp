@@ -16,6 +16,7 @@
 #include <headrace/base/slots.hpp>
 #include <headrace/infer/inference.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/ir/nearest_named.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/pass/pass_context.hpp>
@@ -31,10 +32,11 @@ HEADRACE_INLINE std::pmr::string diagnostic_text(const diagnostic& d) {
 
 HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason, error_kind kind) {
     if (kind == error_kind::invalid && !diagnostics_.empty()) return;
-    const auto* origin = n.find_annotation<provenance>();
-    diagnostic d{std::pmr::string(origin_name(n)),
-                 std::pmr::string(origin != nullptr ? origin->op_name : op_name(n)), std::pmr::string(reason),
-                 kind, source_line(n)};
+    const node& named = nearest_named(n);
+    const auto* origin = named.find_annotation<provenance>();
+    diagnostic d{std::pmr::string(origin_name(named)),
+                 std::pmr::string(origin != nullptr ? origin->op_name : op_name(named)),
+                 text_of({relation_text(n, named), reason}), kind, source_line(named)};
     if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
     std::uint32_t& place = place_of(d);
     if (place != free) return;

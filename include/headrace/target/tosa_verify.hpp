@@ -43,10 +43,14 @@ namespace detail {
         const auto bit = static_cast<std::uint16_t>(f.feature);
         if ((profiles & bit) != 0) text += (text.empty() ? "" : " or ") + std::pmr::string(f.spelling);
     }
+    std::pmr::string added;
     for (const target_feature_name& f : target_feature_names) {
         const auto bit = static_cast<std::uint16_t>(f.feature);
-        if ((extensions & bit) != 0) text += (text.empty() ? "" : " and ") + std::pmr::string(f.spelling);
+        if ((extensions & bit) == 0) continue;
+        text += (text.empty() ? "" : " and ") + std::pmr::string(f.spelling);
+        added += "+" + std::pmr::string(f.spelling);
     }
+    if (!added.empty()) text += "; add " + added + " to it";
     return text;
 }
 

@@ -43,13 +43,18 @@ private:
     struct of_bits {
         auto operator()(const auto& x, const auto& y) const {
             const dtype type = x.dtype();
-            const auto refused = [&] {
+            const auto without_profile = [&] {
                 return x.unsupported("bitwise: integers need the profile INT; add it to the target");
             };
+            const auto without_type = [&] {
+                return x.unsupported(
+                    {"bitwise: TOSA has no such operator of ", name_of(type), "; cast to int32 before"});
+            };
+            constexpr auto whole = dtype::int32;
             return choose(
                 is_boolean(type), [&] { return call<OfTruth>(x, y); },
                 build::allows<OfBits>(x.target(), {type, type, type}), [&] { return call<OfBits>(x, y); },
-                refused);
+                build::allows<OfBits>(x.target(), {whole, whole, whole}), without_type, without_profile);
         }
     };
 };

@@ -32,7 +32,10 @@ inline value cast_directly(emit<ops<tosa::cast>> e, value v, dtype to) {
 
 /// Refuses a cast.
 inline value no_cast(emit<ops<>> e, dtype from, dtype to) {
-    return e.unsupported({"cast from ", name_of(from), " to ", name_of(to), ": the target has no such CAST"});
+    const bool is_brain = from == dtype::bfloat16 || to == dtype::bfloat16;
+    const bool lacks_it = is_brain && !allows<tosa::cast>(e, {dtype::bfloat16, dtype::float32});
+    return e.unsupported({"cast from ", name_of(from), " to ", name_of(to), ": the target has no such CAST",
+                          lacks_it ? "; add +bf16 to it" : ""});
 }
 
 // --- choices ---------------------------------------------------------------------------------------------

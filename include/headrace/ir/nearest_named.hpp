@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::nearest_named: by which node a message tells people of one that has no name.
+#ifndef HEADRACE_IR_NEAREST_NAMED_HPP
+#define HEADRACE_IR_NEAREST_NAMED_HPP
+
+#include <cstddef>
+#include <string_view>
+
+#include <headrace/base/algorithms.hpp>
+#include <headrace/base/pmr_vector.hpp>
+#include <headrace/dialect/builtin.hpp>
+#include <headrace/ir/node.hpp>
+
+namespace headrace {
+
+/// The node itself if a message has a name for it; else the nearest node with a name that takes its result,
+/// or else that it takes. Constants and copies that readers and passes make have no names of their own.
+[[nodiscard]] inline const node& nearest_named(const node& n) {
+    constexpr std::size_t most = 64;
+    const auto search = [&](auto&& add_neighbours) -> const node* {
+        pmr_vector<const node*> seen{&n};
+        for (std::size_t i = 0; i != seen.size() && i != most; ++i) {
+            if (!origin_name(*seen[i]).empty()) return seen[i];
+            add_neighbours(*seen[i], [&](const node* next) {
+                if (std::find(seen.begin(), seen.end(), next) == seen.end()) seen.push_back(next);
+            });
+        }
+        return nullptr;
+    };
+    const node* found = search([](const node& at, const auto& add) {
+        for (const edge& e : at.uses()) add(e.target);
+    });
+    if (found == nullptr) {
+        found = search([](const node& at, const auto& add) {
+            for (const edge& e : at.operand_edges()) add(e.source);
+        });
+    }
+    return found != nullptr ? *found : n;
+}
+
+/// The relation between `n` and the node by whose name a message goes, for that message.
+[[nodiscard]] inline std::string_view relation_text(const node& n, const node& named) {
+    if (&n == &named) return {};
+    return is<builtin::constant>(n) ? "one of its constants: " : "an operator that it needs: ";
+}
+
+}  // namespace headrace
+
+#endif
