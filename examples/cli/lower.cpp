@@ -23,6 +23,7 @@
 #include <headrace/lowering/standard_pipeline.hpp>
 
 #include "batch.hpp"
+#include "notes.hpp"
 #include "package.hpp"
 #include "page.hpp"
 #include "pte.hpp"
@@ -181,8 +182,15 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
                              const show_function& show) {
     watchers watching{.pictures = picture_folder(options.dot_directory),
                       .texts = stage_texts(options.ir_directory, names_in(options.ir_around))};
+    bool has_warned = false;
+    const auto source = [&]() -> result<program> {
+        HEADRACE_TRY(model, read_and_quantize(options.model, options.sizes, options.calibration));
+        if (options.state.empty() && !std::exchange(has_warned, true))
+            warn_of_written_inputs(options.model, model);
+        return std::move(model);
+    };
     lowering_outcome done =
-        try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
+        try_lowering(source,
                      {.target = target,
                       .channels_last = options.io_layout == "nhwc",
                       .verify = options.verify,
@@ -191,6 +199,7 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
                       .state = state_of(options),
                       .streams = true});
     done.report.model = options.model;
+    if (!done.failure) say_notes(options.model, *done.model.graph);
     const std::string per_layer = add_cost(options, done);
     file_outcome outcome;
     if (done.failure) {

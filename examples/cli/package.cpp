@@ -19,6 +19,7 @@
 #include <headrace/lowering/refusal_text.hpp>
 
 #include "messages.hpp"
+#include "notes.hpp"
 #include "pte.hpp"
 
 namespace headrace::cli {
@@ -38,7 +39,7 @@ result<int> write_package(const lower_options& options, const std::optional<targ
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
         HEADRACE_TRY(model, read_model(path, options.sizes));
-        HEADRACE_TRY(refuse_mutations(model));
+        warn_of_written_inputs(path, model);
         programs.emplace(name, std::move(model));
     }
     page_collector pages;

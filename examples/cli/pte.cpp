@@ -27,6 +27,7 @@
 #include <headrace/lowering/models.hpp>
 
 #include "messages.hpp"
+#include "notes.hpp"
 #include "package.hpp"
 #include "quantize.hpp"
 #include "vela.hpp"
@@ -81,6 +82,8 @@ result<int> write_pte(const lower_options& options, const std::optional<target_s
     std::map<std::string, program, std::less<>> programs;
     for (const auto& [name, path] : models) {
         HEADRACE_TRY(model, read_and_quantize(path, options.sizes, options.calibration));
+        say_notes(path, *model.graph);
+        warn_of_written_inputs(path, model);
         programs.emplace(name, std::move(model));
     }
     page_collector pages;

@@ -10,6 +10,7 @@
 #include <headrace/lowering/models.hpp>
 
 #include "messages.hpp"
+#include "notes.hpp"
 #include "threads.hpp"
 
 namespace headrace::cli {
@@ -67,6 +68,7 @@ void print_search(std::FILE* stream, const quantization_search& search) {
 result<void> quantize_to_file(const quantize_options& options) {
     HEADRACE_TRY(chosen, options_of(options.calibration));
     HEADRACE_TRY(model, read_model(options.model, options.sizes));
+    say_notes(options.model, *model.graph);
     HEADRACE_TRY(summary, quantize_by(model, chosen));
     HEADRACE_TRY(write_pt2(options.output, model));
     HEADRACE_TRY(model.file.check());

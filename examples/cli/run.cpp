@@ -8,6 +8,7 @@
 #include <headrace/io/io_description_reader.hpp>
 #include <headrace/io/npy.hpp>
 #include <headrace/io/package.hpp>
+#include <headrace/ir/dead_code.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/external_data.hpp>
 #include <headrace/lowering/interface_tensors.hpp>
@@ -16,6 +17,7 @@
 #include "commands.hpp"
 #include "graph_files.hpp"
 #include "messages.hpp"
+#include "notes.hpp"
 #include "package.hpp"
 
 namespace headrace::cli {
@@ -54,6 +56,8 @@ result<int> run_model(const run_model_options& options) {
     HEADRACE_TRY(loaded, load_model_with_data(options.model, options.method, options.data, options.sizes));
     const program& p = loaded.model;
     graph& g = *p.graph;
+    eliminate_dead_code(g);
+    say_notes(options.model, g);
     if (!options.io.empty()) {
         HEADRACE_TRY(describe_interface(g, options.io));
     } else if (loaded.source) {
@@ -66,6 +70,7 @@ result<int> run_model(const run_model_options& options) {
     }
     const auto side = options.io.empty() ? interface_side::graph : interface_side::exported;
     HEADRACE_TRY(given, read_inputs(g, options.inputs, side));
+    warn_of_training(g);
     HEADRACE_TRY(outputs, execute(g, given.tensors));
     HEADRACE_TRY(loaded.check());
     if (!options.io.empty() || given.quantized_here) outputs = outputs_of(g, std::move(outputs));

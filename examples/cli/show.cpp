@@ -19,6 +19,7 @@
 #include "commands.hpp"
 #include "graph_files.hpp"
 #include "messages.hpp"
+#include "notes.hpp"
 #include "package.hpp"
 #include "page.hpp"
 #include "pte.hpp"
@@ -41,6 +42,7 @@ result<loaded_model> load_to_show(const show_options& options, const std::string
         fmt::print(stderr, "note: {} ({}) is a dynamic size, {}, shown as {}\n", printable(s.symbol),
                    printable(fmt::format("{}", fmt::join(s.axes, ", "))), range, *s.value);
     }
+    say_notes(options.model, *loaded.model.graph);
     return std::move(loaded);
 }
 

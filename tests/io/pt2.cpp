@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,8 +17,10 @@
 #include <headrace/io/npy.hpp>
 #include <headrace/io/pt2.hpp>
 #include <headrace/io/pt2_target.hpp>
+#include <headrace/io/unread_nodes.hpp>
 #include <headrace/io/zip_archive.hpp>
 #include <headrace/ir/signature.hpp>
+#include <headrace/ir/unread.hpp>
 
 #include "../support/source_tree.hpp"
 #include "read_fixture.hpp"
@@ -375,10 +378,88 @@ TEST_CASE("pt2: broken graphs are refused with the node's name", "[io][pt2]") {
     CHECK(after_edit(R"("relu": {"dtype": 7, "sizes": [{"as_int": 1})",
                      R"("relu": {"dtype": 7, "sizes": [{"as_int": 9223372036854775807})") ==
           at_relu + "'relu': it is too large");
-    CHECK(after_edit(R"("relu": {"dtype": 7,)", R"("relu": {"dtype": 31,)") ==
-          at_relu + "'relu': no such element type: ScalarType 31");
     CHECK(after_edit(R"("input_specs": [{)", R"("input_specs": [{"token": {}}, {)") ==
           "model.json: the program has an input of kind 'token'");
+}
+
+TEST_CASE("pt2: a node that cannot be read is kept with the reason", "[io][pt2]") {
+    std::vector<stored_zip::stored> entries = entries_of("conv_bn_relu");
+    for (stored_zip::stored& e : entries) {
+        const std::string_view from = R"("relu": {"dtype": 7,)";
+        if (const std::size_t at = e.data.find(from); e.name.ends_with("model.json") && at != std::string::npos)
+            e.data.replace(at, from.size(), R"("relu": {"dtype": 31,)");
+    }
+    const auto read = read_entries(entries);
+    REQUIRE(read);
+    const graph& g = *read.value().graph;
+    const node* relu = find_node(g, "relu");
+    REQUIRE(relu != nullptr);
+    CHECK(args_of<builtin::opaque>(*relu).target == "aten.relu.default");
+    CHECK(relu->find_annotation<unread_reason>()->text == "'relu': no such element type: ScalarType 31");
+    const node* pooled = find_node(g, "max_pool2d");  // its own type is known, but not what it takes
+    REQUIRE(pooled != nullptr);
+    CHECK(pooled->find_annotation<unread_reason>()->follows);
+    const result<void> refused = refuse_unread(g);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message.find("relu (aten.relu.default): 'relu': no such element type") == 0);
+}
+
+TEST_CASE("pt2: numbers of the running program and masks", "[io][pt2]") {
+    const auto read = [](std::string_view name, constant_truth truth) {
+        return read_pt2(testing::fixtures() / "reading" / name / "model.pt2", {}, truth);
+    };
+    const auto indexed = read("indexed_by_tensors", nullptr);
+    REQUIRE(indexed);
+    CHECK(refuse_unread(*indexed.value().graph));
+    CHECK(indexed.value().graph->nodes_of(info_of<builtin::opaque>).empty());
+    const auto& first = args_of<aten::index_tensor>(only<aten::index_tensor>(*indexed.value().graph));
+    REQUIRE(first.indices.size() == 1);
+    CHECK(meta_of(*first.indices[0])->rank() == 0);
+    // Only with what computes masks.
+    const auto unknown = read("masked", nullptr);
+    REQUIRE(unknown);
+    CHECK_FALSE(refuse_unread(*unknown.value().graph));
+    const auto known = read("masked", [](value v) -> std::optional<std::vector<bool>> {
+        std::vector<bool> truths(static_cast<std::size_t>(meta_of(v)->elements()), false);
+        truths[0] = true;
+        return truths;
+    });
+    REQUIRE(known);
+    CHECK(refuse_unread(*known.value().graph));
+    CHECK(meta_of(find_node(*known.value().graph, "index")->operand(0))->shape == int_list{3, 4});
+    CHECK(find_node(*known.value().graph, "index")->results[0].meta->shape == int_list{1, 4});
+}
+
+TEST_CASE("pt2: Python's outputs are left out with a note", "[io][pt2]") {
+    const program p = read_fixture("reading/python_outputs");
+    CHECK(p.user_outputs == 2);
+    CHECK(names_of_outputs(*p.graph) == std::vector<std::string>{"add", "mul"});
+    const auto* notes = p.graph->output()->find_annotation<reading_notes>();
+    REQUIRE(notes != nullptr);
+    const std::vector<std::string_view> texts(notes->texts.begin(), notes->texts.end());
+    CHECK(texts == std::vector<std::string_view>{"output 0 is the number 3, not a tensor; it is left out",
+                                                 "output 2 is the number 2.5, not a tensor; it is left out",
+                                                 "output 3 is the boolean true, not a tensor; it is left out",
+                                                 "output 4 is the text \"text\", not a tensor; it is left out"});
+}
+
+TEST_CASE("pt2: what is written in place is written back, decomposed or not", "[io][pt2]") {
+    for (const char* name : {"writes_input", "writes_input_decomposed"}) {
+        INFO(name);
+        const program p = read_fixture(std::string("reading/") + name);
+        REQUIRE(p.mutations.size() == 1);
+        CHECK(p.mutations[0].kind == mutation::kind_type::user_input);
+        CHECK(p.mutations[0].name == "x");
+        CHECK(p.mutations[0].position == 1);
+    }
+    for (const char* name : {"writes_buffer", "writes_buffer_decomposed"}) {
+        INFO(name);
+        const program p = read_fixture(std::string("reading/") + name);
+        REQUIRE(p.mutations.size() == 1);
+        CHECK(p.mutations[0].kind == mutation::kind_type::buffer);
+        CHECK(p.mutations[0].name == "count");
+        CHECK(p.mutations[0].tensor == "b_count");
+    }
 }
 
 TEST_CASE("pt2: broken JSON is refused", "[io][pt2]") {

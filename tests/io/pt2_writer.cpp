@@ -9,6 +9,7 @@
 
 #include <headrace/io/graph_text.hpp>
 #include <headrace/io/pt2.hpp>
+#include <headrace/io/pt2_keyword_arguments.hpp>
 #include <headrace/io/pt2_writer.hpp>
 #include <headrace/ir/listing.hpp>
 
@@ -106,10 +107,67 @@ TEST_CASE("the same program has the same bytes, and weights begin at multiples o
 }
 
 TEST_CASE("programs that need more than their graph are refused") {
-    for (const char* name : {"buffer_update", "control_flow"}) {
+    const auto archive = pt2_archive(read_fixture("control_flow"));
+    REQUIRE_FALSE(archive.has_value());
+    CHECK(archive.error().kind == error_kind::unsupported);
+}
+
+TEST_CASE("what is written back is in the signature") {
+    for (const char* name : {"buffer_update", "reading/writes_input", "reading/writes_input_decomposed",
+                             "reading/writes_buffer", "reading/writes_buffer_decomposed"}) {
         INFO(name);
-        const auto archive = pt2_archive(read_fixture(name));
-        REQUIRE_FALSE(archive.has_value());
-        CHECK(archive.error().kind == error_kind::unsupported);
+        const program p = read_fixture(name);
+        const temporary_path file;
+        REQUIRE(write_pt2(file.path.string(), p).has_value());
+        const auto again = read_pt2(file.path);
+        REQUIRE(again.has_value());
+        CHECK(again.value().user_outputs == p.user_outputs);
+        REQUIRE(again.value().mutations.size() == 1);
+        CHECK(again.value().mutations[0].kind == p.mutations[0].kind);
+        CHECK(again.value().mutations[0].position == p.mutations[0].position);
+        CHECK(again.value().graph->outputs().size() == p.graph->outputs().size());
     }
+}
+
+namespace {
+
+// "dtype=2 memory_format=1": the kinds of the arguments of the first node of an op, 1 in order, 2 by name.
+std::string kinds_of(const std::string& archive, std::string_view op) {
+    std::string kinds;
+    const std::size_t begin = archive.find("\"target\":\"torch.ops." + std::string(op));
+    REQUIRE(begin != std::string::npos);
+    const std::string node = archive.substr(begin, archive.find("\"outputs\"", begin) - begin);
+    for (std::size_t at = 0; (at = node.find("\"kind\":", at)) != std::string::npos; ++at) kinds += node[at + 7];
+    return kinds;
+}
+
+}  // namespace
+
+TEST_CASE("arguments behind the asterisk of PyTorch's schemas are given by name", "[keywords]") {
+    const auto p = parse_graph_text(R"(headrace 1
+%x: float32[1, 2, 2, 2] = input
+%a: float32[1, 2, 2, 2] = aten.to.dtype_layout(%x, dtype=float32)
+%b: float32[1, 2, 2, 2] = aten.to.dtype(%a, dtype=float32)
+%c: float32[1, 2, 2, 2] = aten.add.Tensor(%b, %b, alpha=2)
+%d: float32[1, 2, 2, 2] = aten.gelu.default(%c, approximate="tanh")
+%e: float32[1, 2, 2, 2] = aten.elu.default(%d, alpha=2)
+%f: float32[1, 2, 2, 2] = aten.softmax.int(%e, dim=1, dtype=float32)
+%g: float32[1, 2, 2, 2] = opaque aten.searchsorted.Tensor(sorted_sequence=%f, self=%f, sorter=%f)
+output %g
+)");
+    REQUIRE(p.has_value());
+    const auto bytes = pt2_archive(p.value());
+    REQUIRE(bytes.has_value());
+    const std::string archive(reinterpret_cast<const char*>(bytes.value().data()), bytes.value().size());
+    CHECK(kinds_of(archive, "aten.to.dtype_layout").substr(0, 2) == "12");
+    CHECK(kinds_of(archive, "aten.to.dtype\"").substr(0, 2) == "11");
+    CHECK(kinds_of(archive, "aten.add.Tensor") == "112");
+    CHECK(kinds_of(archive, "aten.gelu.default") == "12");
+    CHECK(kinds_of(archive, "aten.elu.default").substr(0, 2) == "11");
+    CHECK(kinds_of(archive, "aten.softmax.int") == "111");
+    CHECK(kinds_of(archive, "aten.searchsorted.Tensor") == "112");
+    CHECK(pt2::is_keyword_only("aten.isin.Tensor_Tensor", "invert"));
+    CHECK(pt2::is_keyword_only("quantized_decomposed.dequantize_per_tensor.default", "out_dtype"));
+    CHECK_FALSE(pt2::is_keyword_only("quantized_decomposed.quantize_per_tensor.default", "dtype"));
+    CHECK_FALSE(pt2::is_keyword_only("mine.op.default", "alpha"));
 }

@@ -15,6 +15,7 @@
 
 #include <headrace/io/graph_interface.hpp>
 #include <headrace/io/json_writer.hpp>
+#include <headrace/ir/exported_types.hpp>
 #include <headrace/ir/state.hpp>
 
 namespace headrace {
@@ -25,6 +26,7 @@ struct io_tensor {
     headrace::dtype dtype = headrace::dtype::unknown;
     std::vector<std::int64_t> shape{};
     std::optional<interface_quantization> quantization{};  ///< if the integers stand for real numbers
+    headrace::dtype exported = headrace::dtype::unknown;   ///< the exported program's type if it is another
     bool channels_last = false;                            ///< NHWC here, NCHW as exported
     std::string state{};  ///< whose old value goes in here, or whose new value comes out; empty: none
 };
@@ -57,6 +59,12 @@ struct io_description {
     const auto* states = g.output()->find_annotation<output_states>();
     for (i = 0; states != nullptr && i != std::min(states->names.size(), io.outputs.size()); ++i)
         io.outputs[i].state = states->names[i];
+    const auto* exported = g.output()->find_annotation<exported_output_types>();
+    if (exported == nullptr || exported->types.size() != io.outputs.size()) return io;
+    for (i = 0; i != io.outputs.size(); ++i) {
+        io_tensor& t = io.outputs[i];
+        if (!t.quantization && exported->types[i] != t.dtype) t.exported = exported->types[i];
+    }
     return io;
 }
 
@@ -110,6 +118,7 @@ inline void write_io_tensors(json_writer& w, std::string_view key, std::span<con
             w.member("qmax", t.quantization->highest);
             w.end_object();
         }
+        if (t.exported != dtype::unknown) w.member("exported_dtype", tosa_type_name(t.exported));
         if (t.channels_last) w.member("layout", "NHWC");
         if (!t.state.empty()) w.member("state", t.state);
         w.end_object();

@@ -37,6 +37,11 @@ namespace detail {
             interface_quantization{json_get<double>(q, "scale"), json_get<std::int64_t>(q, "zero_point"),
                                    json_get<std::int64_t>(q, "qmin"), json_get<std::int64_t>(q, "qmax")};
     }
+    std::string_view exported;
+    if (json["exported_dtype"].get(exported) == simdjson::SUCCESS) {
+        t.exported = dtype_of_tosa_name(exported);
+        if (t.exported == dtype::unknown) fail_malformed("there is no dtype " + in_quotes(exported));
+    }
     std::string_view layout;
     t.channels_last = json["layout"].get(layout) == simdjson::SUCCESS && layout == "NHWC";
     std::string_view state;

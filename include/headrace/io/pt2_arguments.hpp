@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_convert.hpp>
 #include <headrace/io/pt2_number.hpp>
@@ -65,6 +66,7 @@ public:
           read_region_(std::move(read_region)),
           given_(scratch),
           numbers_(scratch),
+          elements_(scratch),
           appended_(scratch) {}
 
     /// The argument struct of a known op.
@@ -184,6 +186,8 @@ private:
             at<std::optional<T>>(field).reset();
         } else if (none && field.kind == field_kind::integers) {
             // Schemas with `int[2]? x=None`, whose struct has an empty list for None.
+        } else if (const value element = tensor_of_number(a); field.kind == field_kind::tensor && element) {
+            elements_.emplace_back(&field, element);
         } else if (scalar number; field.kind == field_kind::tensor && convert(a, number)) {
             numbers_.emplace_back(&field, number);
         } else if (T converted = initial<T>(field); convert(a, converted)) {
@@ -212,21 +216,36 @@ private:
 
     // After all others: a number's type follows that of the tensors beside it.
     void place_numbers() {
-        if (numbers_.empty()) return;
+        if (numbers_.empty() && elements_.empty()) return;
         dtype beside = dtype::unknown;
         for (const field_info& f : *op_) {
             if (f.kind != field_kind::tensor) continue;
             const value v = f.optional ? at<std::optional<value>>(f).value_or(value{}) : at<value>(f);
             if (beside == dtype::unknown && v && meta_of(v) != nullptr) beside = meta_of(v)->dtype;
         }
-        for (const auto& [field, number] : numbers_) {
-            const value made = number_constant(names_.owner(), number, beside);
-            if (field->optional) {
-                at<std::optional<value>>(*field) = made;
+        const auto place = [&](const field_info& field, value made) {
+            if (field.optional) {
+                at<std::optional<value>>(field) = made;
             } else {
-                at<value>(*field) = made;
+                at<value>(field) = made;
             }
-        }
+        };
+        for (const auto& [field, number] : numbers_)
+            place(*field, number_constant(names_.owner(), number, beside));
+        for (const auto& [field, element] : elements_) place(*field, as_number(element, beside));
+    }
+    // An element that Python took out of a tensor has the type of a number there, not that of the tensor.
+    value as_number(value element, dtype beside) {
+        const dtype own = meta_of(element)->dtype;
+        const scalar kind = is_floating(own) ? scalar(0.0)
+                            : own == dtype::boolean ? scalar(false)
+                                                    : scalar(std::int64_t{0});
+        const dtype wanted = type_beside(kind, beside == dtype::unknown ? own : beside);
+        if (wanted == own) return element;
+        graph& g = names_.owner();
+        const value cast = g.create<aten::_to_copy>({.self = element, .dtype = wanted}).result();
+        g.set_meta(cast, {wanted, {}, {}});
+        return cast;
     }
 
     // Only for tensors and graphs does the struct show that nothing was given.
@@ -250,6 +269,7 @@ private:
     std::byte* arguments_ = nullptr;
     pmr_vector<const field_info*> given_;
     pmr_vector<std::pair<const field_info*, scalar>> numbers_;
+    pmr_vector<std::pair<const field_info*, value>> elements_;
     const field_info* appended_to_ = nullptr;
     pmr_vector<value> appended_;
 };

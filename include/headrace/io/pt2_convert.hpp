@@ -170,6 +170,13 @@ public:
         return true;
     }
 
+    /// The tensor whose one element that number is; null for other arguments.
+    [[nodiscard]] value tensor_of_number(const argument& a) const {
+        std::string_view name;
+        if (!is_symbolic(a) || a.content["as_name"].get(name)) return {};
+        return names_.tensor_of_number(name);
+    }
+
     bool keep(std::string_view& text) {
         char* copy = static_cast<char*>(scratch_->allocate(text.size() + 1, 1));
         std::memcpy(copy, text.data(), text.size());

@@ -146,7 +146,8 @@ inline void add_weights(weight_store& weights, const model_entry& model) {
 }
 
 /// Reads the program in an open archive.
-inline void read_program(const zip_archive& archive, const size_choices& choices, program& out) {
+inline void read_program(const zip_archive& archive, const size_choices& choices, constant_truth truth,
+                         program& out) {
     constexpr std::size_t first_capacity = 8 * 1024;
     const model_entry model = find_model(archive);
     const std::span<const std::byte> file = out.file.bytes();
@@ -169,7 +170,7 @@ inline void read_program(const zip_archive& archive, const size_choices& choices
         out.sizes = symbols.symbols();
         signature_reader signature(names, weights, json);
         signature.read_inputs(parts.input_specs, parts.graph.inputs);
-        graph_builder(symbols, json, values_json, &arena).read_nodes(names, parts.graph.nodes);
+        graph_builder(symbols, json, values_json, truth, &arena).read_nodes(names, parts.graph.nodes);
         signature.read_outputs(parts.output_specs, out);
         if (!parts.torch_version.empty()) {
             std::string_view version;
@@ -185,7 +186,7 @@ inline void read_program(const zip_archive& archive, const size_choices& choices
 }  // namespace pt2
 
 HEADRACE_INLINE result<program> read_pt2(mapped_file file, const std::filesystem::path& path,
-                                         const size_choices& choices) {
+                                         const size_choices& choices, constant_truth truth) {
     program out;
     out.file = std::move(file);
     const auto in_file = [&](const error& e) {
@@ -195,7 +196,7 @@ HEADRACE_INLINE result<program> read_pt2(mapped_file file, const std::filesystem
     auto archive = zip_archive::open(out.file.bytes());
     if (!archive) return in_file(archive.error());
     try {
-        pt2::read_program(archive.value(), choices, out);
+        pt2::read_program(archive.value(), choices, truth, out);
     } catch (const failure& f) {
         return in_file(f.what);
     } catch (const std::bad_alloc&) {
@@ -207,9 +208,10 @@ HEADRACE_INLINE result<program> read_pt2(mapped_file file, const std::filesystem
     return out;
 }
 
-HEADRACE_INLINE result<program> read_pt2(const std::filesystem::path& path, const size_choices& choices) {
+HEADRACE_INLINE result<program> read_pt2(const std::filesystem::path& path, const size_choices& choices,
+                                         constant_truth truth) {
     HEADRACE_TRY(file, open_mapped(path));
-    return read_pt2(std::move(file), path, choices);
+    return read_pt2(std::move(file), path, choices, truth);
 }
 
 }  // namespace headrace

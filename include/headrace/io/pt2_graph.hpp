@@ -17,12 +17,17 @@
 #include <headrace/base/printable.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/higher_order.hpp>
+#include <headrace/io/constant_truth.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_arguments.hpp>
 #include <headrace/io/pt2_node_text.hpp>
 #include <headrace/io/pt2_opaque.hpp>
+#include <headrace/io/pt2_provenance.hpp>
+#include <headrace/io/pt2_regions.hpp>
+#include <headrace/io/pt2_run_time.hpp>
 #include <headrace/io/pt2_scope.hpp>
 #include <headrace/io/pt2_target.hpp>
+#include <headrace/io/pt2_unread.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/source_location.hpp>
 
@@ -31,9 +36,15 @@ namespace headrace::pt2 {
 class graph_builder {
 public:
     /// `json` parses nodes; the scopes have `values_json` for what nodes refer to.
-    graph_builder(const symbol_table& symbols, json_parser& json, json_parser& values_json,
+    /// `truth` computes masks, without which what they select cannot be read; it may be null.
+    graph_builder(symbol_table& symbols, json_parser& json, json_parser& values_json, constant_truth truth,
                   std::pmr::memory_resource* arena)
-        : symbols_(symbols), json_(json), values_json_(values_json), arena_(arena) {}
+        : symbols_(symbols),
+          json_(json),
+          values_json_(values_json),
+          truth_(truth),
+          arena_(arena),
+          origins_(json) {}
 
     /// Adds the nodes of a graph whose inputs `names` has.
     void read_nodes(scope& names, std::string_view nodes) {
@@ -50,6 +61,8 @@ public:
                 throw;
             }
         });
+        detail::refuse_written_selections(names.owner());
+        detail::erase_unused_numbers(names.owner());
     }
 
 private:
@@ -77,22 +90,82 @@ private:
         std::pmr::monotonic_buffer_resource scratch(first.data(), first.size());
         graph& g = names.owner();
         pmr_vector<std::string_view> results(&scratch);
-        if (!read_results(names, text.outputs, results, scratch)) return;
+        const result_kind kind = read_results(names, text.outputs, results, scratch);
+        if (kind == result_kind::known_number) return;
+        const auto annotate_as = [&](node& n) {
+            const bool by_result = name.empty() && !results.empty();
+            origins_.annotate(n, text, target, by_result ? results[0] : std::string_view(name));
+        };
+        const auto read_as_unknown = [&](std::string_view reason, bool follows) {
+            opaque_arguments given(names, json_, &scratch);
+            node& made = g.create<builtin::opaque>(given.read(target, text.inputs), results.size());
+            annotate_as(made);
+            if (!reason.empty())
+                g.annotate(made, unread_reason{g.own(reason), follows || detail::takes_unread(made)});
+            for (std::uint32_t i = 0; i != results.size(); ++i) {
+                if (!results[i].empty()) names.define_unread(made.result(i), results[i]);
+            }
+        };
+        run_time_reader run_time(names, json_, symbols_, truth_, &scratch);
+        if (kind == result_kind::run_time_number) {
+            read_number(names, run_time, text, target, results[0], read_as_unknown);
+            return;
+        }
+        const auto [op, in_place] = find_target(target);
+        const node* const last = g.last();
+        const int depth = depth_;
+        static_cast<void>(names.take_unread());
+        try {
+            node* const made = run_time.read(target, text.inputs, results.empty() ? "" : results[0]);
+            if (made != nullptr) {
+                annotate_as(*made);
+                names.define(made->result(), results[0]);
+                return;
+            }
+            if (op != nullptr) return read_known(names, text, *op, in_place, results, scratch, annotate_as);
+            check_results(names, results);
+        } catch (failure& f) {
+            if (f.what.kind != error_kind::unsupported) throw;
+            depth_ = depth;
+            erase_after(g, last, op);
+            if (op != nullptr && op->has(trait::no_results)) return;  // an assertion about such a number
+            const bool follows = !names.take_unread().empty();
+            read_as_unknown(f.what.message, follows);
+            return;
+        }
+        read_as_unknown({}, false);
+    }
+
+    // A number that the program computes when it runs. That which a tensor holds can be used as a tensor.
+    template <class F>
+    void read_number(scope& names, run_time_reader& run_time, const node_text& text, std::string_view target,
+                     std::string_view result, const F& read_as_unknown) {
+        value tensor;
+        if (target == "aten.item.default" || target == "aten._local_scalar_dense.default") {
+            for_each_input(text.inputs, [&](std::string_view, std::string_view input) {
+                argument_converter convert(names, arena_);
+                if (convert.convert(argument(json_.parse(input)), tensor) && meta_of(tensor) != nullptr)
+                    tensor = run_time.element_of(tensor);
+            });
+        }
+        read_as_unknown(detail::number_reason, false);
+        names.define_number(names.find(result), result, tensor && meta_of(tensor) ? tensor : value());
+    }
+
+    template <class F>
+    void read_known(scope& names, const node_text& text, const op_info& op, bool in_place,
+                    const pmr_vector<std::string_view>& results,
+                    std::pmr::memory_resource& scratch, const F& annotate_as) {
+        graph& g = names.owner();
         argument_reader reader(names, json_, &scratch,
                                [&](std::string_view region) { return read_region(g, region); });
-        const auto [op, in_place] = find_target(target);
-        node* made = nullptr;
-        if (op == nullptr) {
-            opaque_arguments given(names, json_, &scratch);
-            made = &g.create<builtin::opaque>(given.read(target, text.inputs), results.size());
-        } else {
-            const void* arguments = reader.read(*op, text.inputs);
-            made = &g.create(*op, arguments, results_of(*op, results.size()));
-            check_regions(*made);
+        const void* arguments = reader.read(op, text.inputs);
+        if (const std::string_view unread = names.take_unread(); !unread.empty()) {
+            static_cast<void>(names.find(unread));  // it is asked for again, as the reason
+            fail_unsupported("it takes " + in_quotes(unread) + ", which cannot be computed");
         }
-        const auto annotate_as = [&](node& n) {
-            annotate(n, text, target, name.empty() && !results.empty() ? results[0] : std::string_view(name));
-        };
+        node* made = &g.create(op, arguments, results_of(op, results.size()));
+        detail::check_regions(*made);
         annotate_as(*made);
         if (in_place) {
             if (made->operand_count == 0) fail_malformed("it writes in place, but not to a tensor");
@@ -125,16 +198,35 @@ private:
         return name.starts_with("logical_") || std::find(names.begin(), names.end(), name) != names.end();
     }
 
-    // False for a node that computes a number from sizes, which is known: it is not needed. A result without
-    // a name is one that is None.
-    bool read_results(scope& names, std::string_view outputs, pmr_vector<std::string_view>& results,
+    // Nodes of known ops have results whose types and shapes are known; those of others need not.
+    static void check_results(scope& names, std::span<const std::string_view> results) {
+        for (const std::string_view r : results) names.check(r);
+    }
+
+    // Erases the nodes that were made for one that cannot be read after all. Constants that were its operands
+    // have names, and others may use them.
+    static void erase_after(graph& g, const node* last, const op_info* op) {
+        const auto is_made = [&](const node& n) { return n.op == op || is<aten::copy_inplace>(n); };
+        while (op != nullptr && g.last() != last && is_made(*g.last()) && g.last()->first_use == nullptr)
+            g.erase(*g.last());
+    }
+
+    enum class result_kind : std::uint8_t {
+        tensors,
+        known_number,    ///< computed from sizes that are known: the node is not needed
+        run_time_number  ///< one that the program computes when it runs
+    };
+    // A result without a name is one that is None.
+    result_kind read_results(scope& names, std::string_view outputs, pmr_vector<std::string_view>& results,
                       std::pmr::memory_resource& scratch) {
-        const auto add = [&](simdjson::dom::element tensor) {
-            const auto name = json_get<std::string_view>(tensor, "name");
+        const auto add_name = [&](std::string_view name) {
             if (name.empty()) fail_malformed("a result has an empty name");
             char* copy = static_cast<char*>(scratch.allocate(name.size(), 1));
             std::memcpy(copy, name.data(), name.size());
             results.emplace_back(copy, name.size());
+        };
+        const auto add = [&](simdjson::dom::element tensor) {
+            add_name(json_get<std::string_view>(tensor, "name"));
         };
         simdjson::dom::array array;
         if (json_.parse(outputs).get(array)) fail_malformed("'outputs' is not a list");
@@ -148,14 +240,16 @@ private:
             } else if (a.is("as_tensors") && a.content.get(several) == simdjson::SUCCESS) {
                 for (const simdjson::dom::element t : several) add(t);
             } else if (is_symbolic(a) && array.size() == 1) {
-                static_cast<void>(names.number(json_get<std::string_view>(a.content, "as_name")));
-                return false;
+                const auto name = json_get<std::string_view>(a.content, "as_name");
+                if (names.is_known_number(name)) return result_kind::known_number;
+                add_name(name);
+                return result_kind::run_time_number;
             } else {
                 fail_unsupported("its result " + in_quotes(a.tag) +
                                  " is not a tensor, but known only when the program runs");
             }
         }
-        return true;
+        return result_kind::tensors;
     }
 
     static std::size_t results_of(const op_info& op, std::size_t named) {
@@ -210,67 +304,12 @@ private:
         });
     }
 
-    // Passes inline regions by position: the counts must fit.
-    static void check_regions(const node& n) {
-        const auto check = [](const graph* region, std::size_t inputs, std::size_t outputs) {
-            std::size_t count = 0;
-            for ([[maybe_unused]] const node& input : region->inputs()) ++count;
-            if (count != inputs || region->outputs().size() != outputs) {
-                fail_malformed("a nested graph does not have as many inputs or outputs as it is called with");
-            }
-        };
-        if (is<higher_order::cond>(n)) {
-            const auto& a = args_of<higher_order::cond>(n);
-            check(a.true_graph, a.operands.size(), n.result_count);
-            check(a.false_graph, a.operands.size(), n.result_count);
-        } else if (is<higher_order::while_loop>(n)) {
-            const auto& a = args_of<higher_order::while_loop>(n);
-            const std::size_t inputs = a.carried_inputs.size() + a.additional_inputs.size();
-            check(a.cond_graph, inputs, 1);
-            check(a.body_graph, inputs, a.carried_inputs.size());
-            if (n.result_count != a.carried_inputs.size())
-                fail_malformed("it does not have as many results as it carries");
-        } else if (is<higher_order::wrap_with_set_grad_enabled>(n)) {
-            const auto& a = args_of<higher_order::wrap_with_set_grad_enabled>(n);
-            check(a.wrapped_graph, a.operands.size(), n.result_count);
-        } else if (is<higher_order::wrap_with_autocast>(n)) {
-            const auto& a = args_of<higher_order::wrap_with_autocast>(n);
-            check(a.wrapped_body, a.operands.size(), n.result_count);
-        }
-    }
-
-    // A node that means another op than it names, or makes two nodes, keeps the name that the program has.
-    void annotate(node& n, const node_text& text, std::string_view target, std::string_view name) {
-        graph& g = *n.owner;
-        const std::string_view op = n.op->name == target ? n.op->name : g.own(target);
-        g.annotate(n, provenance{g.own(name), op});
-        if (!text.modules.empty()) g.annotate(n, module_stack{modules_.own(g, json_, text.modules)});
-        if (!text.custom.empty()) g.annotate(n, custom_metadata{custom_.own(g, json_, text.custom)});
-        annotate_source(n, text);
-    }
-    void annotate_source(node& n, const node_text& text) {
-        graph& g = *n.owner;
-        const traced_call call{traces_.own_if_text(g, json_, text.trace),
-                               functions_.own_if_text(g, json_, text.source_functions),
-                               torch_functions_.own_if_text(g, json_, text.torch_function),
-                               from_nodes_.own_if_text(g, json_, text.from_node)};
-        if (!call.stack_trace.empty() || !call.source_fn_stack.empty() || !call.torch_fn.empty() ||
-            !call.from_node.empty())
-            g.annotate(n, call);
-        const std::string_view frame = model_frame(call.stack_trace);
-        if (!frame.empty()) g.annotate(n, source_location{frame});
-    }
-
-    const symbol_table& symbols_;
+    symbol_table& symbols_;
     json_parser& json_;
     json_parser& values_json_;
+    constant_truth truth_;
     std::pmr::memory_resource* arena_;
-    text_cache modules_;
-    text_cache custom_;
-    text_cache traces_;
-    text_cache functions_;
-    text_cache torch_functions_;
-    text_cache from_nodes_;
+    provenance_reader origins_;
     int depth_ = 0;
 };
 

@@ -41,6 +41,9 @@ private:
         std::string_view text;
         if (is_none(a)) {
             out_.put_raw("none");
+        } else if (is_symbolic(a) && a.content["as_name"].get(text) == simdjson::SUCCESS &&
+                   names_.is_run_time_number(text)) {
+            out_.put(names_.find(text));
         } else if (convert(a, tensor)) {
             out_.put(tensor);
         } else if (convert(a, number)) {

@@ -5,10 +5,13 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory_resource>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <headrace/base/name_table.hpp>
 #include <headrace/io/json.hpp>
@@ -98,15 +101,85 @@ public:
         graph_.set_name(v, name);
         entry& e = claim(name);
         e.known = v;
-        if (e.description.empty()) return;
+        if (!e.description.empty()) set_meta(v, name, e);
+    }
+
+    /// Gives a result of a node that could not be read its name, even if it has one already, and its metadata
+    /// if that can be read.
+    void define_unread(value v, std::string_view name) {
+        graph_.set_name(v, name);
+        entry* e = values_.find(name);
+        if (e == nullptr) e = values_.try_emplace(graph_.own(name)).first;
+        e->is_defined = true;
+        e->known = v;
         try {
-            extents order;
-            const tensor_layout layout = read_layout(json_.parse_object(e.description), symbols_);
-            graph_.set_meta(v, meta_of_layout(layout, order));
+            if (!e->description.empty()) set_meta(v, name, *e);
+        } catch (failure& f) {
+            if (f.what.kind != error_kind::unsupported) throw;
+        }
+        e->is_unread = meta_of(v) == nullptr;
+    }
+
+    /// Tells that a Python number of that name is the one element of `tensor`, or, if that is null, is
+    /// computed in another way when the program runs. find() gives `v` for it.
+    void define_number(value v, std::string_view name, value tensor) {
+        define_unread(v, name);
+        run_time_numbers_.insert_or_assign(graph_.own(name), tensor);
+    }
+    /// True if the program need not run to know that number.
+    [[nodiscard]] bool is_known_number(std::string_view name) {
+        try {
+            static_cast<void>(number(name));
+            return true;
+        } catch (const failure& f) {
+            if (f.what.kind != error_kind::unsupported) throw;
+            return false;
+        }
+    }
+    /// Fails as define() does if the type and shape of a tensor cannot be read.
+    void check(std::string_view name) {
+        const entry* e = values_.find(name);
+        if (e == nullptr || e->description.empty()) return;
+        try {
+            static_cast<void>(read_layout(json_.parse_object(e->description), symbols_));
         } catch (failure& f) {
             f.what = f.what.in(in_quotes(name));
             throw;
         }
+    }
+    [[nodiscard]] bool is_run_time_number(std::string_view name) const {
+        return run_time_numbers_.contains(name);
+    }
+    /// The tensor whose one element that number is; null if there is none.
+    [[nodiscard]] value tensor_of_number(std::string_view name) const {
+        const auto found = run_time_numbers_.find(name);
+        return found == run_time_numbers_.end() ? value{} : found->second;
+    }
+
+    /// The name of a result without metadata that has been looked up since the last call; empty if none has.
+    [[nodiscard]] std::string_view take_unread() { return std::exchange(looked_up_unread_, {}); }
+
+    /// The sizes that the graph gives a tensor; nothing if it does not, or if they are not all known.
+    [[nodiscard]] std::optional<extents> sizes_of(std::string_view name) {
+        const entry* e = values_.find(name);
+        if (e == nullptr || e->description.empty()) return std::nullopt;
+        try {
+            return read_layout(json_.parse_object(e->description), symbols_).sizes;
+        } catch (const failure&) {
+            return std::nullopt;
+        }
+    }
+    /// The formula of the first size of a tensor that is not known; empty if all are.
+    [[nodiscard]] std::string open_size(std::string_view name) {
+        const entry* e = values_.find(name);
+        if (e == nullptr || e->description.empty()) return {};
+        std::string_view formula;
+        const simdjson::dom::object described = json_.parse_object(e->description);
+        for (const simdjson::dom::element size : json_get<simdjson::dom::array>(described, "sizes")) {
+            if (size["as_expr"]["expr_str"].get(formula) == simdjson::SUCCESS && !symbols_.is_known(formula))
+                return std::string(formula);
+        }
+        return {};
     }
 
     /// Names a weight of that store.
@@ -120,6 +193,7 @@ public:
         entry* e = values_.find(name);
         if (e == nullptr || !e->is_defined)
             fail_malformed("it uses " + in_quotes(name) + ", which nothing before it defines");
+        if (e->is_unread) looked_up_unread_ = graph_.own(name);
         if (!e->known) {
             try {
                 e->known = make_constant(name, *e);
@@ -135,6 +209,7 @@ private:
     struct entry {
         std::string_view description{};  // what the graph says of it; may be missing
         bool is_defined = false;
+        bool is_unread = false;  // its type and shape are not known
         value known{};  // of a weight, once it is used
         std::string_view fqn{};
         weight_store* store = nullptr;
@@ -152,6 +227,17 @@ private:
             }
         });
         at.finish();
+    }
+
+    void set_meta(value v, std::string_view name, const entry& e) {
+        try {
+            extents order;
+            const tensor_layout layout = read_layout(json_.parse_object(e.description), symbols_);
+            graph_.set_meta(v, meta_of_layout(layout, order));
+        } catch (failure& f) {
+            f.what = f.what.in(in_quotes(name));
+            throw;
+        }
     }
 
     // The entry of a name that gets its value now.
@@ -190,6 +276,8 @@ private:
     json_parser& json_;
     std::pmr::unordered_map<std::string_view, std::string_view> numbers_;
     name_table<entry> values_;
+    std::map<std::string_view, value> run_time_numbers_;
+    std::string_view looked_up_unread_;
 };
 
 }  // namespace headrace::pt2

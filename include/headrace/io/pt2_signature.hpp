@@ -13,15 +13,18 @@
 #include <string_view>
 #include <vector>
 
+#include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/io/json.hpp>
 #include <headrace/io/pt2_convert.hpp>
 #include <headrace/io/pt2_program.hpp>
 #include <headrace/io/pt2_scope.hpp>
 #include <headrace/io/pt2_symbols.hpp>
+#include <headrace/io/pt2_writes.hpp>
 #include <headrace/io/pt2_weights.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>
+#include <headrace/ir/unread.hpp>
 
 namespace headrace::pt2 {
 
@@ -97,8 +100,17 @@ public:
             }
         }
         graph& g = names_.owner();
+        for (written_tensor& w : written_in_place(g)) {
+            const std::string_view name = w.tensor->name();
+            out.mutations.push_back({w.kind, std::string(known_as(name)), values.size(), std::string(name)});
+            values.push_back(w.tensor->result());
+            texts.push_back(g.own("new_" + std::string(name)));
+        }
         node& output = g.create<builtin::output>({.values = values});
         g.annotate(output, output_names{g.own(list<std::string_view>(texts))});
+        std::vector<std::string_view> notes;
+        for (const std::string& note : notes_) notes.push_back(g.own(note));
+        if (!notes.empty()) g.annotate(output, reading_notes{g.own(list<std::string_view>(notes))});
     }
 
 private:
@@ -158,10 +170,17 @@ private:
         if (spec.is("token")) fail_unsupported("the program has an output of kind 'token'");
         const argument a = argument_in_output(spec);
         const bool user = spec.is("user_output") || spec.is("loss_output");
+        const std::size_t position = position_;
+        if (user) ++position_;
         if (user && a.is("as_none")) return;
+        if (user && is_number(a)) {
+            notes_.push_back("output " + std::to_string(position) + " is " + number_text(a) +
+                             ", not a tensor; it is left out");
+            return;
+        }
         if (!a.is("as_tensor")) {
-            fail_unsupported("the program's output " + std::to_string(users_.size()) + " is " +
-                             in_quotes(a.tag) + ", not a tensor");
+            fail_unsupported("the program's output " + std::to_string(position) + " is " + in_quotes(a.tag) +
+                             ", not a tensor");
         }
         const std::string name(json_get<std::string_view>(a.content, "name"));
         if (!user) add_mutation(spec);
@@ -171,6 +190,15 @@ private:
             f.what.message = "the signature's outputs: " + f.what.message;
             throw;
         }
+    }
+    // Python's numbers and texts are the same at each call, or follow from the sizes of the inputs.
+    static bool is_number(const argument& a) {
+        return is_symbolic(a) || a.is("as_int") || a.is("as_float") || a.is("as_bool") || a.is("as_string");
+    }
+    static std::string number_text(const argument& a) {
+        if (is_symbolic(a)) return "a Python number";
+        std::string text(printable(simdjson::minify(a.content), 80));
+        return (a.is("as_string") ? "the text " : a.is("as_bool") ? "the boolean " : "the number ") + text;
     }
     // User outputs have an Argument, the others a tensor's name.
     static argument argument_in_output(const argument& spec) {
@@ -193,9 +221,19 @@ private:
         fail_unsupported("the program has an output of kind " + in_quotes(spec.tag));
     }
 
+    // The state's name of a weight, or the input's own.
+    [[nodiscard]] std::string_view known_as(std::string_view name) const {
+        for (const auto& [fqn, tensor] : tensors_) {
+            if (tensor == name) return fqn;
+        }
+        return name;
+    }
+
     scope& names_;
     weight_store& weights_;
     json_parser& json_;
+    std::size_t position_ = 0;         // among the user's outputs
+    std::vector<std::string> notes_;
     std::vector<result_name> users_;
     std::vector<result_name> written_;
     std::vector<mutation> mutations_;

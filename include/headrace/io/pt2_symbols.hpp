@@ -67,6 +67,22 @@ public:
         });
     }
     [[nodiscard]] const std::vector<dynamic_size>& symbols() const { return symbols_; }
+    /// True if all symbols of a formula have values.
+    [[nodiscard]] bool is_known(std::string_view expression) const { return has_values(expression); }
+
+    /// Gives the one symbol of a formula that has no value the one that was computed while reading; false if
+    /// the formula has several, or another value then.
+    bool set_computed(std::string_view expression, std::int64_t value) {
+        std::string_view open;
+        for (const std::string_view s : symbols_of(expression)) {
+            if (const auto found = find(s); found != symbols_.end() && found->value) continue;
+            if (!open.empty()) return false;
+            open = s;
+        }
+        if (open.empty()) return evaluate(expression).to_int() == value;
+        symbol(open).value = value;
+        return evaluate(expression).to_int() == value;
+    }
 
 private:
     struct axis {

@@ -131,7 +131,11 @@ inline void complete(tensor_layout& layout) {
     read.strides = read_sizes(meta, "strides", "stride", symbols);
     simdjson::dom::element offset;
     if (meta["storage_offset"].get(offset)) fail_malformed("'storage_offset' is missing");
-    read.offset = read_size(offset, "storage offset", symbols);
+    // That of a view at a place which only the running program knows decides on nothing here.
+    std::string_view formula;
+    const bool open =
+        offset["as_expr"]["expr_str"].get(formula) == simdjson::SUCCESS && !symbols.is_known(formula);
+    read.offset = open ? 0 : read_size(offset, "storage offset", symbols);
     complete(read);
     return read;
 }

@@ -14,8 +14,8 @@ namespace headrace {
 
 /// The archive of a program, version 8 of torch.export's schema. Every constant becomes a buffer; inputs are
 /// a tuple of tensors, and so are outputs, unless there is one. The same program gives the same bytes.
-/// Refused are programs that write back to buffers, hold nested regions or nodes of an unknown op, since
-/// those need more than the graph knows.
+/// What the program writes back to buffers and inputs is in the signature. Programs that hold nested regions
+/// are refused, since those need more than the graph knows.
 [[nodiscard]] result<std::vector<std::byte>> pt2_archive(const program& p);
 
 /// Writes that to a file, whole or not at all.

@@ -24,6 +24,7 @@
 #include <headrace/io/pt2_opaque_writer.hpp>
 #include <headrace/io/pt2_tensor.hpp>
 #include <headrace/io/pt2_writer.hpp>
+#include <headrace/io/unread_nodes.hpp>
 #include <headrace/io/zip_writer.hpp>
 #include <headrace/ir/listing.hpp>
 #include <headrace/ir/source_location.hpp>
@@ -42,11 +43,18 @@ public:
         const node* constant;
     };
 
+    struct written_value {
+        value next;
+        bool is_input;
+        std::string state;
+    };
+
     explicit model_writer(const program& p)
         : opaque_argument_writer(*p.graph), program_(p), graph_(*p.graph) {}
 
     [[nodiscard]] result<std::string> model() {
         collect_weights();
+        collect_mutations();
         w_.begin_object();
         w_.begin_object("graph_module");
         w_.begin_object("graph");
@@ -120,6 +128,22 @@ private:
         }
     }
 
+    // Finds the values that are written back, and the names of the states in the file. Ops in place write by
+    // themselves, and a buffer that is never read is no state of the program.
+    void collect_mutations() {
+        for (const mutation& m : program_.mutations) {
+            const value next = graph_.outputs()[m.position];
+            const bool is_input = m.kind == mutation::kind_type::user_input;
+            const std::string& tensor = is_input && m.tensor.empty() ? m.name : m.tensor;
+            if (next.producer->name() == tensor) continue;
+            std::string state = is_input ? m.name : std::string();
+            for (const weight& one : weights_) {
+                if (!is_input && one.constant->name() == tensor) state = one.name;
+            }
+            if (!state.empty()) written_back_.push_back({next, is_input, std::move(state)});
+        }
+    }
+
     // --- values ------------------------------------------------------------------------
 
     // {"as_tensor": {"name": …}}
@@ -174,8 +198,14 @@ private:
     }
     void write_outputs() {
         w_.begin_array("outputs");
-        for (const value v : graph_.outputs()) write_tensor_argument(v);
+        for (const written_value& w : written_back_) write_tensor_argument(w.next);
+        for (const value v : user_outputs()) write_tensor_argument(v);
         w_.end_array();
+    }
+    [[nodiscard]] std::span<const value> user_outputs() const {
+        const list<value> all = graph_.outputs();
+        const std::size_t count = program_.mutations.empty() ? all.size() : program_.user_outputs;
+        return std::span<const value>(all.begin(), all.end()).first(std::min(count, all.size()));
     }
 
     void write_node(const node& n) {
@@ -273,8 +303,20 @@ private:
         for (const node& n : graph_.inputs()) write_spec("user_input", {const_cast<node*>(&n), 0});
         w_.end_array();
         w_.begin_array("output_specs");
-        for (const value v : graph_.outputs()) write_spec("user_output", v);
+        for (const written_value& w : written_back_) write_mutation(w);
+        for (const value v : user_outputs()) write_spec("user_output", v);
         w_.end_array();
+        w_.end_object();
+    }
+    // Those come first, as torch.export has them.
+    void write_mutation(const written_value& w) {
+        w_.begin_object();
+        w_.begin_object(w.is_input ? "user_input_mutation" : "buffer_mutation");
+        w_.begin_object("arg");
+        w_.member("name", name(w.next));
+        w_.end_object();
+        w_.member(w.is_input ? "user_input_name" : "buffer_name", w.state);
+        w_.end_object();
         w_.end_object();
     }
     void write_spec(const char* kind, value v) {
@@ -296,7 +338,7 @@ private:
         };
         std::vector<std::string_view> inputs;
         for (const node& n : graph_.inputs()) inputs.push_back(name({const_cast<node*>(&n), 0}));
-        const std::size_t outputs = graph_.outputs().size();
+        const std::size_t outputs = user_outputs().size();
         w_.begin_array("module_call_graph");
         w_.begin_object();
         w_.member("fqn", "");
@@ -331,6 +373,7 @@ private:
     const program& program_;
     const graph& graph_;
     std::vector<weight> weights_;
+    std::vector<written_value> written_back_;
 };
 
 /// The elements of a constant, row-major; `copies` keeps those that do not lie so.
@@ -353,10 +396,7 @@ private:
 }  // namespace pt2
 
 HEADRACE_INLINE result<std::vector<std::byte>> pt2_archive(const program& p) {
-    if (!p.mutations.empty())
-        return unsupported({p.mutations.front().name,
-                            ": the program writes it back when it ends, which is not written to a .pt2 yet; "
-                            "return the new value as an output instead"});
+    HEADRACE_TRY(refuse_unread(*p.graph));
     pt2::model_writer writer(p);
     HEADRACE_TRY(model, writer.model());
     const std::string config = writer.config();

@@ -3,6 +3,9 @@
 #ifndef HEADRACE_IR_PURITY_HPP
 #define HEADRACE_IR_PURITY_HPP
 
+#include <cstddef>
+#include <string_view>
+
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/ir/regions.hpp>
 
@@ -14,10 +17,21 @@ namespace headrace {
     return op.has(trait::no_results | trait::in_place);
 }
 
+/// True if an op of PyTorch of that name writes in place, as "aten.fill_.Scalar" and "aten.__iand__.Tensor"
+/// do; "aten.__and__.Tensor" does not.
+[[nodiscard]] constexpr bool is_named_in_place(std::string_view target) {
+    const std::size_t end = target.rfind('.');
+    if (end == std::string_view::npos || end == 0) return false;
+    if (target.find(".__i") != std::string_view::npos) return true;
+    return target[end - 1] == '_' && target.find("__") == std::string_view::npos;
+}
+
 /// The same of one node: an op that holds graphs has the effects of what is in them.
 [[nodiscard]] inline bool has_effects(const node& n) {
     // An unknown op without results is called for what else it does.
-    bool found = has_effects(*n.op) || (is<builtin::opaque>(n) && n.result_count == 0);
+    bool found = has_effects(*n.op);
+    if (const auto* unknown = args_if<builtin::opaque>(n))
+        found = n.result_count == 0 || is_named_in_place(unknown->target);
     for_each_region(n, [&](const field_info&, const graph* region) {
         if (region == nullptr) return;
         for (const node& inner : region->nodes()) {

@@ -11,10 +11,12 @@
 #include <utility>
 
 #include <headrace/base/compiled.hpp>
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/printable.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/infer/shape_builder.hpp>
+#include <headrace/ir/exported_types.hpp>
 #include <headrace/lowering/compare_models.hpp>
 #include <headrace/lowering/compared_layers.hpp>
 #include <headrace/lowering/execution.hpp>
@@ -225,6 +227,9 @@ HEADRACE_INLINE result<void> annotate_interface(graph& g, const io_description& 
     }
     if (!unsigned_ones.empty())
         g.annotate(*g.output(), unsigned_outputs{g.own(list<std::int64_t>(unsigned_ones))});
+    pmr_vector<dtype> exported;
+    for (const io_tensor& t : io.outputs) exported.push_back(t.exported);
+    g.annotate(*g.output(), exported_output_types{g.own(list<dtype>(exported))});
     return {};
 }
 

@@ -18,6 +18,7 @@
 #include <headrace/eval/iterate.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/io/graph_interface.hpp>
+#include <headrace/ir/exported_types.hpp>
 #include <headrace/passes/quantize/quantization.hpp>
 
 namespace headrace {
@@ -84,8 +85,8 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     return rounded;
 }
 
-/// The graph's outputs as the exported program gives them: in its layout, unsigned where it is, and
-/// dequantized.
+/// The graph's outputs as the exported program gives them: in its layout, unsigned where it is, dequantized,
+/// and in its types.
 [[nodiscard]] inline std::vector<tensor> outputs_of(const graph& g, std::vector<tensor> given) {
     const node* out = g.output();
     if (out == nullptr) return given;
@@ -100,6 +101,12 @@ inline constexpr std::array<std::size_t, 4> to_channels_first{0, 3, 1, 2};
     for (std::size_t k = 0; k != count; ++k) {
         const interface_quantization& q = annotation->values[k];
         if (q.scale != 0) given[k] = detail::dequantized(given[k], q);
+    }
+    const auto* exported = out->find_annotation<exported_output_types>();
+    if (exported == nullptr || exported->types.size() != given.size()) return given;
+    for (std::size_t k = 0; k != given.size(); ++k) {
+        const dtype type = exported->types[k];
+        if (type != dtype::unknown && type != given[k].type()) given[k] = given[k].cast(type);
     }
     return given;
 }

@@ -21,6 +21,9 @@
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/io/tosa_size.hpp>
 #include <headrace/io/tosa_stream.hpp>
+#include <headrace/io/unread_nodes.hpp>
+#include <headrace/ir/dead_code.hpp>
+#include <headrace/ir/exported_types.hpp>
 #include <headrace/lowering/constant_bytes.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
@@ -75,8 +78,11 @@ private:
         HEADRACE_TRY(model, source_());
         outcome_.model = std::move(model);
         graph& g = *outcome_.model.graph;
+        eliminate_dead_code(g);
+        HEADRACE_TRY(refuse_unread(g));
         states_.clear();
         if (options_.state != state_kind::refused) states_ = expose_states(outcome_.model);
+        leave_inputs_unwritten(outcome_.model);
         HEADRACE_TRY(refuse_mutations(outcome_.model));
         if (const std::uint64_t bytes = least_constant_bytes(g); bytes > largest_tosa_file)
             return unsupported(too_large_text("the weights alone would take ", bytes));
@@ -84,6 +90,7 @@ private:
         g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
         if (options_.channels_last) ask_for_channels_last(g);
         add_origins(g);
+        note_output_types(g);
         clock_.end("read");
 
         lowering_report& report = outcome_.report;
@@ -116,6 +123,13 @@ private:
                     sub.annotate(n, provenance{n.name(), n.op->name});
             }
         });
+    }
+
+    static void note_output_types(graph& g) {
+        pmr_vector<dtype> types;
+        for (const value v : g.outputs())
+            types.push_back(meta_of(v) == nullptr ? dtype::unknown : meta_of(v)->dtype);
+        g.annotate(*g.output(), exported_output_types{g.own(list<dtype>(types))});
     }
 
     result<void> begin_check(graph& g) {
@@ -222,14 +236,15 @@ result<void> refuse_mutations(const program& p) {
         return unsupported(
             join_text(message_prefix(*write), "it writes to the buffer ", buffer->name(),
                       " in place, and a TOSA graph without variables would lose that; return "
-                      "the new value as an output, or lower with --state io or --state variable"));
+                      "the new value as an output, or lower with --state io, or with --state variable and a "
+                      "target that has +var"));
     }
     if (p.mutations.empty()) return {};
     return unsupported(
         join_text(p.mutations.front().name,
                   ": the program writes it back when it ends, which a TOSA graph without "
-                  "variables cannot; return the new value as an output, or lower with --state io "
-                  "or --state variable"));
+                  "variables cannot; return the new value as an output, or lower with --state io, or with "
+                  "--state variable and a target that has +var"));
 }
 
 }  // namespace headrace

@@ -18,10 +18,13 @@
 #include <headrace/io/io_description.hpp>
 #include <headrace/io/json_writer.hpp>
 #include <headrace/io/node_reasons.hpp>
+#include <headrace/io/unread_nodes.hpp>
+#include <headrace/ir/dead_code.hpp>
 #include <headrace/lowering/delegation.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/lower_package.hpp>
+#include <headrace/lowering/state.hpp>
 #include <headrace/memory/plan_memory.hpp>
 #include <headrace/memory/to_out_variants.hpp>
 
@@ -38,6 +41,9 @@ public:
     [[nodiscard]] result<lowered_package> run() {
         std::map<std::string, graph*, std::less<>> graphs;
         for (auto& [name, p] : programs_) {
+            eliminate_dead_code(*p.graph);
+            HEADRACE_TRY(refuse_unread(*p.graph));
+            leave_inputs_unwritten(p);
             HEADRACE_TRY(refuse_mutations(p));
             graphs.emplace(name, p.graph.get());
             if (options_.partition) {

@@ -16,11 +16,14 @@
 #include <headrace/dialect/delegate.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/io/pte_tosa.hpp>
+#include <headrace/io/unread_nodes.hpp>
+#include <headrace/ir/dead_code.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/executorch_pipeline.hpp>
 #include <headrace/lowering/integer_interface.hpp>
 #include <headrace/lowering/lower_pte.hpp>
 #include <headrace/lowering/pte_copies.hpp>
+#include <headrace/lowering/state.hpp>
 
 namespace headrace {
 
@@ -36,7 +39,9 @@ public:
 
     [[nodiscard]] result<lowered_pte> run() {
         for (auto& [name, p] : made_.methods) {
-            HEADRACE_TRY(refuse_written_inputs(p));
+            eliminate_dead_code(*p.graph);
+            HEADRACE_TRY(refuse_unread(*p.graph));
+            leave_inputs_unwritten(p);
             if (options_.integer_interface) {
                 HEADRACE_TRY(take_integers(p));
             }
@@ -114,6 +119,12 @@ private:
     }
     // Neither the runtime nor TOSA has it: both reasons.
     [[nodiscard]] diagnostic explained(std::string_view method, diagnostic d) const {
+        // Passes that both pipelines have give TOSA's reasons.
+        if (d.reason.find("TOSA") != std::pmr::string::npos)
+            d.reason =
+                "ExecuTorch's runtime has no kernel for this op, and rewriting it to others fails as it does "
+                "for TOSA: " +
+                d.reason;
         const auto told = made_.reports.find(method);
         if (told == made_.reports.end()) return d;
         for (const host_note& n : told->second.host_nodes) {

@@ -20,8 +20,10 @@ class package;
 // translation unit of a program, as well as execution_definition.hpp.
 
 /// Reads a .pt2 or a .tosa file, or a graph's text (io/graph_text.hpp), told apart by their content, and
-/// checks the metadata of each node. `choices` are for what a .pt2 file leaves open. Errors begin with the
-/// path.
+/// checks the metadata of each node. `choices` are for what a .pt2 file leaves open. Of a .pt2 file, nodes
+/// that nothing needs are dropped before any is judged; a node that cannot be read is an error, which names
+/// all of them. With `choices.examples`, which is for looking at programs, all nodes are kept, even unread
+/// ones. Errors begin with the path.
 [[nodiscard]] result<program> read_model(const std::string& path, const size_choices& choices = {});
 
 /// A program, and the package that its constants lie in if it comes from one.

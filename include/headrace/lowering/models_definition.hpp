@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <random>
 #include <span>
@@ -26,6 +27,7 @@
 #include <headrace/base/text.hpp>
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/dialect/tosa.hpp>
+#include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/iterate.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/graph_interface.hpp>
@@ -34,7 +36,11 @@
 #include <headrace/io/package.hpp>
 #include <headrace/io/pt2.hpp>
 #include <headrace/io/pte_reader.hpp>
+#include <headrace/io/pt2_unread.hpp>
 #include <headrace/io/tosa_reader.hpp>
+#include <headrace/io/unread_nodes.hpp>
+#include <headrace/ir/dead_code.hpp>
+#include <headrace/ir/purity.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/external_data.hpp>
 #include <headrace/lowering/interface_tensors.hpp>
@@ -54,6 +60,43 @@ namespace detail {
     result<void> sound = complete_metadata(g);
     if (sound) sound = verify_metadata(g);
     return sound ? result<void>() : result<void>(malformed(sound.error().in(path).message));
+}
+
+// What a value that follows from constants alone is; nothing for others, and for what is written in place.
+[[nodiscard]] inline std::optional<tensor> constant_value(value v, int depth = 0) {
+    constexpr int deepest = 64;
+    constexpr std::int64_t most_elements = std::int64_t{1} << 24;
+    const node& n = *v.producer;
+    const tensor_meta* meta = meta_of(v);
+    if (meta == nullptr || meta->elements() > most_elements || depth == deepest || pt2::detail::is_written(n))
+        return std::nullopt;
+    if (const auto* a = args_if<builtin::constant>(n)) return tensor_of_constant(a->data, *meta);
+    const bool changes_view = n.op->has(trait::in_place) && n.op->functional().has(trait::aliasing);
+    if (!is_pure(n) && !changes_view) return std::nullopt;
+    // Kernels trust metadata, which has not been checked at this time.
+    std::pmr::monotonic_buffer_resource arena;
+    inference inferred(&arena);
+    if (!infer_node(n, inferred) || inferred.results().size() != n.result_count) return std::nullopt;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        if (!n.results[i].meta || !(inferred.results()[i] == *n.results[i].meta)) return std::nullopt;
+    }
+    std::vector<tensor> operands;
+    for (const edge& e : n.operand_edges()) {
+        auto operand = constant_value(*e.slot, depth + 1);
+        if (!operand) return std::nullopt;
+        operands.push_back(*std::move(operand));
+    }
+    auto results = evaluate_node(n, operands);
+    if (!results || results.value().size() <= v.result || !results.value()[v.result].has_meta(*meta))
+        return std::nullopt;
+    return std::move(results.value()[v.result]);
+}
+[[nodiscard]] inline std::optional<std::vector<bool>> truth_of_constant(value v) {
+    const auto found = constant_value(v);
+    if (!found) return std::nullopt;
+    std::vector<bool> truths;
+    for (std::int64_t i = 0; i != found->size(); ++i) truths.push_back(found->real(i) != 0);
+    return truths;
 }
 
 [[nodiscard]] inline tensor random_tensor(const tensor_meta& meta, std::mt19937& engine) {
@@ -228,7 +271,14 @@ result<program> read_model(const std::string& path, const size_choices& choices)
         return std::move(parsed);
     }
     if (!detail::is_tosa(file.bytes())) {
-        HEADRACE_TRY(exported, read_pt2(std::move(file), path, choices));
+        HEADRACE_TRY(exported, read_pt2(std::move(file), path, choices, &detail::truth_of_constant));
+        if (!choices.examples) eliminate_dead_code(*exported.graph);
+        if (const result<void> whole = refuse_unread(*exported.graph); !whole) {
+            if (choices.examples) return std::move(exported);
+            return whole.error().in(path);
+        }
+        if (exported.graph->outputs().empty() && !choices.examples)
+            return unsupported({path, ": none of the program's outputs is a tensor"});
         HEADRACE_TRY(detail::check_metadata(*exported.graph, path));
         return std::move(exported);
     }

@@ -19,17 +19,6 @@
 
 namespace headrace::detail {
 
-/// The runtime copies inputs before a method runs: what is written to them is lost.
-[[nodiscard]] inline result<void> refuse_written_inputs(const program& p) {
-    for (const mutation& m : p.mutations) {
-        if (m.kind != mutation::kind_type::user_input) continue;
-        return unsupported(join_text(m.name,
-                                     ": the program writes this input back when it ends, which ExecuTorch's "
-                                     "runtime does not; return the new value as an output instead"));
-    }
-    return {};
-}
-
 [[nodiscard]] inline node* find_constant(const graph& g, std::string_view name) {
     for (node& n : g.nodes_of(info_of<builtin::constant>)) {
         if (!name.empty() && n.name() == name) return &n;

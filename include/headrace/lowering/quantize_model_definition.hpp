@@ -18,6 +18,8 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/infer/shape_builder.hpp>
 #include <headrace/io/npy.hpp>
+#include <headrace/io/unread_nodes.hpp>
+#include <headrace/ir/dead_code.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/quantize_model.hpp>
 #include <headrace/quantization/mix_precision.hpp>
@@ -142,6 +144,8 @@ HEADRACE_INLINE result<sample_source> read_samples(const graph& g, const std::ve
 
 HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quantization_options& options) {
     graph& g = *p.graph;
+    eliminate_dead_code(g);
+    HEADRACE_TRY(refuse_unread(g));
     if (detail::is_quantized(g))
         return unsupported("the model is quantized already; give the float model that it was made from");
     HEADRACE_TRY(samples, read_samples(g, options.samples));

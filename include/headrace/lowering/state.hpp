@@ -16,9 +16,11 @@
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/io/pt2_program.hpp>
+#include <headrace/ir/exported_types.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/signature.hpp>
 #include <headrace/ir/state.hpp>
+#include <headrace/ir/unread.hpp>
 #include <headrace/passes/normalize/functionalize.hpp>
 #include <headrace/target/tosa_verify.hpp>
 
@@ -79,6 +81,9 @@ inline node& replace_output(graph& g, std::span<const value> values,
         g.annotate(made, unsigned_outputs{g.own(list<std::int64_t>(positions))});
     }
     if (const auto* layout = before.find_annotation<channels_last_interface>()) g.annotate(made, *layout);
+    if (const auto* notes = before.find_annotation<reading_notes>()) g.annotate(made, *notes);
+    if (const auto* exported = before.find_annotation<exported_output_types>())
+        g.annotate(made, exported_output_types{pick(exported->types)});
     g.inherit_annotations(made, before);
     g.erase(before);
     return made;
@@ -106,7 +111,10 @@ struct buffer_write {
 /// Makes each buffer that is written in place an output. After the writes, that is its new value.
 inline void find_writes(program& p) {
     graph& g = *p.graph;
-    const std::vector<buffer_write> written = buffer_writes(g);
+    std::vector<buffer_write> written = buffer_writes(g);
+    std::erase_if(written, [&](const buffer_write& w) {  // what the reader has found
+        return std::ranges::find(p.mutations, w.buffer->name(), &mutation::tensor) != p.mutations.end();
+    });
     if (written.empty()) return;
     const list<value> old = g.outputs();
     std::vector<value> values(old.begin(), old.end());
@@ -133,6 +141,24 @@ inline void find_writes(program& p) {
 }
 
 }  // namespace detail
+
+/// Leaves out what the program writes to its inputs: TOSA and ExecuTorch's runtime take copies of these, and
+/// what the outputs are does not depend on it.
+inline void leave_inputs_unwritten(program& p) {
+    const auto is_input = [](const mutation& m) { return m.kind == mutation::kind_type::user_input; };
+    if (std::ranges::none_of(p.mutations, is_input)) return;
+    const list<value> all = p.graph->outputs();
+    std::vector<std::size_t> kept;
+    for (std::size_t i = 0; i != p.user_outputs; ++i) kept.push_back(i);
+    std::erase_if(p.mutations, is_input);
+    for (mutation& m : p.mutations) {
+        kept.push_back(m.position);
+        m.position = kept.size() - 1;
+    }
+    std::vector<value> values;
+    for (const std::size_t i : kept) values.push_back(all[i]);
+    detail::replace_output(*p.graph, values, kept);
+}
 
 /// Makes each buffer and parameter that the program writes an input, behind the others; its new value is
 /// among the outputs already, behind the user's. Inputs and outputs are annotated with the state's name.

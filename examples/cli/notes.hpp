@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Notes and warnings about a model that has been read.
+#ifndef HEADRACE_EXAMPLES_CLI_NOTES_HPP
+#define HEADRACE_EXAMPLES_CLI_NOTES_HPP
+
+#include <string>
+
+#include <headrace/io/pt2_program.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace::cli {
+
+/// Says what the reader has left out of a program, unless the program is to be quiet.
+void say_notes(const std::string& model, const graph& g);
+
+/// Warns of inputs that the program writes in place, which a lowered program does not.
+void warn_of_written_inputs(const std::string& model, const program& p);
+
+/// Warns of nodes that compute otherwise while a model is trained, and are executed as in inference.
+void warn_of_training(const graph& g);
+
+}  // namespace headrace::cli
+
+#endif
