@@ -1951,6 +1951,785 @@ struct zero_inplace : op<dialect, "aten.zero_.default", "self", in_place, gives_
     struct args { value self; };
 };
 
+// Other names of ops above.
+
+struct absolute : op<dialect, "aten.absolute.default", "self", synonym_of<abs>, has_out> {
+    struct args { value self; };
+};
+struct arccos : op<dialect, "aten.arccos.default", "self", synonym_of<acos>, has_out> {
+    struct args { value self; };
+};
+struct arccosh : op<dialect, "aten.arccosh.default", "self", synonym_of<acosh>, has_out> {
+    struct args { value self; };
+};
+struct arcsin : op<dialect, "aten.arcsin.default", "self", synonym_of<asin>, has_out> {
+    struct args { value self; };
+};
+struct arcsinh : op<dialect, "aten.arcsinh.default", "self", synonym_of<asinh>, has_out> {
+    struct args { value self; };
+};
+struct arctan : op<dialect, "aten.arctan.default", "self", synonym_of<atan>, has_out> {
+    struct args { value self; };
+};
+struct arctanh : op<dialect, "aten.arctanh.default", "self", synonym_of<atanh>, has_out> {
+    struct args { value self; };
+};
+struct fix : op<dialect, "aten.fix.default", "self", synonym_of<trunc>, has_out> {
+    struct args { value self; };
+};
+struct negative : op<dialect, "aten.negative.default", "self", synonym_of<neg>, has_out> {
+    struct args { value self; };
+};
+struct special_erf : op<dialect, "aten.special_erf.default", "self", synonym_of<erf>, has_out> {
+    struct args { value self; };
+};
+struct special_erfc : op<dialect, "aten.special_erfc.default", "self", synonym_of<erfc>, has_out> {
+    struct args { value self; };
+};
+struct special_erfinv : op<dialect, "aten.special_erfinv.default", "self", synonym_of<erfinv>, has_out> {
+    struct args { value self; };
+};
+struct special_exp2 : op<dialect, "aten.special_exp2.default", "self", synonym_of<exp2>, has_out> {
+    struct args { value self; };
+};
+struct special_expit : op<dialect, "aten.special_expit.default", "self", synonym_of<sigmoid>, has_out> {
+    struct args { value self; };
+};
+struct special_expm1 : op<dialect, "aten.special_expm1.default", "self", synonym_of<expm1>, has_out> {
+    struct args { value self; };
+};
+struct special_log1p : op<dialect, "aten.special_log1p.default", "self", synonym_of<log1p>, has_out> {
+    struct args { value self; };
+};
+struct special_logit : op<dialect, "aten.special_logit.default", "self, eps", synonym_of<logit>, has_out> {
+    struct args { value self; std::optional<double> eps{}; };
+};
+struct special_round : op<dialect, "aten.special_round.default", "self, decimals", has_out, composite> {
+    struct args { value self; std::int64_t decimals = 0; };
+};
+struct arctan2 : op<dialect, "aten.arctan2.default", "self, other", synonym_of<atan2>, has_out> {
+    struct args { value self, other; };
+};
+struct greater_scalar : op<dialect, "aten.greater.Scalar", "self, other", synonym_of<gt_scalar>, has_out> {
+    struct args { value self; scalar other; };
+};
+struct greater_tensor : op<dialect, "aten.greater.Tensor", "self, other", synonym_of<gt_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct greater_equal_scalar : op<dialect, "aten.greater_equal.Scalar",
+         "self, other", synonym_of<ge_scalar>, has_out> {
+    struct args { value self; scalar other; };
+};
+struct greater_equal_tensor : op<dialect, "aten.greater_equal.Tensor",
+         "self, other", synonym_of<ge_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct less_scalar : op<dialect, "aten.less.Scalar", "self, other", synonym_of<lt_scalar>, has_out> {
+    struct args { value self; scalar other; };
+};
+struct less_tensor : op<dialect, "aten.less.Tensor", "self, other", synonym_of<lt_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct less_equal_scalar : op<dialect, "aten.less_equal.Scalar",
+         "self, other", synonym_of<le_scalar>, has_out> {
+    struct args { value self; scalar other; };
+};
+struct less_equal_tensor : op<dialect, "aten.less_equal.Tensor",
+         "self, other", synonym_of<le_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct not_equal_scalar : op<dialect, "aten.not_equal.Scalar",
+         "self, other", synonym_of<ne_scalar>, has_out> {
+    struct args { value self; scalar other; };
+};
+struct not_equal_tensor : op<dialect, "aten.not_equal.Tensor",
+         "self, other", synonym_of<ne_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct multiply_scalar : op<dialect, "aten.multiply.Scalar", "self, other", synonym_of<mul_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct divide_scalar : op<dialect, "aten.divide.Scalar", "self, other", synonym_of<div_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct true_divide_scalar : op<dialect, "aten.true_divide.Scalar", "self, other", synonym_of<div_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct special_xlogy : op<dialect, "aten.special_xlogy.default",
+         "self, other", synonym_of<xlogy_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct special_softmax : op<dialect, "aten.special_softmax.default",
+         "self, dim, dtype", synonym_of<softmax_int>> {
+    struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
+};
+struct special_log_softmax : op<dialect, "aten.special_log_softmax.default",
+         "self, dim, dtype", synonym_of<log_softmax_int>> {
+    struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
+};
+struct linalg_matmul : op<dialect, "aten.linalg_matmul.default", "self, other", synonym_of<matmul>, has_out> {
+    struct args { value self, other; };
+};
+struct vdot : op<dialect, "aten.vdot.default", "self, other", has_out, composite> {
+    struct args { value self, other; };
+};
+struct ger : op<dialect, "aten.ger.default", "self, vec2", synonym_of<outer>, has_out> {
+    struct args { value self, vec2; };
+};
+struct adjoint : op<dialect, "aten.adjoint.default", "self", synonym_of<m_t>, on_reals, aliasing> {
+    struct args { value self; };
+};
+struct m_h : op<dialect, "aten.mH.default", "self", synonym_of<m_t>, on_reals, aliasing> {
+    struct args { value self; };
+};
+struct matrix_h : op<dialect, "aten.matrix_H.default", "self", synonym_of<m_t>, on_reals, aliasing> {
+    struct args { value self; };
+};
+struct swapaxes : op<dialect, "aten.swapaxes.default",
+         "self, axis0, axis1", synonym_of<transpose_int>, aliasing> {
+    struct args { value self; std::int64_t axis0, axis1; };
+};
+struct swapdims : op<dialect, "aten.swapdims.default",
+         "self, dim0, dim1", synonym_of<transpose_int>, aliasing> {
+    struct args { value self; std::int64_t dim0, dim1; };
+};
+struct moveaxis_int : op<dialect, "aten.moveaxis.int",
+         "self, source, destination", synonym_of<movedim_int>, aliasing> {
+    struct args { value self; std::int64_t source, destination; };
+};
+struct moveaxis_intlist : op<dialect, "aten.moveaxis.intlist",
+         "self, source, destination", synonym_of<movedim_intlist>, aliasing> {
+    struct args { value self; int_list source, destination; };
+};
+struct concatenate : op<dialect, "aten.concatenate.default", "tensors, dim", synonym_of<cat>, has_out> {
+    struct args { list<value> tensors; std::int64_t dim = 0; };
+};
+struct row_stack : op<dialect, "aten.row_stack.default", "tensors", synonym_of<vstack>, has_out> {
+    struct args { list<value> tensors; };
+};
+
+// Composite functions, which torch.export keeps whole: elementwise.
+
+struct feature_dropout : op<dialect, "aten.feature_dropout.default", "input, p, train"> {
+    struct args { value input; double p; bool train; };
+};
+struct alpha_dropout : op<dialect, "aten.alpha_dropout.default", "input, p, train"> {
+    struct args { value input; double p; bool train; };
+};
+struct feature_alpha_dropout : op<dialect, "aten.feature_alpha_dropout.default", "input, p, train"> {
+    struct args { value input; double p; bool train; };
+};
+struct feature_dropout_inplace : op<dialect, "aten.feature_dropout_.default",
+         "self, p, train", in_place_of<feature_dropout>> {
+    struct args { value self; double p; bool train; };
+};
+struct alpha_dropout_inplace : op<dialect, "aten.alpha_dropout_.default",
+         "self, p, train", in_place_of<alpha_dropout>> {
+    struct args { value self; double p; bool train; };
+};
+struct feature_alpha_dropout_inplace : op<dialect, "aten.feature_alpha_dropout_.default",
+         "self, p, train", in_place_of<feature_alpha_dropout>> {
+    struct args { value self; double p; bool train; };
+};
+struct isneginf : op<dialect, "aten.isneginf.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct isposinf : op<dialect, "aten.isposinf.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct isreal : op<dialect, "aten.isreal.default", "self", on_reals, composite> {
+    struct args { value self; };
+};
+struct sinc : op<dialect, "aten.sinc.default", "self", has_out, composite> {
+    struct args { value self; };
+};
+struct special_sinc : op<dialect, "aten.special_sinc.default", "self", synonym_of<sinc>, has_out> {
+    struct args { value self; };
+};
+struct angle : op<dialect, "aten.angle.default", "self", has_out, composite> {
+    struct args { value self; };
+};
+struct positive : op<dialect, "aten.positive.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct resolve_conj : op<dialect, "aten.resolve_conj.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct resolve_neg : op<dialect, "aten.resolve_neg.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct conj : op<dialect, "aten.conj.default", "self", aliasing, composite> {
+    struct args { value self; };
+};
+struct real : op<dialect, "aten.real.default", "self", aliasing, composite> {
+    struct args { value self; };
+};
+struct isclose : op<dialect, "aten.isclose.default", "self, other, rtol, atol, equal_nan", composite> {
+    struct args { value self, other; double rtol = 1e-5, atol = 1e-8; bool equal_nan = false; };
+};
+struct heaviside : op<dialect, "aten.heaviside.default", "self, values", on_reals, has_out, composite> {
+    struct args { value self, values; };
+};
+struct logaddexp2 : op<dialect, "aten.logaddexp2.default",
+         "self, other", on_floats, on_reals, has_out, composite> {
+    struct args { value self, other; };
+};
+struct special_entr : op<dialect, "aten.special_entr.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct special_xlog1py : op<dialect, "aten.special_xlog1py.default",
+         "self, other", on_reals, has_out, composite> {
+    struct args { value self, other; };
+};
+
+// Composite reductions, and running extrema.
+
+struct count_nonzero : op<dialect, "aten.count_nonzero.default", "self, dim", has_out, composite> {
+    struct args { value self; std::optional<std::int64_t> dim{}; };
+};
+struct count_nonzero_dim_intlist : op<dialect, "aten.count_nonzero.dim_IntList",
+         "self, dim", has_out, composite> {
+    struct args { value self; int_list dim; };
+};
+struct nanmean : op<dialect, "aten.nanmean.default", "self, dim, keepdim, dtype", has_out, composite> {
+    struct args {
+        value self; std::optional<int_list> dim{}; bool keepdim = false;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
+struct dist : op<dialect, "aten.dist.default", "self, other, p", has_out, composite> {
+    struct args { value self, other; scalar p = 2; };
+};
+struct std_mean : op<dialect, "aten.std_mean.default", "self, unbiased", 2, composite> {
+    struct args { value self; bool unbiased = true; };
+};
+struct var_mean : op<dialect, "aten.var_mean.default", "self, unbiased", 2, composite> {
+    struct args { value self; bool unbiased = true; };
+};
+struct kthvalue : op<dialect, "aten.kthvalue.default", "self, k, dim, keepdim", 2, on_reals, composite> {
+    struct args { value self; std::int64_t k, dim = -1; bool keepdim = false; };
+};
+struct median : op<dialect, "aten.median.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct median_dim : op<dialect, "aten.median.dim", "self, dim, keepdim", 2, on_reals, composite> {
+    struct args { value self; std::int64_t dim; bool keepdim = false; };
+};
+struct nanmedian : op<dialect, "aten.nanmedian.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct nanmedian_dim : op<dialect, "aten.nanmedian.dim", "self, dim, keepdim", 2, on_reals, composite> {
+    struct args { value self; std::int64_t dim; bool keepdim = false; };
+};
+struct cummax : op<dialect, "aten.cummax.default", "self, dim", 2, on_reals, composite> {
+    struct args { value self; std::int64_t dim; };
+};
+struct cummin : op<dialect, "aten.cummin.default", "self, dim", 2, on_reals, composite> {
+    struct args { value self; std::int64_t dim; };
+};
+struct logcumsumexp : op<dialect, "aten.logcumsumexp.default",
+         "self, dim", on_floats, on_reals, has_out, composite> {
+    struct args { value self; std::int64_t dim; };
+};
+struct trapezoid_dx : op<dialect, "aten.trapezoid.dx", "y, dx, dim", composite> {
+    struct args { value y; scalar dx = 1; std::int64_t dim = -1; };
+};
+struct trapezoid_x : op<dialect, "aten.trapezoid.x", "y, x, dim", composite> {
+    struct args { value y, x; std::int64_t dim = -1; };
+};
+struct cumulative_trapezoid_dx : op<dialect, "aten.cumulative_trapezoid.dx", "y, dx, dim", composite> {
+    struct args { value y; scalar dx = 1; std::int64_t dim = -1; };
+};
+struct cov : op<dialect, "aten.cov.default", "self, correction, fweights, aweights", composite> {
+    struct args { value self; std::int64_t correction = 1; std::optional<value> fweights{}, aweights{}; };
+};
+struct corrcoef : op<dialect, "aten.corrcoef.default", "self", on_reals, composite> {
+    struct args { value self; };
+};
+
+// Composite products, norms and distances.
+
+struct inner : op<dialect, "aten.inner.default", "self, other", has_out, composite> {
+    struct args { value self, other; };
+};
+struct tensordot : op<dialect, "aten.tensordot.default",
+         "self, other, dims_self, dims_other", has_out, composite> {
+    struct args { value self, other; int_list dims_self, dims_other; };
+};
+struct kron : op<dialect, "aten.kron.default", "self, other", has_out, composite> {
+    struct args { value self, other; };
+};
+struct linalg_cross : op<dialect, "aten.linalg_cross.default", "self, other, dim", has_out, composite> {
+    struct args { value self, other; std::int64_t dim = -1; };
+};
+struct cross : op<dialect, "aten.cross.default", "self, other, dim", has_out, composite> {
+    struct args { value self, other; std::optional<std::int64_t> dim{}; };
+};
+struct linalg_vecdot : op<dialect, "aten.linalg_vecdot.default", "x, y, dim", has_out, composite> {
+    struct args { value x, y; std::int64_t dim = -1; };
+};
+struct addmv : op<dialect, "aten.addmv.default", "self, mat, vec, beta, alpha", has_out, composite> {
+    struct args { value self, mat, vec; scalar beta = 1, alpha = 1; };
+};
+struct addr : op<dialect, "aten.addr.default", "self, vec1, vec2, beta, alpha", has_out, composite> {
+    struct args { value self, vec1, vec2; scalar beta = 1, alpha = 1; };
+};
+struct addbmm : op<dialect, "aten.addbmm.default", "self, batch1, batch2, beta, alpha", has_out, composite> {
+    struct args { value self, batch1, batch2; scalar beta = 1, alpha = 1; };
+};
+struct chain_matmul : op<dialect, "aten.chain_matmul.default", "matrices", has_out, composite> {
+    struct args { list<value> matrices; };
+};
+struct linalg_multi_dot : op<dialect, "aten.linalg_multi_dot.default", "tensors", has_out, composite> {
+    struct args { list<value> tensors; };
+};
+struct linalg_matrix_power : op<dialect, "aten.linalg_matrix_power.default", "self, n", has_out, composite> {
+    struct args { value self; std::int64_t n; };
+};
+struct bilinear : op<dialect, "aten.bilinear.default", "input1, input2, weight, bias", on_reals, composite> {
+    struct args { value input1, input2, weight; std::optional<value> bias{}; };
+};
+struct linalg_norm : op<dialect, "aten.linalg_norm.default",
+         "self, ord, dim, keepdim, dtype", has_out, composite> {
+    struct args {
+        value self; std::optional<scalar> ord{}; std::optional<int_list> dim{}; bool keepdim = false;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
+struct linalg_matrix_norm : op<dialect, "aten.linalg_matrix_norm.default",
+         "self, ord, dim, keepdim, dtype", has_out, composite> {
+    struct args {
+        value self; scalar ord; int_list dim{-2, -1}; bool keepdim = false;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
+struct linalg_matrix_norm_str_ord : op<dialect, "aten.linalg_matrix_norm.str_ord",
+         "self, ord, dim, keepdim, dtype", has_out, composite> {
+    struct args {
+        value self; std::string_view ord = "fro"; int_list dim{-2, -1}; bool keepdim = false;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
+struct pairwise_distance : op<dialect, "aten.pairwise_distance.default",
+         "x1, x2, p, eps, keepdim", on_floats, on_reals, composite> {
+    struct args { value x1, x2; double p = 2, eps = 1e-6; bool keepdim = false; };
+};
+struct cdist : op<dialect, "aten.cdist.default", "x1, x2, p, compute_mode", on_floats, on_reals, composite> {
+    struct args { value x1, x2; double p = 2; std::optional<std::int64_t> compute_mode{}; };
+};
+struct _cdist_forward : op<dialect, "aten._cdist_forward.default",
+         "x1, x2, p, compute_mode", on_floats, on_reals, has_out, composite> {
+    struct args { value x1, x2; double p; std::optional<std::int64_t> compute_mode; };
+};
+struct pdist : op<dialect, "aten.pdist.default", "self, p", on_floats, on_reals, composite> {
+    struct args { value self; double p = 2; };
+};
+struct _pdist_forward : op<dialect, "aten._pdist_forward.default",
+         "self, p", on_floats, on_reals, has_out, composite> {
+    struct args { value self; double p = 2; };
+};
+
+// Composite rearrangements.
+
+struct atleast_1d : op<dialect, "aten.atleast_1d.default", "self", composite> {
+    struct args { value self; };
+};
+struct atleast_2d : op<dialect, "aten.atleast_2d.default", "self", composite> {
+    struct args { value self; };
+};
+struct atleast_3d : op<dialect, "aten.atleast_3d.default", "self", composite> {
+    struct args { value self; };
+};
+struct diag : op<dialect, "aten.diag.default", "self, diagonal", has_out, composite> {
+    struct args { value self; std::int64_t diagonal = 0; };
+};
+struct diag_embed : op<dialect, "aten.diag_embed.default", "self, offset, dim1, dim2", has_out, composite> {
+    struct args { value self; std::int64_t offset = 0, dim1 = -2, dim2 = -1; };
+};
+struct diagflat : op<dialect, "aten.diagflat.default", "self, offset", composite> {
+    struct args { value self; std::int64_t offset = 0; };
+};
+struct diagonal_scatter : op<dialect, "aten.diagonal_scatter.default",
+         "self, src, offset, dim1, dim2", has_out, composite> {
+    struct args { value self, src; std::int64_t offset = 0, dim1 = 0, dim2 = 1; };
+};
+struct linalg_diagonal : op<dialect, "aten.linalg_diagonal.default",
+         "A, offset, dim1, dim2", aliasing, composite> {
+    struct args { value A; std::int64_t offset = 0, dim1 = -2, dim2 = -1; };
+};
+struct trace : op<dialect, "aten.trace.default", "self", has_out, composite> {
+    struct args { value self; };
+};
+struct block_diag : op<dialect, "aten.block_diag.default", "tensors", has_out, composite> {
+    struct args { list<value> tensors; };
+};
+struct cartesian_prod : op<dialect, "aten.cartesian_prod.default", "tensors", composite> {
+    struct args { list<value> tensors; };
+};
+struct hsplit_int : op<dialect, "aten.hsplit.int", "self, sections", variadic_results, aliasing, composite> {
+    struct args { value self; std::int64_t sections; };
+};
+struct hsplit_array : op<dialect, "aten.hsplit.array",
+         "self, indices", variadic_results, aliasing, composite> {
+    struct args { value self; int_list indices; };
+};
+struct vsplit_int : op<dialect, "aten.vsplit.int", "self, sections", variadic_results, aliasing, composite> {
+    struct args { value self; std::int64_t sections; };
+};
+struct vsplit_array : op<dialect, "aten.vsplit.array",
+         "self, indices", variadic_results, aliasing, composite> {
+    struct args { value self; int_list indices; };
+};
+struct dsplit_int : op<dialect, "aten.dsplit.int", "self, sections", variadic_results, aliasing, composite> {
+    struct args { value self; std::int64_t sections; };
+};
+struct dsplit_array : op<dialect, "aten.dsplit.array",
+         "self, indices", variadic_results, aliasing, composite> {
+    struct args { value self; int_list indices; };
+};
+
+// Composite selections and searches.
+
+struct take : op<dialect, "aten.take.default", "self, index", has_out, composite> {
+    struct args { value self, index; };
+};
+struct take_along_dim : op<dialect, "aten.take_along_dim.default", "self, indices, dim", has_out, composite> {
+    struct args { value self, indices; std::optional<std::int64_t> dim{}; };
+};
+struct isin_tensor_tensor : op<dialect, "aten.isin.Tensor_Tensor",
+         "elements, test_elements, assume_unique, invert", has_out, composite> {
+    struct args { value elements, test_elements; bool assume_unique = false, invert = false; };
+};
+struct isin_tensor_scalar : op<dialect, "aten.isin.Tensor_Scalar",
+         "elements, test_element, assume_unique, invert", has_out, composite> {
+    struct args { value elements; scalar test_element; bool assume_unique = false, invert = false; };
+};
+struct isin_scalar_tensor : op<dialect, "aten.isin.Scalar_Tensor",
+         "element, test_elements, assume_unique, invert", has_out, composite> {
+    struct args { scalar element; value test_elements; bool assume_unique = false, invert = false; };
+};
+struct bucketize_tensor : op<dialect, "aten.bucketize.Tensor",
+         "self, boundaries, out_int32, right", on_reals, has_out, composite> {
+    struct args { value self, boundaries; bool out_int32 = false, right = false; };
+};
+struct bucketize_scalar : op<dialect, "aten.bucketize.Scalar",
+         "self, boundaries, out_int32, right", on_reals, has_out, composite> {
+    struct args { scalar self; value boundaries; bool out_int32 = false, right = false; };
+};
+struct searchsorted_tensor : op<dialect, "aten.searchsorted.Tensor",
+         "sorted_sequence, self, out_int32, right, side, sorter", on_reals, has_out, composite> {
+    struct args {
+        value sorted_sequence, self; bool out_int32 = false, right = false;
+        std::optional<std::string_view> side{}; std::optional<value> sorter{};
+    };
+};
+struct searchsorted_scalar : op<dialect, "aten.searchsorted.Scalar",
+         "sorted_sequence, self, out_int32, right, side, sorter", on_reals, has_out, composite> {
+    struct args {
+        value sorted_sequence; scalar self; bool out_int32 = false, right = false;
+        std::optional<std::string_view> side{}; std::optional<value> sorter{};
+    };
+};
+struct masked_scatter : op<dialect, "aten.masked_scatter.default", "self, mask, source", has_out> {
+    struct args { value self, mask, source; };
+};
+struct scatter_reduce_two : op<dialect, "aten.scatter_reduce.two",
+         "self, dim, index, src, reduce, include_self", on_reals, has_out, composite> {
+    struct args {
+        value self; std::int64_t dim; value index, src; std::string_view reduce; bool include_self = true;
+    };
+};
+struct scatter_src_reduce : op<dialect, "aten.scatter.reduce",
+         "self, dim, index, src, reduce", on_reals, has_out, composite> {
+    struct args { value self; std::int64_t dim; value index, src; std::string_view reduce; };
+};
+struct index_reduce : op<dialect, "aten.index_reduce.default",
+         "self, dim, index, source, reduce, include_self", on_reals, has_out, composite> {
+    struct args {
+        value self; std::int64_t dim; value index, source; std::string_view reduce;
+        bool include_self = true;
+    };
+};
+struct embedding_bag : op<dialect, "aten.embedding_bag.default",
+         "weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, "
+         "include_last_offset",
+         4, composite> {
+    struct args {
+        value weight, indices, offsets; bool scale_grad_by_freq = false; std::int64_t mode = 0;
+        bool sparse = false; std::optional<value> per_sample_weights{}; bool include_last_offset = false;
+    };
+};
+struct embedding_bag_padding_idx : op<dialect, "aten.embedding_bag.padding_idx",
+         "weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, "
+         "include_last_offset, padding_idx",
+         4, composite> {
+    struct args {
+        value weight, indices, offsets; bool scale_grad_by_freq; std::int64_t mode; bool sparse;
+        std::optional<value> per_sample_weights; bool include_last_offset;
+        std::optional<std::int64_t> padding_idx;
+    };
+};
+struct _embedding_bag : op<dialect, "aten._embedding_bag.default",
+         "weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, "
+         "include_last_offset, padding_idx",
+         4, has_out, composite> {
+    struct args {
+        value weight, indices, offsets; bool scale_grad_by_freq = false; std::int64_t mode = 0;
+        bool sparse = false; std::optional<value> per_sample_weights{}; bool include_last_offset = false;
+        std::int64_t padding_idx = -1;
+    };
+};
+struct _embedding_bag_forward_only : op<dialect, "aten._embedding_bag_forward_only.default",
+         "weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, "
+         "include_last_offset, padding_idx",
+         4, has_out, composite> {
+    struct args {
+        value weight, indices, offsets; bool scale_grad_by_freq = false; std::int64_t mode = 0;
+        bool sparse = false; std::optional<value> per_sample_weights{}; bool include_last_offset = false;
+        std::int64_t padding_idx = -1;
+    };
+};
+
+// Losses. A reduction of 1 is the mean, 2 the sum, 0 none.
+
+struct mse_loss : op<dialect, "aten.mse_loss.default",
+         "self, target, reduction", on_reals, has_out, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; };
+};
+struct l1_loss : op<dialect, "aten.l1_loss.default", "self, target, reduction", on_reals, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; };
+};
+struct soft_margin_loss : op<dialect, "aten.soft_margin_loss.default",
+         "self, target, reduction", on_reals, has_out, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; };
+};
+struct smooth_l1_loss : op<dialect, "aten.smooth_l1_loss.default",
+         "self, target, reduction, beta", on_reals, has_out, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; double beta = 1; };
+};
+struct huber_loss : op<dialect, "aten.huber_loss.default",
+         "self, target, reduction, delta", on_reals, has_out, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; double delta = 1; };
+};
+struct binary_cross_entropy : op<dialect, "aten.binary_cross_entropy.default",
+         "self, target, weight, reduction", on_floats, on_reals, has_out, composite> {
+    struct args { value self, target; std::optional<value> weight{}; std::int64_t reduction = 1; };
+};
+struct binary_cross_entropy_with_logits : op<dialect, "aten.binary_cross_entropy_with_logits.default",
+         "self, target, weight, pos_weight, reduction", on_reals, has_out, composite> {
+    struct args {
+        value self, target; std::optional<value> weight{}, pos_weight{}; std::int64_t reduction = 1;
+    };
+};
+struct kl_div : op<dialect, "aten.kl_div.default",
+         "self, target, reduction, log_target", on_reals, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; bool log_target = false; };
+};
+struct nll_loss : op<dialect, "aten.nll_loss.default",
+         "self, target, weight, reduction, ignore_index", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self, target; std::optional<value> weight{}; std::int64_t reduction = 1, ignore_index = -100;
+    };
+};
+struct nll_loss2d : op<dialect, "aten.nll_loss2d.default",
+         "self, target, weight, reduction, ignore_index", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self, target; std::optional<value> weight{}; std::int64_t reduction = 1, ignore_index = -100;
+    };
+};
+struct nll_loss_nd : op<dialect, "aten.nll_loss_nd.default",
+         "self, target, weight, reduction, ignore_index", on_floats, on_reals, composite> {
+    struct args {
+        value self, target; std::optional<value> weight{}; std::int64_t reduction = 1, ignore_index = -100;
+    };
+};
+struct nll_loss_forward : op<dialect, "aten.nll_loss_forward.default",
+         "self, target, weight, reduction, ignore_index", 2, on_floats, on_reals, composite> {
+    struct args { value self, target; std::optional<value> weight; std::int64_t reduction, ignore_index; };
+};
+struct nll_loss2d_forward : op<dialect, "aten.nll_loss2d_forward.default",
+         "self, target, weight, reduction, ignore_index", 2, on_floats, on_reals, composite> {
+    struct args { value self, target; std::optional<value> weight; std::int64_t reduction, ignore_index; };
+};
+struct cross_entropy_loss : op<dialect, "aten.cross_entropy_loss.default",
+         "self, target, weight, reduction, ignore_index, label_smoothing", on_floats, on_reals, composite> {
+    struct args {
+        value self, target; std::optional<value> weight{}; std::int64_t reduction = 1, ignore_index = -100;
+        double label_smoothing = 0;
+    };
+};
+struct poisson_nll_loss : op<dialect, "aten.poisson_nll_loss.default",
+         "input, target, log_input, full, eps, reduction", on_reals, composite> {
+    struct args { value input, target; bool log_input, full; double eps; std::int64_t reduction; };
+};
+struct cosine_embedding_loss : op<dialect, "aten.cosine_embedding_loss.default",
+         "input1, input2, target, margin, reduction", on_reals, composite> {
+    struct args { value input1, input2, target; double margin = 0; std::int64_t reduction = 1; };
+};
+struct margin_ranking_loss : op<dialect, "aten.margin_ranking_loss.default",
+         "input1, input2, target, margin, reduction", on_reals, composite> {
+    struct args { value input1, input2, target; double margin = 0; std::int64_t reduction = 1; };
+};
+struct hinge_embedding_loss : op<dialect, "aten.hinge_embedding_loss.default",
+         "self, target, margin, reduction", on_reals, composite> {
+    struct args { value self, target; double margin = 1; std::int64_t reduction = 1; };
+};
+struct triplet_margin_loss : op<dialect, "aten.triplet_margin_loss.default",
+         "anchor, positive, negative, margin, p, eps, swap, reduction", on_reals, composite> {
+    struct args {
+        value anchor, positive, negative; double margin = 1, p = 2, eps = 1e-6; bool swap = false;
+        std::int64_t reduction = 1;
+    };
+};
+struct multi_margin_loss : op<dialect, "aten.multi_margin_loss.default",
+         "self, target, p, margin, weight, reduction", on_reals, has_out, composite> {
+    struct args {
+        value self, target; scalar p = 1, margin = 1; std::optional<value> weight{};
+        std::int64_t reduction = 1;
+    };
+};
+
+// Windows of signals and other tensors of numbers that follow from arguments.
+
+struct hann_window : op<dialect, "aten.hann_window.default", "window_length, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
+};
+struct hann_window_periodic : op<dialect, "aten.hann_window.periodic",
+         "window_length, periodic, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; bool periodic; std::optional<headrace::dtype> dtype{}; };
+};
+struct hamming_window : op<dialect, "aten.hamming_window.default",
+         "window_length, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
+};
+struct hamming_window_periodic : op<dialect, "aten.hamming_window.periodic",
+         "window_length, periodic, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; bool periodic; std::optional<headrace::dtype> dtype{}; };
+};
+struct blackman_window : op<dialect, "aten.blackman_window.default",
+         "window_length, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
+};
+struct blackman_window_periodic : op<dialect, "aten.blackman_window.periodic",
+         "window_length, periodic, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; bool periodic; std::optional<headrace::dtype> dtype{}; };
+};
+struct bartlett_window : op<dialect, "aten.bartlett_window.default",
+         "window_length, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
+};
+struct bartlett_window_periodic : op<dialect, "aten.bartlett_window.periodic",
+         "window_length, periodic, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; bool periodic; std::optional<headrace::dtype> dtype{}; };
+};
+struct kaiser_window : op<dialect, "aten.kaiser_window.default", "window_length, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
+};
+struct kaiser_window_periodic : op<dialect, "aten.kaiser_window.periodic",
+         "window_length, periodic, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; bool periodic; std::optional<headrace::dtype> dtype{}; };
+};
+struct hamming_window_periodic_alpha : op<dialect, "aten.hamming_window.periodic_alpha",
+         "window_length, periodic, alpha, dtype", has_out, composite> {
+    struct args {
+        std::int64_t window_length; bool periodic; double alpha; std::optional<headrace::dtype> dtype{};
+    };
+};
+struct hamming_window_periodic_alpha_beta : op<dialect, "aten.hamming_window.periodic_alpha_beta",
+         "window_length, periodic, alpha, beta, dtype", has_out, composite> {
+    struct args {
+        std::int64_t window_length; bool periodic; double alpha, beta;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
+struct kaiser_window_beta : op<dialect, "aten.kaiser_window.beta",
+         "window_length, periodic, beta, dtype", has_out, composite> {
+    struct args {
+        std::int64_t window_length; bool periodic; double beta; std::optional<headrace::dtype> dtype{};
+    };
+};
+struct logspace : op<dialect, "aten.logspace.default", "start, end, steps, base, dtype", has_out, composite> {
+    struct args {
+        scalar start, end; std::int64_t steps; double base = 10; std::optional<headrace::dtype> dtype{};
+    };
+};
+struct tril_indices : op<dialect, "aten.tril_indices.default",
+         "row, col, offset, dtype", has_out, composite> {
+    struct args {
+        std::int64_t row, col, offset = 0; std::optional<headrace::dtype> dtype{headrace::dtype::int64};
+    };
+};
+struct triu_indices : op<dialect, "aten.triu_indices.default",
+         "row, col, offset, dtype", has_out, composite> {
+    struct args {
+        std::int64_t row, col, offset = 0; std::optional<headrace::dtype> dtype{headrace::dtype::int64};
+    };
+};
+struct affine_grid_generator : op<dialect, "aten.affine_grid_generator.default",
+         "theta, size, align_corners", on_floats, on_reals, has_out, composite> {
+    struct args { value theta; int_list size; bool align_corners; };
+};
+struct repeat_interleave_self_tensor : op<dialect, "aten.repeat_interleave.self_Tensor",
+         "self, repeats, dim, output_size", composite> {
+    struct args {
+        value self, repeats; std::optional<std::int64_t> dim{}, output_size{};
+    };
+};
+struct repeat_interleave_tensor : op<dialect, "aten.repeat_interleave.Tensor",
+         "repeats, output_size", has_out> {
+    struct args { value repeats; std::optional<std::int64_t> output_size{}; };
+};
+
+// Resizing that averages what it makes smaller.
+
+struct _upsample_bilinear2d_aa : op<dialect, "aten._upsample_bilinear2d_aa.default",
+         "self, output_size, align_corners, scales_h, scales_w", resampling, spatial_2d, has_out> {
+    struct args {
+        value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
+    };
+};
+struct _upsample_bilinear2d_aa_vec : op<dialect, "aten._upsample_bilinear2d_aa.vec",
+         "input, output_size, align_corners, scale_factors", resampling, spatial_2d> {
+    struct args {
+        value input; std::optional<int_list> output_size; bool align_corners;
+        std::optional<list<double>> scale_factors;
+    };
+};
+struct _upsample_bicubic2d_aa : op<dialect, "aten._upsample_bicubic2d_aa.default",
+         "self, output_size, align_corners, scales_h, scales_w", resampling, spatial_2d, has_out> {
+    struct args {
+        value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
+    };
+};
+struct _upsample_bicubic2d_aa_vec : op<dialect, "aten._upsample_bicubic2d_aa.vec",
+         "input, output_size, align_corners, scale_factors", resampling, spatial_2d> {
+    struct args {
+        value input; std::optional<int_list> output_size; bool align_corners;
+        std::optional<list<double>> scale_factors;
+    };
+};
+
+// Random numbers.
+
+struct rand : op<dialect, "aten.rand.default", "size, dtype", impure, has_out> {
+    struct args { int_list size; std::optional<headrace::dtype> dtype{}; };
+};
+struct randn : op<dialect, "aten.randn.default", "size, dtype", impure, has_out> {
+    struct args { int_list size; std::optional<headrace::dtype> dtype{}; };
+};
+struct rand_like : op<dialect, "aten.rand_like.default", "self, dtype, memory_format", impure, has_out> {
+    struct args {
+        value self; std::optional<headrace::dtype> dtype{};
+        std::optional<headrace::memory_format> memory_format{};
+    };
+};
+struct randn_like : op<dialect, "aten.randn_like.default", "self, dtype, memory_format", impure, has_out> {
+    struct args {
+        value self; std::optional<headrace::dtype> dtype{};
+        std::optional<headrace::memory_format> memory_format{};
+    };
+};
+
 // Sizes and assertions. A size or item() is a number, not a tensor: here it counts as one result.
 
 struct _assert_async : op<dialect, "aten._assert_async.default", "self", 0> { struct args { value self; }; };
@@ -2060,6 +2839,37 @@ struct dialect : dialect_of<"aten",
       clone, contiguous, copy, copy_inplace, dropout, dropout_inplace, fill_inplace_scalar,
       fill_inplace_tensor, fill_scalar, fill_tensor, lift_fresh, lift_fresh_copy, _to_copy, to_device,
       to_dtype, to_dtype_layout, to_other, type_as, zero_inplace,
+      absolute, arccos, arccosh, arcsin, arcsinh, arctan, arctanh, fix, negative, special_erf, special_erfc,
+      special_erfinv, special_exp2, special_expit, special_expm1, special_log1p, special_logit,
+      special_round, arctan2, greater_scalar, greater_tensor, greater_equal_scalar, greater_equal_tensor,
+      less_scalar, less_tensor, less_equal_scalar, less_equal_tensor, not_equal_scalar, not_equal_tensor,
+      multiply_scalar, divide_scalar, true_divide_scalar, special_xlogy, special_softmax,
+      special_log_softmax, linalg_matmul, vdot, ger, adjoint, m_h, matrix_h, swapaxes, swapdims,
+      moveaxis_int, moveaxis_intlist, concatenate, row_stack, feature_dropout, alpha_dropout,
+      feature_alpha_dropout, feature_dropout_inplace, alpha_dropout_inplace, feature_alpha_dropout_inplace,
+      isneginf, isposinf, isreal, sinc, special_sinc, angle, positive, resolve_conj, resolve_neg, conj, real,
+      isclose, heaviside, logaddexp2, special_entr, special_xlog1py, count_nonzero,
+      count_nonzero_dim_intlist, nanmean, dist, std_mean, var_mean, kthvalue, median, median_dim, nanmedian,
+      nanmedian_dim, cummax, cummin, logcumsumexp, trapezoid_dx, trapezoid_x, cumulative_trapezoid_dx, cov,
+      corrcoef, inner, tensordot, kron, linalg_cross, cross, linalg_vecdot, addmv, addr, addbmm,
+      chain_matmul, linalg_multi_dot, linalg_matrix_power, bilinear, linalg_norm, linalg_matrix_norm,
+      linalg_matrix_norm_str_ord, pairwise_distance, cdist, _cdist_forward, pdist, _pdist_forward,
+      atleast_1d, atleast_2d, atleast_3d, diag, diag_embed, diagflat, diagonal_scatter, linalg_diagonal,
+      trace, block_diag, cartesian_prod, hsplit_int, hsplit_array, vsplit_int, vsplit_array,
+      dsplit_int, dsplit_array, take, take_along_dim, isin_tensor_tensor, isin_tensor_scalar,
+      isin_scalar_tensor, bucketize_tensor, bucketize_scalar, searchsorted_tensor, searchsorted_scalar,
+      masked_scatter, scatter_reduce_two, scatter_src_reduce, index_reduce, embedding_bag,
+      embedding_bag_padding_idx, _embedding_bag, _embedding_bag_forward_only, mse_loss, l1_loss,
+      soft_margin_loss, smooth_l1_loss, huber_loss, binary_cross_entropy, binary_cross_entropy_with_logits,
+      kl_div, nll_loss, nll_loss2d, nll_loss_nd, nll_loss_forward, nll_loss2d_forward, cross_entropy_loss,
+      poisson_nll_loss, cosine_embedding_loss, margin_ranking_loss, hinge_embedding_loss,
+      triplet_margin_loss, multi_margin_loss, hann_window, hann_window_periodic, hamming_window,
+      hamming_window_periodic, blackman_window, blackman_window_periodic, bartlett_window,
+      bartlett_window_periodic, kaiser_window, kaiser_window_periodic, hamming_window_periodic_alpha,
+      hamming_window_periodic_alpha_beta, kaiser_window_beta, logspace, tril_indices, triu_indices,
+      affine_grid_generator, repeat_interleave_self_tensor,
+      repeat_interleave_tensor, _upsample_bilinear2d_aa, _upsample_bilinear2d_aa_vec,
+      _upsample_bicubic2d_aa, _upsample_bicubic2d_aa_vec, rand, randn, rand_like, randn_like,
       _assert_async, _assert_scalar, _assert_tensor_metadata, item, _local_scalar_dense, sym_constrain_range,
       sym_constrain_range_for_size, sym_numel, sym_size_int> {
     static constexpr bool is_pure = true;

@@ -49,7 +49,9 @@ struct kernel {
     static constexpr std::string_view name = Name.view();
     static constexpr std::string_view field_list = Op::field_list;
     static constexpr int results = Op::results;
-    static constexpr std::uint64_t trait_bits = static_cast<std::uint64_t>(trait::variant | trait::synonym);
+    static constexpr std::uint64_t trait_bits =
+        static_cast<std::uint64_t>(trait::variant | trait::synonym) |
+        (functional::trait_bits & static_cast<std::uint64_t>(trait::impure));
     static constexpr std::string_view out_name{};
     static constexpr kernel_types types = Types;
     static constexpr auto variant_base() { return std::type_identity<functional>{}; }
@@ -199,6 +201,11 @@ using kernels = ops<
     kernel<aten::scatter_value, "aten::scatter.value_out">,
     kernel<aten::select_scatter, "aten::select_scatter.out">,
     kernel<aten::slice_scatter, "aten::slice_scatter.out">, kernel<aten::where_self, "aten::where.self_out">,
+    kernel<aten::_cdist_forward, "aten::_cdist_forward.out", kernel_types::floats>,
+    kernel<aten::masked_scatter, "aten::masked_scatter.out">,
+    kernel<aten::repeat_interleave_tensor, "aten::repeat_interleave.Tensor_out">,
+    kernel<aten::rand, "aten::rand.out", kernel_types::floats>,
+    kernel<aten::randn, "aten::randn.out", kernel_types::floats>,
     kernel<aten::grid_sampler_2d, "aten::grid_sampler_2d.out", kernel_types::floats>,
     kernel<aten::upsample_bilinear2d_vec, "aten::upsample_bilinear2d.vec_out", kernel_types::numbers>,
     kernel<aten::upsample_nearest2d_vec, "aten::upsample_nearest2d.vec_out", kernel_types::numbers>,

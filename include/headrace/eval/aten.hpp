@@ -6,6 +6,7 @@
 #include <headrace/eval/aten_activation.hpp>
 #include <headrace/eval/aten_binary.hpp>
 #include <headrace/eval/aten_blocks.hpp>
+#include <headrace/eval/aten_composite.hpp>
 #include <headrace/eval/aten_conv.hpp>
 #include <headrace/eval/aten_create.hpp>
 #include <headrace/eval/aten_index.hpp>

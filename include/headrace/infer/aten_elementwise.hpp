@@ -22,7 +22,7 @@ concept takes_other = requires(const args<Op>& a) {
 
 /// These have the type and shape of self, and a rule of their own for their other arguments.
 using like_self_ops_with_rule =
-    ops<prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll, tril,
+    ops<abs, prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll, tril,
         triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put, scatter_add,
         scatter_src, scatter_value, select_scatter, slice_scatter>;
 
@@ -118,6 +118,25 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
 
+/// The dtype of the absolute values of numbers: those of complex numbers are real.
+[[nodiscard]] constexpr dtype magnitude_of(dtype t) {
+    switch (t) {
+        case dtype::complex32:
+            return dtype::float16;
+        case dtype::complex64:
+            return dtype::float32;
+        case dtype::complex128:
+            return dtype::float64;
+        default:
+            return t;
+    }
+}
+template <one_of<ops<aten::abs>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    return add_result(out, magnitude_of(self.dtype), self);
+}
 template <one_of<ops<aten::gelu>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.approximate != "none" && a.approximate != "tanh")

@@ -56,7 +56,8 @@ public:
     /// Metadata of an operand.
     [[nodiscard]] static const tensor_meta& of(value operand) { return *meta_of(operand); }
 
-    /// Adds a result.
+    /// Adds a result. One of dtype::unknown may be anything: PyTorch gives it a type and a shape that depend
+    /// on more than the arguments.
     void add(dtype type, std::span<const std::int64_t> shape) { results_.push_back({type, own(shape), {}}); }
     void add(dtype type, std::initializer_list<std::int64_t> shape) {
         add(type, std::span<const std::int64_t>(std::data(shape), shape.size()));

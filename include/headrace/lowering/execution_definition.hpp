@@ -108,7 +108,8 @@ result<void> complete_metadata(graph& g) {
             if (inferred.results().size() != n.result_count)
                 return malformed({message_prefix(n), "it has a different number of results than its op"});
             for (std::uint32_t i = first; i != n.result_count; ++i) {
-                if (is_missing(i)) g.set_meta(n.result(i), inferred.results()[i]);
+                const bool open = inferred.results()[i].dtype == dtype::unknown;  // the rule does not say
+                if (is_missing(i) && !open) g.set_meta(n.result(i), inferred.results()[i]);
             }
             continue;
         }

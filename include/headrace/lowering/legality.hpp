@@ -105,7 +105,9 @@ void report_unlowered(graph& g, pass_context& context, std::string_view unknown,
 /// target does not take.
 template <class Pipeline>
 void report_illegal(graph& g, pass_context& context) {
-    report_unlowered<Pipeline>(g, context, "unknown op; Headrace has no lowering for it",
+    report_unlowered<Pipeline>(g, context,
+                               "unknown op; Headrace has no lowering for it: exported.run_decompositions() "
+                               "may make others of it",
                                "no pass lowers this op to TOSA");
     if (context.diagnostics().empty()) report_illegal_types(g, context);
 }

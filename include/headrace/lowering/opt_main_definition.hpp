@@ -162,7 +162,8 @@ inline void print_opt_usage(const opt_program& own, const char* name) {
         if (const auto done = infer(n, inferred); !done)
             return malformed({message_prefix(n), "its type is not given: ", done.error().message});
         for (std::uint32_t i = 0; i != n.result_count && i != inferred.results().size(); ++i) {
-            if (!is_known(results[i])) g.set_meta(n.result(i), inferred.results()[i]);
+            const bool open = inferred.results()[i].dtype == dtype::unknown;  // the rule does not say
+            if (!is_known(results[i]) && !open) g.set_meta(n.result(i), inferred.results()[i]);
         }
     }
     return {};

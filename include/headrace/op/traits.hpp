@@ -47,6 +47,7 @@ enum class trait : std::uint64_t {
     on_numbers = 1ULL << 25,    ///< takes no booleans
     on_bits = 1ULL << 26,       ///< takes integers and booleans alone
     on_reals = 1ULL << 55,      ///< takes no complex numbers, as for what compares or orders
+    composite = 1ULL << 56,     ///< defined by other ops, of which passes make it before all else
 
     // Over how many of the last axes it works, if it is made for so many alone.
     spatial_1d = 1ULL << 27,

@@ -138,7 +138,8 @@ private:
             if (known != refused.end()) {
                 reason = known->second;
             } else if (is<builtin::opaque>(n)) {
-                reason = "unknown op; Headrace has no lowering for it";
+                reason = "unknown op; Headrace has no lowering for it: exported.run_decompositions() "
+                         "may make others of it";
             } else if (!support_.is_node_supported(n)) {
                 const node* inner = first_unsupported_in(n);
                 reason = inner == nullptr ? "no pass lowers this op"

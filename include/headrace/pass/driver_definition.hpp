@@ -306,6 +306,7 @@ private:
         for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
             const auto& was = n.results[i].meta;
             const tensor_meta& is_now = inference_.results()[i];
+            if (is_now.dtype == dtype::unknown) continue;  // the rule does not say
             if (pass_.changes_metadata && was && !(*was == is_now)) mark_users(n.result(i));
             if (!was || !(*was == is_now)) n.owner->set_meta(n.result(i), is_now);
         }

@@ -43,22 +43,28 @@ struct decompose_adaptive_pooling;
 struct decompose_add_sub_alpha;
 struct decompose_as_strided;
 struct decompose_attention;
+struct decompose_bags;
 struct decompose_batch_norm;
 struct decompose_bicubic;
 struct decompose_blocks;
+struct decompose_class_losses;
 struct decompose_comparisons;
 struct decompose_cumprod;
+struct decompose_diagonals;
 struct decompose_dilated_pooling;
+struct decompose_distances;
 struct decompose_division;
 struct decompose_einsum;
 struct decompose_elu;
 struct decompose_erfinv;
 struct decompose_exponentials;
+struct decompose_extrema;
 struct decompose_fused_arithmetic;
 struct decompose_gelu;
 struct decompose_grouped_convolution;
 struct decompose_hyperbolic;
 struct decompose_limits;
+struct decompose_losses;
 struct decompose_masks;
 struct decompose_matmul;
 struct decompose_mean;
@@ -67,6 +73,7 @@ struct decompose_norms;
 struct decompose_partial_writes;
 struct decompose_pow;
 struct decompose_predicates;
+struct decompose_products;
 struct decompose_quantization;
 struct decompose_rearrangements;
 struct decompose_rectifiers;
@@ -75,11 +82,15 @@ struct decompose_repeats;
 struct decompose_roll;
 struct decompose_rounding;
 struct decompose_sampling;
+struct decompose_scatter_reduction;
+struct decompose_searches;
 struct decompose_shuffles;
 struct decompose_sigmoids;
 struct decompose_softmax;
 struct decompose_sort;
+struct decompose_special;
 struct decompose_stack;
+struct decompose_tables;
 struct decompose_topk;
 struct decompose_transposed_volumes;
 struct decompose_trigonometric;
@@ -239,7 +250,8 @@ struct declared_pass<functionalize> : declared_graph_pass {
             aten::clamp_min_inplace, aten::ne_inplace_scalar, aten::ne_inplace_tensor, aten::detach_inplace,
             aten::squeeze_inplace_dim, aten::index_copy_inplace, aten::index_put_inplace,
             aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor, aten::copy_inplace,
-            aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor, aten::zero_inplace>;
+            aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor, aten::zero_inplace,
+            aten::feature_dropout_inplace, aten::alpha_dropout_inplace, aten::feature_alpha_dropout_inplace>;
     using removes = ops<>;
     using produces = ops<aten::permute, aten::view, aten::select_scatter, aten::slice_scatter>;
 };
@@ -275,27 +287,44 @@ struct declared_pass<canonicalize_variants> : declared_rewrites {
             aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::concat, aten::index_copy_inplace,
             aten::index_put_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
             aten::copy_inplace, aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
-            aten::lift_fresh_copy, aten::expand_as, aten::reshape_as, aten::view_as>;
+            aten::lift_fresh_copy, aten::absolute, aten::arccos, aten::arccosh, aten::arcsin, aten::arcsinh,
+            aten::arctan, aten::arctanh, aten::fix, aten::negative, aten::special_erf, aten::special_erfc,
+            aten::special_erfinv, aten::special_exp2, aten::special_expit, aten::special_expm1,
+            aten::special_log1p, aten::special_logit, aten::arctan2, aten::greater_scalar,
+            aten::greater_tensor, aten::greater_equal_scalar, aten::greater_equal_tensor, aten::less_scalar,
+            aten::less_tensor, aten::less_equal_scalar, aten::less_equal_tensor, aten::not_equal_scalar,
+            aten::not_equal_tensor, aten::multiply_scalar, aten::divide_scalar, aten::true_divide_scalar,
+            aten::special_xlogy, aten::special_softmax, aten::special_log_softmax, aten::linalg_matmul,
+            aten::ger, aten::adjoint, aten::m_h, aten::matrix_h, aten::swapaxes, aten::swapdims,
+            aten::moveaxis_int, aten::moveaxis_intlist, aten::concatenate, aten::row_stack,
+            aten::feature_dropout_inplace, aten::alpha_dropout_inplace, aten::feature_alpha_dropout_inplace,
+            aten::special_sinc, aten::expand_as, aten::reshape_as, aten::view_as>;
     using removes = targets;
     using produces =
-        ops<aten::celu, aten::elu, aten::gelu, aten::hardsigmoid, aten::hardswish, aten::hardtanh,
-            aten::leaky_relu, aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid, aten::silu,
-            aten::tanh, aten::threshold, aten::abs, aten::ceil, aten::exp, aten::floor, aten::log, aten::neg,
-            aten::reciprocal, aten::round, aten::rsqrt, aten::sqrt, aten::square, aten::add_scalar,
-            aten::add_tensor, aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum,
-            aten::mul_scalar, aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor,
-            aten::sub_scalar, aten::sub_tensor, aten::clamp, aten::clamp_max, aten::clamp_min,
-            aten::ne_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::bitwise_and_tensor,
-            aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar,
-            aten::bitwise_or_tensor, aten::bitwise_right_shift_tensor,
-            aten::bitwise_right_shift_tensor_scalar, aten::bitwise_xor_scalar, aten::bitwise_xor_tensor,
-            aten::alias, aten::as_strided, aten::detach, aten::diagonal, aten::expand, aten::narrow,
+        ops<aten::matmul, aten::outer, aten::log_softmax_int, aten::softmax_int, aten::celu, aten::elu,
+            aten::gelu, aten::hardsigmoid, aten::hardswish, aten::hardtanh, aten::leaky_relu, aten::logit,
+            aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid, aten::silu, aten::tanh,
+            aten::threshold, aten::abs, aten::acos, aten::acosh, aten::asin, aten::asinh, aten::atan,
+            aten::atanh, aten::ceil, aten::erf, aten::erfc, aten::erfinv, aten::exp, aten::exp2, aten::expm1,
+            aten::floor, aten::log, aten::log1p, aten::neg, aten::reciprocal, aten::round, aten::rsqrt,
+            aten::sqrt, aten::square, aten::trunc, aten::add_scalar, aten::add_tensor, aten::atan2,
+            aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum, aten::mul_scalar,
+            aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::sub_scalar,
+            aten::sub_tensor, aten::xlogy_tensor, aten::clamp, aten::clamp_max, aten::clamp_min,
+            aten::ge_scalar, aten::ge_tensor, aten::gt_scalar, aten::gt_tensor, aten::le_scalar,
+            aten::le_tensor, aten::lt_scalar, aten::lt_tensor, aten::ne_scalar, aten::ne_tensor,
+            aten::bitwise_and_scalar, aten::bitwise_and_tensor, aten::bitwise_left_shift_tensor,
+            aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar, aten::bitwise_or_tensor,
+            aten::bitwise_right_shift_tensor, aten::bitwise_right_shift_tensor_scalar,
+            aten::bitwise_xor_scalar, aten::bitwise_xor_tensor, aten::alias, aten::as_strided, aten::detach,
+            aten::diagonal, aten::expand, aten::m_t, aten::movedim_int, aten::movedim_intlist, aten::narrow,
             aten::permute, aten::reshape, aten::select_int, aten::slice_tensor, aten::squeeze,
             aten::squeeze_dim, aten::squeeze_dims, aten::t, aten::transpose_int, aten::unfold,
             aten::unsqueeze, aten::view, aten::split_tensor, aten::split_with_sizes, aten::unbind_int,
-            aten::cat, aten::index_copy, aten::index_put, aten::masked_fill_scalar, aten::masked_fill_tensor,
-            aten::copy, aten::dropout, aten::fill_scalar, aten::fill_tensor, aten::lift_fresh,
-            aten::_to_copy>;
+            aten::cat, aten::vstack, aten::index_copy, aten::index_put, aten::masked_fill_scalar,
+            aten::masked_fill_tensor, aten::copy, aten::dropout, aten::fill_scalar, aten::fill_tensor,
+            aten::lift_fresh, aten::_to_copy, aten::feature_dropout, aten::alpha_dropout,
+            aten::feature_alpha_dropout, aten::sinc>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_variants);
 
@@ -355,12 +384,16 @@ struct declared_pass<remove_noop> : declared_rewrites {
     using targets =
         ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
             aten::sym_constrain_range, aten::sym_constrain_range_for_size, aten::alias, aten::detach,
-            aten::clone, aten::contiguous, aten::lift_fresh, dim_order_ops::_clone_dim_order, aten::expand,
-            aten::expand_as, aten::broadcast_to, aten::_to_copy, aten::dropout>;
+            aten::clone, aten::contiguous, aten::lift_fresh, aten::positive, aten::resolve_conj,
+            aten::resolve_neg, dim_order_ops::_clone_dim_order, aten::expand, aten::expand_as,
+            aten::broadcast_to, aten::_to_copy, aten::dropout, aten::feature_dropout, aten::alpha_dropout,
+            aten::feature_alpha_dropout>;
     using removes =
         ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::dropout, aten::lift_fresh,
-            aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
-            aten::sym_constrain_range, aten::sym_constrain_range_for_size, dim_order_ops::_clone_dim_order>;
+            aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::positive,
+            aten::resolve_conj, aten::resolve_neg, aten::_assert_async, aten::_assert_scalar,
+            aten::_assert_tensor_metadata, aten::sym_constrain_range, aten::sym_constrain_range_for_size,
+            dim_order_ops::_clone_dim_order>;
     using produces = ops<>;
 };
 HEADRACE_COMPILED_PASS(remove_noop);
@@ -506,7 +539,7 @@ struct declared_pass<fold_quantized_constants<Evaluator>> : declared_graph_pass 
         links_compiled && std::is_same_v<Evaluator, constant_evaluator>;
     static constexpr std::string_view name = "fold_quantized_constants";
     static constexpr std::string_view summary =
-        "computes constant nodes of graphs with quantized parts";
+        "computes constant nodes of graphs with quantized parts or in float64";
     static constexpr bool repeatable = true;
     using runs_after = pass_list<functional, canonical_quantization>;
     using ensures = pass_list<quantized_constants_folded>;
@@ -515,6 +548,7 @@ struct declared_pass<fold_quantized_constants<Evaluator>> : declared_graph_pass 
             quantized_decomposed::dequantize_per_channel>;
     using removes = ops<>;
     using produces = ops<builtin::constant>;
+    bool should_run(const graph& g, bool has_targets) const;
 };
 
 template <>
@@ -530,6 +564,216 @@ struct declared_pass<merge_duplicates> : declared_graph_pass {
     using produces = ops<>;
 };
 HEADRACE_COMPILED_PASS(merge_duplicates);
+
+template <>
+struct declared_pass<decompose_losses> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "losses of elements and of rows as arithmetic, and their mean or sum";
+    using phase = decomposition;
+    using targets =
+        ops<aten::mse_loss, aten::l1_loss, aten::smooth_l1_loss, aten::huber_loss, aten::soft_margin_loss,
+            aten::binary_cross_entropy, aten::binary_cross_entropy_with_logits, aten::kl_div,
+            aten::poisson_nll_loss, aten::margin_ranking_loss, aten::hinge_embedding_loss,
+            aten::cosine_embedding_loss, aten::triplet_margin_loss>;
+    using removes = targets;
+    using produces =
+        ops<aten::linalg_vector_norm, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal,
+            aten::rsqrt, aten::add_tensor, aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor,
+            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::mean_dim, aten::sum_dim_intlist,
+            aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_losses);
+
+template <>
+struct declared_pass<decompose_class_losses> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "nll_loss, cross_entropy, multi_margin_loss by gathering the numbers of own classes";
+    using phase = decomposition;
+    using targets =
+        ops<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd, aten::nll_loss_forward,
+            aten::nll_loss2d_forward, aten::cross_entropy_loss, aten::multi_margin_loss>;
+    using removes = targets;
+    using produces =
+        ops<aten::log_softmax_int, aten::neg, aten::reciprocal, aten::add_tensor, aten::maximum,
+            aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::logical_not, aten::mean_dim,
+            aten::sum_dim_intlist, aten::squeeze_dim, aten::unsqueeze, aten::view, aten::embedding,
+            aten::gather, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_class_losses);
+
+template <>
+struct declared_pass<decompose_distances> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "cdist, pdist, pairwise_distance, dist, matrix norms as norms of differences; isclose";
+    using phase = decomposition;
+    using targets =
+        ops<aten::pairwise_distance, aten::dist, aten::cdist, aten::_cdist_forward, aten::pdist,
+            aten::_pdist_forward, aten::isclose, aten::linalg_norm, aten::linalg_matrix_norm,
+            aten::linalg_matrix_norm_str_ord>;
+    using removes = targets;
+    using produces =
+        ops<aten::matmul, aten::linalg_vector_norm, aten::abs, aten::reciprocal, aten::rsqrt,
+            aten::add_tensor, aten::maximum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
+            aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not, aten::logical_or,
+            aten::amax, aten::amin, aten::sum_dim_intlist, aten::transpose_int, aten::unsqueeze, aten::view,
+            aten::index_select, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_distances);
+
+template <>
+struct declared_pass<decompose_diagonals> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "diag_embed, diagonal_scatter by a mask, trace as a sum, block_diag as padded rows";
+    using phase = decomposition;
+    using targets =
+        ops<aten::block_diag, aten::cartesian_prod, aten::atleast_1d, aten::atleast_2d, aten::atleast_3d,
+            aten::diag, aten::diag_embed, aten::diagflat, aten::linalg_diagonal, aten::diagonal_scatter,
+            aten::trace>;
+    using removes = targets;
+    using produces =
+        ops<aten::sum_dim_intlist, aten::diagonal, aten::expand, aten::movedim_intlist, aten::reshape,
+            aten::unsqueeze, aten::view, aten::cat, aten::constant_pad_nd, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_diagonals);
+
+template <>
+struct declared_pass<decompose_products> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, vecdot, cov as mul and sum";
+    using phase = decomposition;
+    using targets =
+        ops<aten::chain_matmul, aten::linalg_multi_dot, aten::linalg_matrix_power, aten::vdot, aten::inner,
+            aten::tensordot, aten::kron, aten::linalg_cross, aten::cross, aten::linalg_vecdot, aten::addmv,
+            aten::addr, aten::addbmm, aten::bilinear, aten::cov, aten::corrcoef>;
+    using removes = targets;
+    using produces =
+        ops<aten::bmm, aten::dot, aten::matmul, aten::mv, aten::reciprocal, aten::rsqrt, aten::add_tensor,
+            aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::mean_dim, aten::sum_dim_intlist,
+            aten::diagonal, aten::permute, aten::transpose_int, aten::unsqueeze, aten::view, aten::roll,
+            aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_products);
+
+template <>
+struct declared_pass<decompose_searches> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "bucketize, searchsorted by how many boundaries are exceeded; isin; take as gather";
+    using phase = decomposition;
+    using targets =
+        ops<aten::hsplit_int, aten::vsplit_int, aten::dsplit_int, aten::hsplit_array, aten::vsplit_array,
+            aten::dsplit_array, aten::isin_tensor_tensor, aten::isin_tensor_scalar, aten::isin_scalar_tensor,
+            aten::bucketize_tensor, aten::bucketize_scalar, aten::searchsorted_tensor,
+            aten::searchsorted_scalar, aten::take, aten::take_along_dim, aten::masked_scatter,
+            aten::repeat_interleave_self_tensor, aten::repeat_interleave_tensor>;
+    using removes = targets;
+    using produces =
+        ops<aten::add_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor, aten::ge_tensor,
+            aten::gt_tensor, aten::logical_not, aten::any, aten::any_dim, aten::cumsum, aten::sum_dim_intlist,
+            aten::expand, aten::unsqueeze, aten::view, aten::tensor_split_indices,
+            aten::tensor_split_sections, aten::gather, aten::index_select, aten::where_self, aten::_to_copy,
+            aten::repeat_interleave_tensor>;
+};
+HEADRACE_COMPILED_PASS(decompose_searches);
+
+template <>
+struct declared_pass<decompose_extrema> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "cummax, cummin, logcumsumexp over all elements up to each; kthvalue, median by sort";
+    using phase = decomposition;
+    using targets =
+        ops<aten::kthvalue, aten::median, aten::median_dim, aten::nanmedian, aten::nanmedian_dim,
+            aten::cummax, aten::cummin, aten::logcumsumexp>;
+    using removes = targets;
+    using produces =
+        ops<aten::floor, aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor, aten::logical_and,
+            aten::logical_not, aten::logical_or, aten::amax, aten::amin, aten::argmax, aten::logsumexp,
+            aten::sort, aten::sum_dim_intlist, aten::movedim_int, aten::narrow, aten::reshape,
+            aten::unsqueeze, aten::view, aten::gather, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_extrema);
+
+template <>
+struct declared_pass<decompose_scatter_reduction> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "scatter_reduce, index_reduce by comparisons of indices with places; sums by scatter_add";
+    using phase = decomposition;
+    using targets = ops<aten::scatter_reduce_two, aten::scatter_src_reduce, aten::index_reduce>;
+    using removes = targets;
+    using produces =
+        ops<aten::reciprocal, aten::add_tensor, aten::div_tensor_mode, aten::maximum, aten::minimum,
+            aten::mul_tensor, aten::eq_tensor, aten::amax, aten::amin, aten::any_dim, aten::prod_dim_int,
+            aten::sum_dim_intlist, aten::expand, aten::movedim_int, aten::narrow, aten::unsqueeze, aten::view,
+            aten::constant_pad_nd, aten::scatter_add, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_scatter_reduction);
+
+template <>
+struct declared_pass<decompose_bags> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "embedding_bag as embedding, and a product with a matrix that tells the rows of bags";
+    using phase = decomposition;
+    using targets =
+        ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
+            aten::_embedding_bag_forward_only>;
+    using removes = targets;
+    using produces =
+        ops<aten::matmul, aten::reciprocal, aten::add_tensor, aten::maximum, aten::mul_tensor,
+            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not,
+            aten::amax, aten::any_dim, aten::sum_dim_intlist, aten::narrow, aten::unsqueeze, aten::view,
+            aten::cat, aten::embedding, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_bags);
+
+template <>
+struct declared_pass<decompose_tables> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "windows of signals, logspace, tril_indices as constants; affine_grid as grid · θᵀ";
+    using phase = decomposition;
+    using targets =
+        ops<aten::hann_window, aten::hann_window_periodic, aten::hamming_window,
+            aten::hamming_window_periodic, aten::hamming_window_periodic_alpha,
+            aten::hamming_window_periodic_alpha_beta, aten::blackman_window, aten::blackman_window_periodic,
+            aten::bartlett_window, aten::bartlett_window_periodic, aten::kaiser_window,
+            aten::kaiser_window_periodic, aten::kaiser_window_beta, aten::tril_indices, aten::triu_indices,
+            aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::logspace,
+            aten::affine_grid_generator>;
+    using removes = targets;
+    using produces = ops<aten::matmul, aten::transpose_int, aten::view, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_tables);
+
+template <>
+struct declared_pass<decompose_special> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "sinc, angle, heaviside, isposinf as arithmetic; count_nonzero, nanmean, trapezoid as sums";
+    using phase = decomposition;
+    using targets =
+        ops<aten::sinc, aten::angle, aten::special_entr, aten::special_xlog1py, aten::logaddexp2,
+            aten::std_mean, aten::var_mean, aten::nanmean, aten::trapezoid_dx, aten::trapezoid_x,
+            aten::cumulative_trapezoid_dx, aten::heaviside, aten::isposinf, aten::isneginf, aten::isreal,
+            aten::real, aten::conj, aten::special_round, aten::count_nonzero,
+            aten::count_nonzero_dim_intlist>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::round_decimals, aten::sin,
+            aten::add_tensor, aten::maximum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
+            aten::gt_tensor, aten::logical_and, aten::logical_not, aten::cumsum, aten::mean, aten::std_,
+            aten::sum_dim_intlist, aten::var, aten::narrow, aten::view, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_special);
+
+template <>
+struct declared_pass<decompose_einsum> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "einsum as products of matrices, two operands at a time from the left";
+    using phase = decomposition;
+    using runs_before = pass_list<decompose_rearrangements>;
+    using targets = ops<aten::einsum>;
+    using removes = targets;
+    using produces =
+        ops<aten::matmul, aten::sum_dim_intlist, aten::diagonal, aten::expand, aten::permute, aten::view>;
+};
+HEADRACE_COMPILED_PASS(decompose_einsum);
 
 template <>
 struct declared_pass<decompose_rearrangements> : declared_rewrites {
@@ -590,24 +834,23 @@ struct declared_pass<decompose_attention> : declared_rewrites {
 HEADRACE_COMPILED_PASS(decompose_attention);
 
 template <>
-struct declared_pass<decompose_einsum> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "einsum as products of matrices, two operands at a time from the left";
-    using phase = decomposition;
-    using targets = ops<aten::einsum>;
-    using removes = targets;
-    using produces = ops<aten::matmul, aten::sum_dim_intlist, aten::permute, aten::view>;
-};
-HEADRACE_COMPILED_PASS(decompose_einsum);
-
-template <>
 struct declared_pass<decompose_bicubic> : declared_rewrites {
     static constexpr std::string_view summary =
-        "bicubic resampling as R · x · Sᵀ, with constant weights R and S";
+        "resampling beyond RESIZE as R · x · Sᵀ with constant R and S, or as selections";
     using phase = decomposition;
-    using targets = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
-    using removes = targets;
-    using produces = ops<aten::matmul, aten::_to_copy>;
+    using targets =
+        ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec, aten::_upsample_bilinear2d_aa,
+            aten::_upsample_bilinear2d_aa_vec, aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec,
+            aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d, aten::upsample_linear1d_vec,
+            aten::upsample_linear1d, aten::upsample_nearest2d_vec, aten::upsample_nearest2d,
+            aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::_upsample_nearest_exact2d_vec,
+            aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact1d_vec,
+            aten::_upsample_nearest_exact1d>;
+    using removes =
+        ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec, aten::_upsample_bilinear2d_aa,
+            aten::_upsample_bilinear2d_aa_vec, aten::_upsample_bicubic2d_aa,
+            aten::_upsample_bicubic2d_aa_vec>;
+    using produces = ops<aten::matmul, aten::index_select, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_bicubic);
 

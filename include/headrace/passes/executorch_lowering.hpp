@@ -29,10 +29,8 @@ namespace headrace {
 struct executorch_source {
     using without_kernels =
         ops<aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
-            aten::_scaled_dot_product_flash_attention_for_cpu, aten::_upsample_nearest_exact1d,
-            aten::_upsample_nearest_exact1d_vec, aten::_upsample_nearest_exact2d,
-            aten::_upsample_nearest_exact2d_vec, aten::eye, aten::eye_m, aten::linspace, aten::fft_rfft2,
-            aten::one_hot, quantized_decomposed::quantize_per_channel_group,
+            aten::_scaled_dot_product_flash_attention_for_cpu, aten::fft_rfft2,
+            quantized_decomposed::quantize_per_channel_group,
             quantized_decomposed::dequantize_per_channel_group,
             quantized_decomposed::quantize_per_tensor_tensor2,
             quantized_decomposed::dequantize_per_tensor_tensor2,
@@ -58,8 +56,11 @@ struct executorch_lowering
                             remove_dead_code, fold_constants<Evaluator>, saturate_quantization, fit_kernels,
                             select_kernels, canonicalize_pooling, spell_kernel_ops, fit_kernels,
                             select_kernels, scalars_to_tensors, fit_kernels, decompose_add_sub_alpha>,
+                  composite_passes, pass_list<spell_kernel_ops, fit_kernels, select_kernels>,
                   boost::mp11::mp_set_difference<
-                      decompose_passes, pass_list<decompose_batch_norm, decompose_grouped_convolution>>,
+                      decompose_passes,
+                      boost::mp11::mp_append<composite_passes,
+                                             pass_list<decompose_batch_norm, decompose_grouped_convolution>>>,
                   pass_list<convolve_slices, remove_dead_code, fold_constants<Evaluator>, spell_kernel_ops,
                             store_empty_results, fit_kernels, require_kernels, remove_dead_code,
                             sort_topologically>> {};

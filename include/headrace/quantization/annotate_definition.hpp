@@ -34,7 +34,8 @@ using quantizable_windows =
         aten::upsample_bilinear2d_vec, aten::upsample_nearest2d, aten::upsample_nearest2d_vec>;
 /// Beside those whose traits say that they only move or gather numbers.
 using sharing_ops =
-    ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout, aten::hardtanh, aten::relu,
+    ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout,
+        aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::hardtanh, aten::relu,
         aten::relu6, aten::index_copy, aten::index_put, aten::max_dim, aten::min_dim, aten::where_self,
         aten::roll, aten::copy, aten::slice_scatter, aten::select_scatter, aten::pixel_shuffle,
         aten::pixel_unshuffle, aten::channel_shuffle>;

@@ -14,40 +14,116 @@
 
 namespace headrace {
 
-/// A row of R has the weights of the four elements around its position, those beyond the edge at the edge
-/// (Keys' kernel with -3/4, as PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but
-/// matrices can be multiplied.
+/// A row of R has the weights of the elements that an element of the result is made of, those beyond the edge
+/// at the edge: four with Keys' kernel and -3/4, as PyTorch has it, or with antialiasing all that a kernel
+/// reaches which is as wide as the result is coarse. RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1),
+/// and only within limits, but matrices can be multiplied; what is nearest is selected.
 struct decompose_bicubic : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "bicubic resampling as R · x · Sᵀ, with constant weights R and S";
+        "resampling beyond RESIZE as R · x · Sᵀ with constant R and S, or as selections";
 
-    using resamplings = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
+    using bicubic = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
+    using smooth = ops<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec,
+                       aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec>;
 
     // clang-format off
     static auto rewrites() {
-        return real_rules(on_each<resamplings> = [](auto x, const auto& a) {
-            const auto scales = resize_scales(a);
-            const auto along = [&](std::size_t i) {
-                return axis{x.shape()[i], x.result_meta().shape[i], scales[i - 2], a.align_corners};
-            };
-            const auto matrix = [&](const axis& i, bool transposed) {
-                const shape_builder shape{1, 1, transposed ? i.in : i.out, transposed ? i.out : i.in};
-                const bool small = x.may_compute(saturating_mul(i.in, i.out), dtype::float32);
-                return x.tensor(dtype::float32, shape,
-                                small ? weights_of(i, transposed) : pmr_vector<float>());
-            };
-            return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x), matrix(along(3), true));
-        });
+        return real_rules(
+            on_each<bicubic> = [](auto x, const auto& a) { return resampled<taps::cubic>(x, a); },
+            on<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec> = [](auto x, const auto& a) {
+                return of_floats(x, [&] { return resampled<taps::wide_linear>(x, a); });
+            },
+            on<aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec> = [](auto x, const auto& a) {
+                return of_floats(x, [&] { return resampled<taps::wide_cubic>(x, a); });
+            }) +
+            rules(
+            on_each<linear_ops> = [](auto x, const auto& a) {
+                const sampling_mode mode = a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
+                return choose(
+                    !is_floating(x.dtype()) || fits_resize(x, a, mode), unchanged,
+                    [&] { return in_result_type(resampled<taps::linear>(as(x, dtype::float32), a)); });
+            },
+            on_each<nearest_ops> = [](auto x, const auto& a) {
+                return choose(
+                    fits_resize(x, a, sampling_mode::nearest), unchanged,
+                    [&] { return selected(x, a, 0); });
+            },
+            on_each<nearest_exact_ops> = [](auto x, const auto& a) {
+                return choose(
+                    fits_resize(x, a, sampling_mode::nearest_exact), unchanged,
+                    [&] { return selected(x, a, 0.5F); });
+            });
     }
     // clang-format on
 
 private:
+    enum class taps { linear, cubic, wide_linear, wide_cubic };
     struct axis {
         std::int64_t in, out;
         double scale;  ///< 0: from the sizes
         bool align_corners;
     };
+
+    static auto of_floats(const auto& x, const auto& resampled) {
+        return choose(
+            !is_floating(x.result_meta().dtype),
+            [&] { return x.unsupported("interpolated integers are rounded; interpolate floats"); },
+            resampled);
+    }
+    // Along each spatial axis, the last two or the last.
+    static bool fits_resize(const auto& x, const auto& a, sampling_mode mode) {
+        const auto scales = resize_scales(a);
+        for (std::size_t i = 2; i < x.rank(); ++i) {
+            if (!sampling(mode, x.shape()[i], x.result_meta().shape[i], scales[i - 2]).is_legal())
+                return false;
+        }
+        return true;
+    }
+    static auto selected(const auto& x, const auto& a, float shift) {
+        const auto scales = resize_scales(a);
+        const auto along = [&](const auto& v, std::size_t i) {
+            const std::int64_t in = x.shape()[i];
+            const std::int64_t out = x.result_meta().shape[i];
+            pmr_vector<std::int64_t> positions;
+            const std::int64_t count = x.may_compute(out, dtype::int64) ? out : 0;
+            const double scale = shift == 0
+                                     ? counting_scale(sampling_mode::nearest, in, out, scales[i - 2])
+                                     : counting_scale(sampling_mode::nearest_exact, in, out, scales[i - 2]);
+            const float step =
+                scale > 0 ? static_cast<float>(1 / scale) : static_cast<float>(in) / static_cast<float>(out);
+            for (std::int64_t o = 0; o != count; ++o) {
+                const float at = std::floor((static_cast<float>(o) + shift) * step);
+                positions.push_back(std::min(static_cast<std::int64_t>(at), in - 1));
+            }
+            return call<aten::index_select>(v, static_cast<std::int64_t>(i),
+                                            x.tensor(dtype::int64, shape_builder{out}, positions));
+        };
+        return choose(
+            x.rank() == 3, [&] { return along(x, 2); }, [&] { return along(along(x, 2), 3); });
+    }
+
+    template <taps Taps>
+    static auto resampled(const auto& x, const auto& a) {
+        const auto scales = resize_scales(a);
+        const auto along = [&](std::size_t i) {
+            return axis{x.shape()[i], x.result_meta().shape[i], scales[i - 2], a.align_corners};
+        };
+        const auto matrix = [&](const axis& i, bool transposed) {
+            shape_builder shape = shape_builder::filled(x.rank() - 2, 1);
+            shape.push_back(transposed ? i.in : i.out);
+            shape.push_back(transposed ? i.out : i.in);
+            const bool small = x.may_compute(saturating_mul(i.in, i.out), dtype::float32);
+            return x.tensor(dtype::float32, shape,
+                            small ? weights_of<Taps>(i, transposed) : pmr_vector<float>());
+        };
+        return choose(
+            x.rank() == 3, [&] { return call<aten::matmul>(x, matrix(along(2), true)); },
+            [&] {
+                return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x),
+                                          matrix(along(3), true));
+            });
+    }
 
     // PyTorch computes positions in float32.
     static float position_of(const axis& a, std::int64_t o) {
@@ -59,25 +135,64 @@ private:
                                        : static_cast<float>(a.in) / static_cast<float>(a.out);
         return step * (n + 0.5F) - 0.5F;
     }
-    static double kernel(double distance) {
-        constexpr double s = -0.75;
+    static double kernel(double distance, double s = -0.75) {
         const double x = std::abs(distance);
+        if (x >= 2) return 0;
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
+    static double triangle(double distance) { return std::max(1 - std::abs(distance), 0.0); }
+
+    template <taps Taps>
     static pmr_vector<float> weights_of(const axis& a, bool transposed) {
         pmr_vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
+        const auto add = [&](std::int64_t o, std::int64_t i, double weight) {
+            matrix[static_cast<std::size_t>(transposed ? i * a.out + o : o * a.in + i)] +=
+                static_cast<float>(weight);
+        };
         for (std::int64_t o = 0; o != a.out; ++o) {
-            const float position = position_of(a, o);
-            const float first = std::floor(position);
-            for (std::int64_t tap = -1; tap != 3; ++tap) {
-                const std::int64_t i =
-                    std::clamp<std::int64_t>(static_cast<std::int64_t>(first) + tap, 0, a.in - 1);
-                const double distance = static_cast<double>(tap) - static_cast<double>(position - first);
-                matrix[static_cast<std::size_t>(transposed ? i * a.out + o : o * a.in + i)] +=
-                    static_cast<float>(kernel(distance));
+            if constexpr (Taps == taps::wide_linear || Taps == taps::wide_cubic) {
+                add_wide<Taps>(a, o, add);
+            } else {
+                add_near<Taps>(a, o, add);
             }
         }
         return matrix;
+    }
+    template <taps Taps>
+    static void add_near(const axis& a, std::int64_t o, const auto& add) {
+        constexpr bool is_cubic = Taps == taps::cubic;
+        // Linear positions before the first element are at it.
+        const float position = is_cubic ? position_of(a, o) : std::max(position_of(a, o), 0.F);
+        const float first = std::floor(position);
+        for (std::int64_t tap = is_cubic ? -1 : 0; tap != (is_cubic ? 3 : 2); ++tap) {
+            const std::int64_t i =
+                std::clamp<std::int64_t>(static_cast<std::int64_t>(first) + tap, 0, a.in - 1);
+            const double distance = static_cast<double>(tap) - static_cast<double>(position - first);
+            add(o, i, is_cubic ? kernel(distance) : triangle(distance));
+        }
+    }
+    // The kernel spans as many elements as one of the result stands for; its weights are made to sum to 1
+    // (ATen/native/cpu/UpSampleKernel.cpp).
+    template <taps Taps>
+    static void add_wide(const axis& a, std::int64_t o, const auto& add) {
+        constexpr bool is_cubic = Taps == taps::wide_cubic;
+        const double step =
+            a.align_corners ? (a.out > 1 ? static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1) : 0)
+            : a.scale > 0   ? 1 / a.scale
+                            : static_cast<double>(a.in) / static_cast<double>(a.out);
+        const double width = std::max(step, 1.0);
+        const double reach = (is_cubic ? 2 : 1) * width;
+        const double center = step * (static_cast<double>(o) + 0.5);
+        const auto whole = [](double x) { return static_cast<std::int64_t>(x); };
+        const std::int64_t first = std::max<std::int64_t>(whole(center - reach + 0.5), 0);
+        const std::int64_t end = std::min(whole(center + reach + 0.5), a.in);
+        const auto weight = [&](std::int64_t i) {
+            const double distance = (static_cast<double>(i) - center + 0.5) / width;
+            return is_cubic ? kernel(distance, -0.5) : triangle(distance);
+        };
+        double total = 0;
+        for (std::int64_t i = first; i < end; ++i) total += weight(i);
+        for (std::int64_t i = first; i < end; ++i) add(o, i, total == 0 ? 0 : weight(i) / total);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_bicubic);

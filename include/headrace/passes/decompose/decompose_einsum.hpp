@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_EINSUM_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_EINSUM_HPP
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory_resource>
@@ -18,15 +17,19 @@
 
 namespace headrace {
 
-/// Labels that only one of two operands has and nobody else needs are summed; labels that both have are
-/// batches where they are needed later and contracted where they are not (torch.einsum).
+struct decompose_rearrangements;
+/// Labels that only one of two operands has and that nothing else needs are summed; labels that both have are
+/// batches where they are needed later and contracted where they are not (torch.einsum). A label that one
+/// operand has twice stands for its diagonal, and an axis of size 1 is repeated.
 struct decompose_einsum : pass {
     using phase = decomposition;
+    using runs_before = pass_list<decompose_rearrangements>;
     static constexpr std::string_view summary =
         "einsum as products of matrices, two operands at a time from the left";
 
     using targeted_ops = ops<aten::einsum>;
-    using produces = ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist>;
+    using produces =
+        ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist, aten::diagonal, aten::expand>;
 
     value operator()(const args<aten::einsum>& a, emit<produces>& e) const {
         auto equation = parse_einsum(a.equation);
@@ -37,8 +40,7 @@ struct decompose_einsum : pass {
                 {a.tensors[i], einsum_axes(equation.value().operands[i], e.rank(a.tensors[i]))});
         }
         const std::pmr::string result = einsum_axes(equation.value().result, e.result_meta().rank());
-        if (std::pmr::string fault = fault_in(e, operands); !fault.empty())
-            return e.unsupported(std::move(fault));
+        spread(e, operands);
         labelled so_far = operands[0];
         for (std::size_t i = 1; i != operands.size(); ++i) {
             std::pmr::string needed = result;
@@ -59,22 +61,39 @@ private:
         return labels.find(c) != std::pmr::string::npos;
     }
 
-    static std::pmr::string fault_in(const emitter& e, const pmr_vector<labelled>& operands) {
+    // Gives each label one axis of each operand that has it, and one size.
+    static void spread(emit<ops<aten::diagonal, aten::expand>> e, pmr_vector<labelled>& operands) {
         std::array<std::int64_t, 128> size{};
-        for (const auto& [tensor, labels] : operands) {
-            for (std::size_t i = 0; i != labels.size(); ++i) {
-                if (std::count(labels.begin(), labels.end(), labels[i]) > 1)
-                    return "einsum that takes a diagonal; TOSA has no such op";
-                std::int64_t& known = size[static_cast<unsigned char>(labels[i])];
-                if (known != 0 && known != e.shape(tensor)[i])
-                    return "einsum that repeats an axis of size 1; expand it first";
-                known = e.shape(tensor)[i];
+        for (labelled& operand : operands) {
+            for (std::size_t i = 0; i != operand.labels.size() && !e.failed();) {
+                const std::size_t again = operand.labels.find(operand.labels[i], i + 1);
+                if (again == std::pmr::string::npos) {
+                    ++i;
+                    continue;
+                }
+                operand.tensor = e.make<aten::diagonal>({.self = operand.tensor,
+                                                         .offset = 0,
+                                                         .dim1 = static_cast<std::int64_t>(i),
+                                                         .dim2 = static_cast<std::int64_t>(again)});
+                const char label = operand.labels[i];
+                operand.labels.erase(again, 1);
+                operand.labels.erase(i, 1);
+                operand.labels += label;
+            }
+            for (std::size_t i = 0; i != operand.labels.size() && !e.failed(); ++i) {
+                std::int64_t& known = size[static_cast<unsigned char>(operand.labels[i])];
+                if (known <= 1) known = e.shape(operand.tensor)[i];
             }
         }
-        return {};
+        for (labelled& operand : operands) {
+            shape_builder shape;
+            for (const char label : operand.labels) shape.push_back(size[static_cast<unsigned char>(label)]);
+            if (!e.failed() && shape != shape_builder(e.shape(operand.tensor)))
+                operand.tensor = e.make<aten::expand>({.self = operand.tensor, .size = int_list(shape)});
+        }
     }
 
-    // Without the labels that nobody needs any more.
+    // Without the labels that are needed no more.
     static labelled summed(emit<ops<aten::sum_dim_intlist>> e, const labelled& t,
                            const std::pmr::string& needed) {
         shape_builder axes;

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DEFINITIONS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DEFINITIONS_HPP
 
+#include <headrace/passes/decompose/composite_definitions.hpp>
 #include <headrace/passes/decompose/decompose_adaptive_pooling.hpp>
 #include <headrace/passes/decompose/decompose_as_strided.hpp>
 #include <headrace/passes/decompose/decompose_attention.hpp>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -41,13 +42,14 @@ struct spell_kernel_ops : pass {
                               aten::upsample_linear1d_vec>;
     using index_writes = ops<aten::index_copy, aten::index_add>;
     using targeted_ops = joined<permutes, splits, upsamples, row_upsamples,
-                                index_writes, ops<aten::arange, aten::arange_start, aten::pad>>;
+                                index_writes, nearest_exact_ops, ops<aten::arange, aten::arange_start, aten::pad, aten::eye, aten::eye_m,
+                                    aten::linspace, aten::rand_like, aten::randn_like>>;
     using produces =
         ops<aten::permute, aten::narrow, aten::upsample_nearest2d_vec, aten::upsample_bilinear2d_vec,
             aten::unsqueeze, aten::squeeze_dim, aten::arange_start_step, aten::constant_pad_nd,
             aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d, aten::replication_pad1d,
             aten::replication_pad2d, aten::replication_pad3d, aten::mul_scalar, aten::index_put, aten::cat,
-            aten::_to_copy>;
+            aten::_to_copy, aten::eq_tensor, aten::index_select, aten::rand, aten::randn>;
 
     // clang-format off
     static auto rewrites() {
@@ -132,6 +134,23 @@ struct spell_kernel_ops : pass {
                         return call<aten::squeeze_dim>(call<aten::linear>(row, weight, a.bias), 0);
                     });
             },
+            on<aten::one_hot> = [](auto x, const auto&) {
+                const std::int64_t classes = x.result_meta().shape.back();
+                const auto numbers = emitting<ops<>>(
+                    [classes](emit<ops<>> e, value) {
+                        return e.constant_of(dtype::int64, shape_builder{classes}, [](std::size_t i) {
+                            return scalar(static_cast<std::int64_t>(i));
+                        });
+                    },
+                    x);
+                return as(call<aten::unsqueeze>(x, -1) == numbers, dtype::int64);
+            },
+            // The kernel is made for float32.
+            on<aten::cdist> = [](auto x, auto y, const auto& a) {
+                return choose(
+                    x.dtype() == dtype::float32,
+                    [&] { return call<aten::_cdist_forward>(x, y, a.p, a.compute_mode); }, unchanged);
+            },
             // The kernel takes indices of int64.
             on<aten::gather> = [](auto x, auto index, const auto& a) {
                 return choose(
@@ -147,6 +166,55 @@ struct spell_kernel_ops : pass {
     }
     value operator()(const args<aten::arange_start>& a, emit<produces>& e) const {
         return e.make<aten::arange_start_step>({a.start, a.end, 1, e.result_meta().dtype});
+    }
+    value operator()(const args<aten::rand_like>&, emit<produces>& e) const {
+        return e.make<aten::rand>({.size = e.result_meta().shape, .dtype = e.result_meta().dtype});
+    }
+    value operator()(const args<aten::randn_like>&, emit<produces>& e) const {
+        return e.make<aten::randn>({.size = e.result_meta().shape, .dtype = e.result_meta().dtype});
+    }
+    /// Where the number of the row is that of the column.
+    template <one_of<ops<aten::eye, aten::eye_m>> Op>
+    value operator()(Op, const args<Op>&, emit<produces>& e) const {
+        const tensor_meta& meta = e.result_meta();
+        const auto numbers = [&](std::int64_t count) {
+            return e.make<aten::arange_start_step>({0, count, 1, dtype::int64});
+        };
+        const value rows = e.make<aten::unsqueeze>({.self = numbers(meta.shape[0]), .dim = 1});
+        const value equal = e.make<aten::eq_tensor>(rows, numbers(meta.shape[1]));
+        return e.make<aten::_to_copy>({.self = equal, .dtype = meta.dtype});
+    }
+    /// From both ends to the middle, as PyTorch counts.
+    value operator()(const args<aten::linspace>& a, emit<produces>& e) const {
+        const double start = a.start.to_double();
+        const double end = a.end.to_double();
+        const double step = a.steps > 1 ? (end - start) / static_cast<double>(a.steps - 1) : 0;
+        return e.constant_of(e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) {
+            const auto at = static_cast<std::int64_t>(i);
+            return scalar(at < a.steps / 2 ? start + step * static_cast<double>(at)
+                                           : end - step * static_cast<double>(a.steps - 1 - at));
+        });
+    }
+    /// The elements at constant positions, along one axis after the other.
+    template <one_of<nearest_exact_ops> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        value v = resized_input(a);
+        const auto scales = resize_scales(a);
+        const int_list out = e.result_meta().shape;
+        for (std::size_t axis = 2; axis < out.size() && v; ++axis) {
+            const std::int64_t in = e.shape(v)[axis];
+            const double scale =
+                counting_scale(sampling_mode::nearest_exact, in, out[axis], scales[axis - 2]);
+            const float step = scale > 0 ? static_cast<float>(1 / scale)
+                                         : static_cast<float>(in) / static_cast<float>(out[axis]);
+            const value positions = e.constant_of(dtype::int64, shape_builder{out[axis]}, [&](std::size_t i) {
+                const float at = std::floor((static_cast<float>(i) + 0.5F) * step);
+                return scalar(std::min(static_cast<std::int64_t>(at), in - 1));
+            });
+            v = e.make<aten::index_select>(
+                {.self = v, .dim = static_cast<std::int64_t>(axis), .index = positions});
+        }
+        return v;
     }
     value operator()(const args<aten::pad>& a, emit<produces>& e) const {
         const std::size_t axes = a.pad.size() / 2;

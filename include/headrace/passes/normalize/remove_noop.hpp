@@ -33,7 +33,7 @@ struct remove_noop : pass {
                 [](auto x, const auto&) { return choose(x.shape() == x.result_meta().shape, x, unchanged); },
             on<aten::_to_copy> =
                 [](auto x, const auto&) { return choose(x.dtype() == x.result_meta().dtype, x, unchanged); },
-            on<aten::dropout> =
+            on<aten::dropout, aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout> =
                 [](auto x, const auto& a) {
                     return choose(
                         a.train && a.p > 0,

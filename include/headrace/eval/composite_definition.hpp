@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::eval::evaluate_decomposed. Include it in exactly one translation unit of a program that
+// does not link headrace::compiled.
+#ifndef HEADRACE_EVAL_COMPOSITE_DEFINITION_HPP
+#define HEADRACE_EVAL_COMPOSITE_DEFINITION_HPP
+
+#include <utility>
+#include <vector>
+
+#include <headrace/eval/aten_composite.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/pass/run_pass.hpp>
+#include <headrace/passes/decompose/composite.hpp>
+#ifndef HEADRACE_COMPILED
+#include <headrace/passes/decompose/composite_definitions.hpp>
+#endif
+
+namespace headrace::eval {
+
+namespace detail {
+
+// A graph of this node alone, with its operands as inputs. Its outputs are the first result and those that
+// are read: which results they are is returned.
+inline std::vector<std::size_t> copy_alone(const node& n, evaluation& e, graph& g,
+                                           std::vector<tensor>& inputs) {
+    node& copy = g.create(*n.op, n.arguments, n.result_count);
+    for (std::size_t i = 0; i != n.operand_count; ++i) {
+        node& input = g.create<builtin::placeholder>({}, &copy);
+        g.set_meta(input.result(), *meta_of(n.operand(i)));
+        g.set_operand(copy.operands[i], input.result());
+        inputs.push_back(e.input(n.operand(i)));
+    }
+    std::vector<value> outputs;
+    std::vector<std::size_t> given;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        if (!e.is_known(i)) continue;
+        const extents shape = e.output_shape(i);
+        g.set_meta(copy.result(i), {e.output_type(i), int_list(sizes(shape)), {}});
+        if (i != 0 && !is_used({const_cast<node*>(&n), i})) continue;
+        outputs.push_back(copy.result(i));
+        given.push_back(i);
+    }
+    g.create<builtin::output>({.values = list<value>(outputs)});
+    return given;
+}
+
+template <class... Passes>
+result<void> decompose(graph& g, pass_context& context, pass_list<Passes...>) {
+    result<void> done;
+    const auto run = [&]<class P>(std::type_identity<P>) {
+        if (!done) return;
+        const auto counts = pass_code<P>::run_default(g, context, driver_kind::in_place);
+        if (!counts) done = counts.error();
+    };
+    (run(std::type_identity<Passes>{}), ...);
+    return done;
+}
+
+}  // namespace detail
+
+void evaluate_decomposed(evaluation& e) {
+    const node& n = e.current_node();
+    graph g;
+    std::vector<tensor> inputs;
+    const std::vector<std::size_t> given = detail::copy_alone(n, e, g, inputs);
+    pass_context context;
+    const auto done = detail::decompose(g, context, composite_passes{});
+    if (!done) return e.fail(done.error());
+    if (!context.diagnostics().empty())
+        return e.fail(unsupported({message_prefix(n), context.diagnostics()[0].reason}));
+    const auto results = run_graph(g, inputs, e.state().own);
+    if (!results) return e.fail(results.error());
+    for (std::size_t i = 0; i != given.size(); ++i) e.set_output(given[i], results.value()[i]);
+}
+
+}  // namespace headrace::eval
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::decompose_distances.
+#ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DISTANCES_HPP
+#define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_DISTANCES_HPP
+
+#include <limits>
+
+#include <headrace/base/pmr_vector.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/properties.hpp>
+
+namespace headrace {
+
+/// Distances between vectors, and norms of matrices (PyTorch, torch.cdist, torch.linalg.norm). Many distances
+/// for p = 2 are √(x² + y² - 2xy), where PyTorch computes them so: a product of matrices.
+struct decompose_distances : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "cdist, pdist, pairwise_distance, dist, matrix norms as norms of differences; isclose";
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::pairwise_distance> = [](auto x, auto y, const auto& a) {
+                return as_result(norm(real(x) - real(y) + a.eps, a.p, int_list{-1}));
+            },
+            on<aten::dist> = [](auto x, auto y, const auto& a) {
+                return as_result(norm(real(x) - real(y), a.p.to_double(), {}));
+            },
+            on<aten::cdist, aten::_cdist_forward> = [](auto x, auto y, const auto& a) {
+                return in_result_type(choose(
+                    x.size(-1) == 0, [&] { return x.unsupported("vectors without elements: TOSA has none"); },
+                    is_product(x, y, a), [&] { return by_product(real(x), real(y)); },
+                    [&] {
+                        const auto d = call<aten::unsqueeze>(real(x), -2) - call<aten::unsqueeze>(real(y), -3);
+                        return call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{-1}, false);
+                    }));
+            },
+            on<aten::pdist, aten::_pdist_forward> = [](auto x, const auto& a) {
+                const std::int64_t pairs = x.result_meta().shape[0];
+                return choose(
+                    pairs == 0 || x.size(1) == 0,
+                    [&] { return x.unsupported("distances of nothing: TOSA has no empty tensors"); },
+                    [&] {
+                        const auto rows = [&](bool second) {
+                            return call<aten::index_select>(
+                                real(x), 0, x.tensor(dtype::int64, shape_builder{pairs},
+                                                     x.may_compute(pairs, dtype::int64)
+                                                         ? pair_members(x.size(0), second)
+                                                         : pmr_vector<std::int64_t>()));
+                        };
+                        const auto d = rows(false) - rows(true);
+                        return in_result_type(
+                            call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{1}, false));
+                    });
+            },
+            on<aten::isclose> = [](auto x, auto y, const auto& a) {
+                const auto equal = x == y;
+                const auto u = real(x);
+                const auto v = real(y);
+                const auto alike = choose(
+                    a.equal_nan, [&] { return logical_or(equal, logical_and(!(u == u), !(v == v))); }, equal);
+                const auto error = abs(u - v);
+                const auto allowed = abs(v) * a.rtol + a.atol;
+                return logical_or(alike, logical_and(error < infinity, error <= allowed));
+            },
+            on<aten::linalg_norm> = [](auto x, const auto& a) {
+                const bool is_matrix = a.ord && (a.dim ? a.dim->size() == 2 : x.rank() == 2);
+                const int_list axes = a.dim ? *a.dim : is_matrix ? int_list{0, 1} : int_list();
+                const double order = a.ord ? a.ord->to_double() : 2;
+                return as_result(choose(
+                    is_matrix, [&] { return matrix_norm(real(x), order, axes); },
+                    [&] { return norm(real(x), order, axes); }));
+            },
+            on<aten::linalg_matrix_norm> = [](auto x, const auto& a) {
+                return as_result(matrix_norm(real(x), a.ord.to_double(), a.dim));
+            },
+            on<aten::linalg_matrix_norm_str_ord> = [](auto x, const auto& a) {
+                return as_result(choose(
+                    a.ord == "fro", [&] { return norm(real(x), 2, a.dim); },
+                    [&] { return x.unsupported(needs_singular_values); }));
+            });
+    }
+    // clang-format on
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr std::string_view needs_singular_values =
+        "this norm needs singular values, for which there is no lowering; use the Frobenius norm";
+
+    static auto real(const auto& x) { return as(x, dtype::float32); }
+    // Along these axes, or all; each keeps size 1.
+    static auto norm(const auto& x, double order, const int_list& axes) {
+        return call<aten::linalg_vector_norm>(x, scalar(order), optional_axes(axes), true);
+    }
+    static std::optional<int_list> optional_axes(const int_list& axes) {
+        return axes.empty() ? std::nullopt : std::optional(axes);
+    }
+    static auto matrix_norm(const auto& x, double order, const int_list& axes) {
+        const bool by_columns = order == 1 || order == -1;
+        const bool by_rows = order == infinity || order == -infinity;
+        const int_list summed{axes[by_columns ? 0 : 1]};
+        const int_list left{axes[by_columns ? 1 : 0]};
+        return choose(
+            !by_columns && !by_rows, [&] { return x.unsupported(needs_singular_values); }, order > 0,
+            [&] { return largest(sum(abs(x), summed), left); },
+            [&] { return smallest(sum(abs(x), summed), left); });
+    }
+
+    static bool is_product(const auto& x, const auto& y, const auto& a) {
+        constexpr std::int64_t few = 25;
+        const std::int64_t mode = a.compute_mode.value_or(0);
+        return a.p == 2 && (mode == 1 || (mode == 0 && (x.size(-2) > few || y.size(-2) > few)));
+    }
+    static auto by_product(const auto& x, const auto& y) {
+        const auto transposed = [](const auto& v) { return call<aten::transpose_int>(v, -2, -1); };
+        const auto squares = sum(x * x, int_list{-1}) + transposed(sum(y * y, int_list{-1}));
+        return sqrt(max(squares - call<aten::matmul>(x, transposed(y)) * 2, 0));
+    }
+    // The first or the second of each pair of rows.
+    static pmr_vector<std::int64_t> pair_members(std::int64_t rows, bool second) {
+        pmr_vector<std::int64_t> members;
+        for (std::int64_t i = 0; i != rows; ++i) {
+            for (std::int64_t j = i + 1; j < rows; ++j) members.push_back(second ? j : i);
+        }
+        return members;
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_distances);
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::decompose_special.
+#ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SPECIAL_HPP
+#define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SPECIAL_HPP
+
+#include <limits>
+#include <numbers>
+#include <tuple>
+
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/properties.hpp>
+
+namespace headrace {
+
+/// Functions that PyTorch defines by others: of elements, and of sums along axes.
+struct decompose_special : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "sinc, angle, heaviside, isposinf as arithmetic; count_nonzero, nanmean, trapezoid as sums";
+
+    // clang-format off
+    static auto rewrites() {
+        return real_rules(
+            on<aten::sinc> = [](auto x) {
+                const auto angle = x * std::numbers::pi;
+                return where(x == 0, 1, sin(angle) / where(x == 0, 1, angle));
+            },
+            on<aten::angle> = [](auto x) {
+                return choose(
+                    is_complex(x), [&] { return refused(x); },
+                    [&] { return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x); });
+            },
+            on<aten::special_entr> = [](auto x) {
+                const auto below = where(x < 0, -infinity, -(x * log(x)));
+                return where(x == 0, 0, below);
+            },
+            on<aten::special_xlog1py> = [](auto x, auto y) {
+                return where(logical_and(x == 0, y == y), 0, x * log1p(y));
+            },
+            // As logaddexp, in which equal infinities have no difference.
+            on<aten::logaddexp2> = [](auto x, auto y) {
+                const auto most = max(x, y);
+                const auto apart = where(x == y, 0, -abs(x - y));
+                return most + log1p(exp(apart * std::numbers::ln2)) * std::numbers::log2e;
+            },
+            on<aten::std_mean> = [](auto x, const auto& a) {
+                return std::tuple(call<aten::std_>(x, a.unbiased), call<aten::mean>(x));
+            },
+            on<aten::var_mean> = [](auto x, const auto& a) {
+                return std::tuple(call<aten::var>(x, a.unbiased), call<aten::mean>(x));
+            },
+            on<aten::nanmean> = [](auto x, const auto& a) {
+                const int_list axes = a.dim.value_or(int_list());
+                const auto total = sum(where(x == x, x, 0), axes);
+                const auto count = sum(where(x == x, x.constant(1), 0), axes);
+                return viewed(total / count, x.result_meta().shape);
+            },
+            on<aten::trapezoid_dx> = [](auto y, const auto& a) {
+                return summed_areas(y, a.dim, [&](const auto& pairs) { return pairs * (a.dx.to_double() / 2); });
+            },
+            on<aten::trapezoid_x> = [](auto y, auto x, const auto& a) {
+                return summed_areas(y, a.dim, [&](const auto& pairs) {
+                    return pairs * (part(x, a.dim, true) - part(x, a.dim, false)) * 0.5;
+                });
+            },
+            on<aten::cumulative_trapezoid_dx> = [](auto y, const auto& a) {
+                return choose(
+                    y.size(a.dim) < 2, [&] { return y.unsupported("areas of nothing: TOSA has no empty tensors"); },
+                    [&] { return call<aten::cumsum>(pairs_of(y, a.dim) * (a.dx.to_double() / 2), a.dim); });
+            }) +
+            rules(
+            on<aten::heaviside> = [](auto x, auto values) {
+                const auto wide = in_wide_type(x);
+                const auto at_zero = as(values, wide.dtype());
+                const auto step = where(wide > 0, wide.constant(1), wide.constant(0));
+                const auto whole = where(wide == 0, at_zero, step);
+                return in_result_type(choose(
+                    is_floating(x.dtype()), [&] { return where(wide == wide, whole, wide.constant(0)); }, whole));
+            },
+            on<aten::isposinf> = [](auto x) { return is_infinite(x, infinity); },
+            on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
+            on<aten::isreal> = [](auto x) {
+                return choose(is_complex(x), [&] { return refused(x); }, [&] { return x.filled(true, dtype::boolean); });
+            },
+            on<aten::real, aten::conj> = [](auto x) {
+                return choose(is_complex(x), [&] { return refused(x); }, x);
+            },
+            on<aten::special_round> = [](auto x, const auto& a) { return call<aten::round_decimals>(x, a.decimals); },
+            on<aten::count_nonzero> = [](auto x, const auto& a) {
+                return counted(x, a.dim ? int_list{*a.dim} : int_list());
+            },
+            on<aten::count_nonzero_dim_intlist> = [](auto x, const auto& a) { return counted(x, a.dim); });
+    }
+    // clang-format on
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    static bool is_complex(const auto& x) { return traits_of(x.dtype()).category == dtype_category::complex; }
+    static auto refused(const auto& x) {
+        return x.unsupported("complex numbers, for which there is no lowering; compute with their parts");
+    }
+    static auto is_infinite(const auto& x, double which) {
+        return choose(
+            is_floating(x.dtype()), [&] { return x == which; },
+            [&] { return x.filled(false, dtype::boolean); });
+    }
+    static auto counted(const auto& x, const int_list& axes) {
+        const dtype type = is_floating(x.dtype()) ? dtype::float32 : dtype::int64;
+        const auto is_zero = choose(
+            is_boolean(x.dtype()), [&] { return !x; }, [&] { return x == x.constant(0); });
+        const auto ones = where(is_zero, x.constant(0, type), x.constant(1, type));
+        return as_result(sum(ones, axes));
+    }
+
+    // All but the first along an axis, or all but the last.
+    static auto part(const auto& x, std::int64_t dim, bool later) {
+        return call<aten::narrow>(x, dim, std::int64_t{later ? 1 : 0}, x.size(dim) - 1);
+    }
+    static auto pairs_of(const auto& y, std::int64_t dim) { return part(y, dim, true) + part(y, dim, false); }
+    static auto summed_areas(const auto& y, std::int64_t dim, const auto& areas) {
+        return choose(
+            y.size(dim) < 2, [&] { return call<aten::sum_dim_intlist>(y * 0, int_list{dim}, false); },
+            [&] { return call<aten::sum_dim_intlist>(areas(pairs_of(y, dim)), int_list{dim}, false); });
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_special);
+
+}  // namespace headrace
+
+#endif
