@@ -30,7 +30,7 @@ const tensor p = floats({2, 3}, {0.25, 0.5, 0.875, 0.125, 0.75, 0.5});
 const tensor q = floats({2, 3}, {0.5, 0.25, 1, 0, 0.5, 0.75});
 const tensor weight = floats({3}, {1, 2, 3});
 
-/// What is wrong with the results of `Op` after the pass: empty if they are the numbers. `make(values)` gives
+/// Tells how the results of `Op` after the pass differ from the numbers; empty if they do not. `make(values)` gives
 /// its arguments.
 template <class Pass, op_tag Op, class Make>
 std::pmr::string fault(std::vector<tensor> inputs, const Make& make, const std::vector<numbers>& expected) {
@@ -59,7 +59,7 @@ void gives(std::vector<tensor> inputs, const Make& make, const std::vector<numbe
     INFO(Op::name);
     CHECK(fault<Pass, Op>(std::move(inputs), make, expected) == "");
 }
-/// The same of an op whose arguments begin with its operands, in order, and the given further ones.
+/// Checks an op whose arguments begin with its operands, in order, and the given further ones.
 template <class Pass, op_tag Op, class... More>
 void gives_numbers(std::vector<tensor> inputs, numbers expected, More... more) {
     const auto make = [&](const std::vector<value>& v) {

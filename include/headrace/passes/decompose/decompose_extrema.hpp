@@ -88,7 +88,7 @@ private:
             x.rank() == 0, [&] { return viewed(rows, int_list()); },
             [&] { return call<aten::movedim_int>(rows, -1, dim); });
     }
-    // [n, n]: does element j stand at i or before it?
+    // [n, n]: true if j is i or less.
     static auto triangle(const auto& rows) {
         const std::int64_t n = rows.size(-1);
         pmr_vector<std::uint8_t> mask;
@@ -101,7 +101,7 @@ private:
                 return rows.tensor(dtype::boolean, shape_builder{n, n}, mask);
             });
     }
-    // Of equal elements, and of several NaN, the last counts.
+    // The last of equal elements counts, and the last NaN.
     static auto running(const auto& x, std::int64_t dim, const auto& extremum) {
         const dtype type = is_floating(x.dtype())  ? x.dtype()
                            : is_boolean(x.dtype()) ? dtype::int32

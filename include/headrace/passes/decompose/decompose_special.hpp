@@ -38,7 +38,7 @@ struct decompose_special : pass {
             on<aten::special_xlog1py> = [](auto x, auto y) {
                 return where(logical_and(x == 0, y == y), 0, x * log1p(y));
             },
-            // As logaddexp, in which equal infinities have no difference.
+            // Equal infinities have no difference.
             on<aten::logaddexp2> = [](auto x, auto y) {
                 const auto most = max(x, y);
                 const auto apart = where(x == y, 0, -abs(x - y));

@@ -42,7 +42,8 @@ struct spell_kernel_ops : pass {
                               aten::upsample_linear1d_vec>;
     using index_writes = ops<aten::index_copy, aten::index_add>;
     using targeted_ops = joined<permutes, splits, upsamples, row_upsamples,
-                                index_writes, nearest_exact_ops, ops<aten::arange, aten::arange_start, aten::pad, aten::eye, aten::eye_m,
+                                index_writes, nearest_exact_ops,
+                                ops<aten::arange, aten::arange_start, aten::pad, aten::eye, aten::eye_m,
                                     aten::linspace, aten::rand_like, aten::randn_like>>;
     using produces =
         ops<aten::permute, aten::narrow, aten::upsample_nearest2d_vec, aten::upsample_bilinear2d_vec,
@@ -173,7 +174,7 @@ struct spell_kernel_ops : pass {
     value operator()(const args<aten::randn_like>&, emit<produces>& e) const {
         return e.make<aten::randn>({.size = e.result_meta().shape, .dtype = e.result_meta().dtype});
     }
-    /// Where the number of the row is that of the column.
+    /// An element is 1 if its row and its column have one number.
     template <one_of<ops<aten::eye, aten::eye_m>> Op>
     value operator()(Op, const args<Op>&, emit<produces>& e) const {
         const tensor_meta& meta = e.result_meta();

@@ -333,13 +333,14 @@ private:
     };
 };
 
-/// The same, before quantized parts are lowered, which need to know what is constant, and before types are
+/// Computes constants before quantized parts are lowered, which need to know what is constant, and before types are
 /// narrowed: what a program computes of constants in float64 is computed in float64.
 template <class Evaluator>
 struct fold_quantized_constants : fold_constants<Evaluator> {
     using runs_after = pass_list<functional, canonical_quantization>;
     using ensures = pass_list<quantized_constants_folded>;
-    static constexpr std::string_view summary = "computes constant nodes of graphs with quantized parts or in float64";
+    static constexpr std::string_view summary =
+        "computes constant nodes of graphs with quantized parts or in float64";
     static constexpr std::string_view name = "fold_quantized_constants";
     using targeted_ops =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
