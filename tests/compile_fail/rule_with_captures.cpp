@@ -2,6 +2,8 @@
 // Defines a rule whose callable captures a number.
 // EXPECT: rule: its callable has captures
 
+#include <headrace/pass/rules.hpp>
+
 #include <headrace/pass/pipeline.hpp>
 
 #include "../support/toy.hpp"
