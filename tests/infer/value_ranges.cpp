@@ -128,12 +128,12 @@ TEST_CASE("integers are wide where their numbers matter", "[integer_width]") {
         output %z)";
     CHECK(wide(square) == "y, z");
     CHECK(assumed(square) == "x");
-    constexpr std::string_view remainder = R"(
+    constexpr std::string_view modulo = R"(
         %x: int64[2] = input
         %y: int64[2] = aten.remainder.Scalar(%x, other=100)
         output %y)";
-    CHECK(wide(remainder).empty());
-    CHECK(assumed(remainder) == "x");
+    CHECK(wide(modulo).empty());
+    CHECK(assumed(modulo) == "x");
     constexpr std::string_view wrapping = R"(
         %x: int32[2] = input
         %w: int32[2] = input

@@ -23,7 +23,7 @@ program graph_of(std::string_view nodes) {
     return std::move(parsed).value();
 }
 
-constexpr std::string_view remainder = R"(
+constexpr std::string_view modulo = R"(
     %x: int64[2] = input
     %y: int64[2] = aten.remainder.Scalar(%x, other=100)
     output %y)";
@@ -31,7 +31,7 @@ constexpr std::string_view remainder = R"(
 }  // namespace
 
 TEST_CASE("what is assumed of inputs is a warning, and --strict refuses it", "[integers]") {
-    const auto lowered = lower_to_tosa(graph_of(remainder));
+    const auto lowered = lower_to_tosa(graph_of(modulo));
     REQUIRE(lowered);
     REQUIRE(lowered.value().warnings.size() == 1);
     CHECK(
@@ -40,7 +40,7 @@ TEST_CASE("what is assumed of inputs is a warning, and --strict refuses it", "[i
         "[-2147483648, 2147483647]; --strict refuses it");
     lowering_options strict;
     strict.strict = true;
-    const auto refused = lower_to_tosa(graph_of(remainder), strict);
+    const auto refused = lower_to_tosa(graph_of(modulo), strict);
     REQUIRE(!refused);
     CHECK(refused.error().kind == error_kind::unsupported);
     CHECK(std::string(refused.error().message).find("x (") != std::string::npos);

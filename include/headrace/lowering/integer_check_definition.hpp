@@ -182,7 +182,7 @@ result<void> prepare_integers(graph& g) {
     graph functional;
     functional.set_target(g.target());
     copy_graph(g, functional);
-    HEADRACE_TRY(make_functional(functional));
+    if (!make_functional(functional)) return {};  // the pipeline will say why
     bool negates = false;
     for_each_graph(functional,
                    [&](const graph& sub) { negates = negates || detail::may_negate_lowest(sub); });
@@ -206,7 +206,7 @@ result<integer_check> check_integers(const graph& g, bool strict) {
     graph functional;
     functional.set_target(g.target());
     copy_graph(g, functional);
-    HEADRACE_TRY(make_functional(functional));
+    if (!make_functional(functional)) return check;  // the pipeline will say why
     HEADRACE_TRY(prepare_integers(functional));
     const integer_widths widths = find_wide_integers(functional);
     pass_context refusals;
