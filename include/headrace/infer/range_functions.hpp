@@ -55,7 +55,7 @@ inline constexpr auto self_or_source = [](const range_query& q, const auto& a) {
 inline constexpr auto chosen_by_condition = [](const range_query& q, const auto& a) {
     return q(a.self) | q(a.other);
 };
-inline constexpr auto counted = [](const range_query& q, const auto& a) { return stepped(q, a); };
+inline constexpr auto counted_up = [](const range_query& q, const auto& a) { return stepped(q, a); };
 inline constexpr auto larger = [](const range_query& q, const auto& a) {
     return maximum(q(a.self), q(a.other));
 };

@@ -71,7 +71,7 @@ namespace detail {
         range_of<fmax>(larger),
         range_of<aten::minimum>(smaller),
         range_of<fmin>(smaller),
-        range_of<clamp>(clamped_self),
+        range_of<aten::clamp>(clamped_self),
         range_of<clamp_tensor>(clamped_self),
         range_of<clamp_min>(at_least),
         range_of<clamp_min_tensor>(at_least),
@@ -89,7 +89,7 @@ namespace detail {
         }),
 
         // Functions of bounded results.
-        range_of<sigmoid>(unit_interval),
+        range_of<aten::sigmoid>(unit_interval),
         range_of<hardsigmoid>(unit_interval),
         range_of<softmax_int>(unit_interval),
         range_of<_softmax>(unit_interval),
@@ -217,9 +217,9 @@ namespace detail {
         range_of<replication_pad3d>(as_self),
 
         // Creation.
-        range_of<arange>(counted),
-        range_of<arange_start>(counted),
-        range_of<arange_start_step>(counted),
+        range_of<arange>(counted_up),
+        range_of<arange_start>(counted_up),
+        range_of<arange_start_step>(counted_up),
         range_of<linspace>([](const range_query& q, const auto& a) { return q(a.start) | q(a.end); }),
         range_of<eye>(truth_value),
         range_of<eye_m>(truth_value),
