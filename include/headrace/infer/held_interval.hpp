@@ -84,10 +84,7 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
 
 // Booleans are 0 or 1, and integers whole: casts of others round toward zero.
 [[nodiscard]] inline interval in_category(dtype t, const interval& computed) {
-    if (is_boolean(t)) {
-        if (computed == number(0) || computed == number(1)) return computed;
-        return computed.contains(bound{0}) ? interval{0, 1} : number(1);
-    }
+    if (is_boolean(t)) return {0, 1};
     return is_integral(t) ? truncated(computed) : computed;
 }
 

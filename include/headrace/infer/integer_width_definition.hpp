@@ -44,8 +44,8 @@ enum class integer_use : std::uint8_t {
                diff>;
     static constexpr auto selecting =
         ops_in<aten::abs, sgn, sign, relu, relu6, hardtanh, threshold, aten::maximum, aten::minimum, fmax,
-               fmin, aten::clamp, clamp_tensor, clamp_min, clamp_min_tensor, clamp_max, clamp_max_tensor, amax,
-               amin, aminmax, aten::max, aten::min, max_dim, min_dim, topk, sort, sort_stable, msort,
+               fmin, aten::clamp, clamp_tensor, clamp_min, clamp_min_tensor, clamp_max, clamp_max_tensor,
+               amax, amin, aminmax, aten::max, aten::min, max_dim, min_dim, topk, sort, sort_stable, msort,
                aten::floor, aten::ceil, aten::round, aten::trunc, max_pool1d, max_pool2d,
                max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices, adaptive_max_pool1d,
                adaptive_max_pool2d, adaptive_max_pool3d>;

@@ -62,6 +62,8 @@ inline constexpr auto larger = [](const range_query& q, const auto& a) {
 inline constexpr auto smaller = [](const range_query& q, const auto& a) {
     return minimum(q(a.self), q(a.other));
 };
+// If one of the two is NaN, the result is the other.
+inline constexpr auto either = [](const range_query& q, const auto& a) { return q(a.self) | q(a.other); };
 inline constexpr auto sum = [](const range_query& q, const auto& a) {
     return q(a.self) + q(a.other) * q(a.alpha);
 };
@@ -111,7 +113,9 @@ inline constexpr auto at_most = [](const range_query& q, const auto& a) {
     return minimum(q(a.self), q(a.max));
 };
 inline constexpr auto sign_of_self = [](const range_query& q, const auto& a) {
-    return map_bounds(q(a.self), [](bound x) { return static_cast<bound>((x > 0) - (x < 0)); });
+    const interval signs =
+        map_bounds(q(a.self), [](bound x) { return static_cast<bound>((x > 0) - (x < 0)); });
+    return q.is_integral() ? signs : signs | number(0);  // of NaN
 };
 inline constexpr auto rectified = [](const range_query& q, const auto& a) {
     return maximum(q(a.self), number(0));

@@ -68,9 +68,9 @@ namespace detail {
 
         // Limits.
         range_of<aten::maximum>(larger),
-        range_of<fmax>(larger),
+        range_of<fmax>(either),
         range_of<aten::minimum>(smaller),
-        range_of<fmin>(smaller),
+        range_of<fmin>(either),
         range_of<aten::clamp>(clamped_self),
         range_of<clamp_tensor>(clamped_self),
         range_of<clamp_min>(at_least),
