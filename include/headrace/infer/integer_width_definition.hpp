@@ -65,7 +65,8 @@ enum class integer_use : std::uint8_t {
     const tensor_meta* const result = n.result_count == 0 ? nullptr : n.results[0].meta;
     const bool gives_integers = result != nullptr && is_integral(result->dtype);
     if (replacing.contains(op)) return integer_use::moving;
-    if (op.has(casting)) return gives_integers ? integer_use::moving : integer_use::testing;
+    if (op.has(casting) || &op == &info_of<_to_copy>)
+        return gives_integers ? integer_use::moving : integer_use::testing;
     if (op.has(rearranging | copying | splitting | joining | padding | gathering | aliasing))
         return integer_use::moving;
     if (op.has(reduction) && result != nullptr && !gives_integers) return integer_use::testing;  // any, all
@@ -132,7 +133,6 @@ HEADRACE_INLINE integer_need integer_needs::of_results(const node& n) const {
     return most;
 }
 
-// Users come after what they use.
 HEADRACE_INLINE void integer_needs::walk(const graph& g, integer_need of_outputs) {
     for (const node* n = g.last(); n != nullptr; n = n->previous) {
         if (!is<builtin::output>(*n)) {

@@ -216,6 +216,8 @@ namespace detail {
         range_of<replication_pad2d>(as_self),
         range_of<replication_pad3d>(as_self),
 
+        range_of<_to_copy>(as_self),
+
         // Creation.
         range_of<arange>(counted_up),
         range_of<arange_start>(counted_up),

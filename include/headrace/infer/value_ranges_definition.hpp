@@ -25,7 +25,7 @@ inline bool keeps_ends(const op_info& op) {
     static constexpr auto exact =
         ops_in<add_tensor, add_scalar, sub_tensor, sub_scalar, rsub_tensor, rsub_scalar, mul_tensor,
                mul_scalar, neg, bitwise_left_shift_tensor, bitwise_left_shift_tensor_scalar, full, full_like,
-               new_full, fill_scalar, scalar_tensor>;
+               _to_copy, new_full, fill_scalar, scalar_tensor>;
     using enum trait;
     return exact.contains(op) || op.has(reshaping | permuting | broadcasting | repeating | reversing |
                                         forwarding | copying | casting | gives_zeros | gives_ones);
