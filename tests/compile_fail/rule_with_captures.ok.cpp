@@ -10,9 +10,10 @@
 
 using namespace headrace;
 
+inline constexpr int lowest = 0;
+
 struct lower_relu : pass {
     static auto rewrites() {
-        static constexpr int lowest = 0;
         return rules(on<toy::relu> = [](auto x) { return call<toy::clamp>(x, lowest); });
     }
 };
