@@ -83,6 +83,11 @@ std::string described(const file_outcome& outcome, const lower_options& options)
     w.end_object();
     if (!outcome.error.empty()) w.member("error", outcome.error);
     if (!outcome.refusals.empty()) write_node_reasons(w, "refused", outcome.refusals);
+    if (!outcome.warnings.empty()) {
+        w.begin_array("warnings");
+        for (const std::string& warning : outcome.warnings) w.value(warning);
+        w.end_array();
+    }
     w.end_object();
     return std::move(w).text();
 }
@@ -193,7 +198,7 @@ private:
     // As each would be said of a single model, below its name: not all name it.
     void print_failures() const {
         for (const entry& e : entries_) {
-            if (e.status == status_ok) continue;
+            if (e.text.empty()) continue;
             fmt::print(stderr, "{}:\n",
                        printable((fs::path(options_.batch) / e.path).string(), max_printed_message));
             for (std::size_t at = 0; at < e.text.size();) {

@@ -44,6 +44,7 @@ struct lower_options {
     std::string ir_around;  ///< passes, parted by commas: only what is before and after them is kept
     std::vector<std::string> inputs;  ///< .npy files for `verify`; random tensors where there are none
     bool verify = false;
+    bool strict = false;                ///< refuse integers that are not known to fit in 32 bits
     std::string state;                  ///< of written buffers: io, variable, or empty to refuse them
     std::string reproducer;             ///< what to write if a pass fails; empty: nothing
     std::vector<std::string> methods;   ///< NAME=MODEL.pt2: `output` is a package or a .pte file

@@ -197,7 +197,8 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
                       .inputs = options.inputs,
                       .observer = observer_of(options, watching, show),
                       .state = state_of(options),
-                      .streams = true});
+                      .streams = true,
+                      .strict = options.strict});
     done.report.model = options.model;
     if (!done.failure) say_notes(options.model, *done.model.graph);
     const std::string per_layer = add_cost(options, done);
@@ -227,6 +228,7 @@ file_outcome lower_and_write(const lower_options& options, const std::optional<t
     }
     if (!done.failure) watching.texts.end();
     outcome.refusals = std::move(done.refusals);
+    outcome.warnings = std::move(done.warnings);
     outcome.report = std::move(done.report);
     return outcome;
 }
@@ -316,7 +318,12 @@ file_outcome lower_to_files(const lower_options& options, const std::optional<ta
 }
 
 std::string text_of(const file_outcome& outcome, const std::string& model) {
-    if (outcome.status == status_ok) return {};
+    if (outcome.status == status_ok) {
+        std::string text;
+        for (const std::string& w : outcome.warnings)
+            text += fmt::format("warning: {}: {}\n", printable(model), printable(w, max_printed_message));
+        return text;
+    }
     return outcome.refusals.empty() ? error_text(outcome.error) : diagnostics_text(outcome.refusals, model);
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/base/target_spec.hpp>
@@ -21,10 +22,11 @@ namespace headrace::cli {
 /// What became of a model and its files.
 struct file_outcome {
     int status = status_ok;
-    std::string error{};                      ///< why not, unless it is refusals
-    pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered
-    lowering_report report{};                 ///< as far as the lowering came
-    std::uint64_t bytes = 0;                  ///< of the flatbuffer
+    std::string error{};                  ///< why not, unless it is refusals
+    pmr_vector<diagnostic> refusals{};    ///< nodes that cannot be lowered
+    std::vector<std::string> warnings{};  ///< of a model that was lowered
+    lowering_report report{};             ///< as far as the lowering came
+    std::uint64_t bytes = 0;              ///< of the flatbuffer
 };
 
 /// Called with the name of each pass that has ended; may be empty.

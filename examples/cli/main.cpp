@@ -121,6 +121,9 @@ configurations have Vela compile them for that NPU. The runtime's own kernels co
 constexpr const char* reproducer_help =
     R"(If a pass fails, or --verify finds that it changes the result: write the graph before it, as text that says
 which passes are left; `headrace opt FILE.hr` runs them)";
+constexpr const char* strict_help =
+    R"(Refuse integers that are not known to fit in 32 bits, which TOSA has instead of int64; without it the
+program lowers them with a warning that says what it assumes of inputs)";
 constexpr const char* cost_help =
     R"(Show what Vela estimates for that Ethos-U: cycles by operator and, in the report, by node; the default
 target is then what it runs)";
@@ -275,6 +278,7 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
         ->check(CLI::IsMember({"io", "variable"}));
     lower->add_flag("--verify", o.verify,
                     "Execute the model after each pass, and name the first that changes the result");
+    lower->add_flag("--strict", o.strict, strict_help);
     lower->add_option("--in", o.inputs, "Inputs for --verify (.npy), in order; default: random");
     lower->add_option("--reproducer", o.reproducer, reproducer_help)->type_name("FILE.hr");
     CLI::Option* quantize = lower->add_option("--quantize", o.calibration.samples, quantize_help);

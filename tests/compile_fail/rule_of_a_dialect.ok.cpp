@@ -3,6 +3,8 @@
 // EXPECT: rule: it is for something that is not an op
 // EXPECT: unknown_op<headrace::toy::dialect>
 
+#include <headrace/pass/rules.hpp>
+
 #include <headrace/pass/pipeline.hpp>
 
 #include "../support/toy.hpp"

@@ -2,15 +2,18 @@
 // Defines a rule whose callable captures a number.
 // EXPECT: rule: its callable has captures
 
+#include <headrace/pass/rules.hpp>
+
 #include <headrace/pass/pipeline.hpp>
 
 #include "../support/toy.hpp"
 
 using namespace headrace;
 
+inline constexpr int lowest = 0;
+
 struct lower_relu : pass {
     static auto rewrites() {
-        static constexpr int lowest = 0;
         return rules(on<toy::relu> = [](auto x) { return call<toy::clamp>(x, lowest); });
     }
 };

@@ -24,6 +24,11 @@ namespace headrace::executorch::detail {
     if (!is_whole(a.self) || !is_whole(a.other)) return {};
     return "ExecuTorch's remainder of integers has the dividend's sign";
 }
+/// The kernel exchanges its operands then, but not what alpha scales.
+[[nodiscard]] inline reason deviation(aten::add_tensor, const args<aten::add_tensor>& a) {
+    if (a.alpha.to_double() == 1 || meta(a.self).elements() != 1) return {};
+    return "ExecuTorch's kernel for it scales the other operand if the first has one element";
+}
 [[nodiscard]] inline reason deviation(aten::sign, const args<aten::sign>& a) {
     return is_whole(a.self) ? reason() : reason("ExecuTorch's sign of NaN is NaN");
 }

@@ -118,6 +118,16 @@ template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
     if (meta(a.self).rank() != 0 && !a.dims.empty() && a.dims.size() == a.shifts.size()) return {};
     return "ExecuTorch's kernel for it takes one axis for each shift";
 }
+[[nodiscard]] inline reason refusal(aten::sum_dim_intlist, const args<aten::sum_dim_intlist>& a) {
+    if (meta(a.self).rank() != 0 || !a.dim || a.dim->empty()) return {};
+    return "ExecuTorch's kernel for it takes no axes of a tensor of rank 0";
+}
+template <one_of<ops<aten::scatter_add, aten::scatter_src, aten::scatter_value>> Op>
+[[nodiscard]] reason refusal(Op, const args<Op>& a) {
+    if (meta(a.index).dtype != dtype::int64) return "ExecuTorch's kernel for it takes indices of int64";
+    if (meta(a.index).rank() == meta(a.self).rank()) return {};
+    return "ExecuTorch's kernel for it takes indices with as many axes as the tensor";
+}
 template <one_of<ops<aten::cumsum, aten::unfold>> Op>
 [[nodiscard]] reason refusal(Op, const args<Op>& a) {
     if (meta(a.self).rank() != 0) return {};

@@ -22,7 +22,7 @@ namespace headrace {
         for (std::size_t i = 0; i != seen.size() && i != most; ++i) {
             if (!origin_name(*seen[i]).empty()) return seen[i];
             add_neighbours(*seen[i], [&](const node* next) {
-                if (std::find(seen.begin(), seen.end(), next) == seen.end()) seen.push_back(next);
+                if (!any_of(seen, [&](const node* other) { return other == next; })) seen.push_back(next);
             });
         }
         return nullptr;

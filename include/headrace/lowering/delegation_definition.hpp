@@ -19,6 +19,7 @@
 #include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/tosa_backend.hpp>
 #include <headrace/io/tosa_emitter.hpp>
+#include <headrace/infer/integer_width.hpp>
 #include <headrace/ir/opaque_text.hpp>
 #include <headrace/ir/regions.hpp>
 #include <headrace/ir/source_location.hpp>
@@ -168,7 +169,8 @@ private:
         HEADRACE_TRY(make_functional(g));
         const trial_partitioner partitioner(
             delegable(), &lower_part,
-            {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, &infer_node);
+            {.allows_single_node_partition = true, .non_compute_ops = moving_ops()}, &infer_node,
+            &find_host_integers);
         HEADRACE_TRY(find_partitions_for(m, targets_for(g), partitioner));
         HEADRACE_TRY(find_in_regions(m, g, 0, partitioner));
         m.notes = notes_of(m.found);  // before the host graph changes

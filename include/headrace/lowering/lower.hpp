@@ -37,6 +37,7 @@ struct lowering_options {
     lowering_observer observer{};
     state_kind state = state_kind::refused;  ///< of buffers that the program writes back
     bool streams = false;                    ///< of try_lowering: give a `stream`, not a `flatbuffer`
+    bool strict = false;  ///< integers that are not known to fit in 32 bits are refused
 };
 
 /// Bytes, and what they live in. Copies share the bytes.
@@ -49,6 +50,7 @@ struct lowered_model {
     shared_bytes flatbuffer;
     io_description io;
     lowering_report report;
+    std::vector<std::string> warnings{};  ///< what the result assumes of inputs and values
 };
 
 /// What became of a model. It was lowered if there is a flatbuffer, or a stream; otherwise `failure` says why
@@ -58,6 +60,7 @@ struct lowering_outcome {
     std::shared_ptr<const streamed_tosa> stream{};  ///< of `model`, which has its constants
     std::optional<error> failure{};
     pmr_vector<diagnostic> refusals{};
+    std::vector<std::string> warnings{};  ///< what the result assumes of inputs and values
     program model{};           ///< as far as the lowering came: TOSA if there is a flatbuffer
     lowering_report report{};  ///< as far as the lowering came
 };

@@ -26,6 +26,7 @@
 #include <headrace/ir/exported_types.hpp>
 #include <headrace/lowering/constant_bytes.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/integer_check.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/models.hpp>
 #include <headrace/lowering/result_check.hpp>
@@ -100,13 +101,23 @@ private:
         in_layout_passes_ = false;
         report.verified.clear();
         HEADRACE_TRY(begin_check(g));
+        HEADRACE_TRY(integers, check_integers(g, options_.strict));
+        outcome_.warnings.clear();
+        if (!integers.warning.empty()) outcome_.warnings.push_back(std::move(integers.warning));
         pass_context context(&infer_node);
         HEADRACE_TRY(statistics, run_standard_pipeline(g, context,
                                                        {.clock = &steady_nanoseconds,
                                                         .observer = this,
                                                         .after_pass = &model_lowering::after_pass}));
         report.passes = std::move(statistics);
-        outcome_.refusals = context.diagnostics();
+        outcome_.refusals = integers.refusals;
+        for (const diagnostic& d : context.diagnostics()) {
+            // That a constant or a cast does not fit may follow from what was refused.
+            const auto same = [&](const diagnostic& refused) {
+                return d.node.empty() || refused.node == d.node;
+            };
+            if (std::ranges::none_of(integers.refusals, same)) outcome_.refusals.push_back(d);
+        }
         clock_.end("lower");
         if (options_.state == state_kind::variable && outcome_.refusals.empty()) {
             HEADRACE_TRY(make_variables(g, states_));
@@ -228,7 +239,8 @@ result<lowered_model> lower_to_tosa(program model, const lowering_options& optio
     lowering_outcome done = try_lowering(source, whole);
     if (done.failure) return *std::move(done.failure);
     if (!done.refusals.empty()) return detail::error_of(done.refusals);
-    return lowered_model{std::move(done.flatbuffer), describe_io(*done.model.graph), std::move(done.report)};
+    return lowered_model{std::move(done.flatbuffer), describe_io(*done.model.graph), std::move(done.report),
+                         std::move(done.warnings)};
 }
 
 result<void> refuse_mutations(const program& p) {

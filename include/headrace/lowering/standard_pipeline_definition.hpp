@@ -6,6 +6,7 @@
 
 #include <headrace/lowering/constant_evaluator.hpp>
 #include <headrace/lowering/execution.hpp>
+#include <headrace/lowering/integer_check_definition.hpp>
 #include <headrace/lowering/legality.hpp>
 #include <headrace/lowering/oversized.hpp>
 #include <headrace/lowering/standard_pipeline.hpp>
@@ -27,6 +28,7 @@ result<run_statistics> run_standard_pipeline(graph& g, pass_context& context, co
         context.report(*n, "a tensor of 2^31 elements or more is above the limit of TOSA's level 8K");
         return run_statistics{};
     }
+    HEADRACE_TRY(prepare_integers(g));
     auto statistics = detail::standard_pipeline::run_unchecked(g, context, options);
     if (statistics) report_illegal<detail::standard_pipeline>(g, context);
     return statistics;

@@ -37,15 +37,19 @@ public:
     /// Lowers a graph; refusals are in the context.
     using trial_function = std::function<result<void>(graph& program, pass_context& context)>;
 
+    /// Gives the nodes of a functional graph that need the host whatever a trial says, each with its reason.
+    using host_function = std::function<std::unordered_map<const node*, std::string>(const graph&)>;
+
     trial_partitioner(operator_support support, trial_function trial, partitioner_options options = {},
-                      pass_context::node_inference rules = nullptr)
+                      pass_context::node_inference rules = nullptr, host_function stays_on_host = {})
         : support_(std::move(support)),
           trial_(std::move(trial)),
           options_(std::move(options)),
-          rules_(rules) {}
+          rules_(rules),
+          stays_on_host_(std::move(stays_on_host)) {}
 
     [[nodiscard]] result<trial_result> propose_partitions(graph& g) const {
-        std::unordered_map<const node*, std::string> refused;
+        reasons refused = stays_on_host_ ? stays_on_host_(g) : reasons();
         const operator_support support = create_op_support(
             [&](const node& n) { return support_.is_node_supported(n) && !refused.contains(&n); });
         for (;;) {
@@ -170,6 +174,7 @@ private:
     trial_function trial_;
     partitioner_options options_;
     pass_context::node_inference rules_;
+    host_function stays_on_host_;
 };
 
 }  // namespace headrace

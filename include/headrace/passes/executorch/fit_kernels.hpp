@@ -56,15 +56,16 @@ struct fit_kernels : pass {
     using targeted_ops =
         joined<softmaxes, shifts, number_shifts, quantizers, tensor_quantizers,
                ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll,
-                   aten::cumsum, aten::unfold, aten::_adaptive_avg_pool2d, aten::linear, aten::floor_divide,
-                   aten::div_tensor_mode, aten::max_pool2d_with_indices>>;
+                   aten::cumsum, aten::sum_dim_intlist, aten::unfold, aten::_adaptive_avg_pool2d,
+                   aten::linear, aten::floor_divide, aten::div_tensor_mode, aten::max_pool2d_with_indices>>;
     using produces =
         joined<softmaxes, quantizers, tensor_quantizers,
-               ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll,
-                   aten::reshape, aten::_adaptive_avg_pool2d, aten::linear, aten::where_self, aten::eq_scalar,
-                   aten::div_tensor, aten::masked_fill_scalar, aten::isnan, aten::clamp, aten::lt_scalar,
-                   aten::ne_tensor, aten::bitwise_and_scalar, aten::bitwise_right_shift_tensor_scalar,
-                   max_pool_kernel, floor_divide_kernel, left_shift_kernel, right_shift_kernel>>;
+               ops<aten::_to_copy, aten::sum_dim_intlist, aten::expand, aten::narrow, aten::constant_pad_nd,
+                   aten::roll, aten::reshape, aten::_adaptive_avg_pool2d, aten::linear, aten::where_self,
+                   aten::eq_scalar, aten::div_tensor, aten::masked_fill_scalar, aten::isnan, aten::clamp,
+                   aten::lt_scalar, aten::ne_tensor, aten::bitwise_and_scalar,
+                   aten::bitwise_right_shift_tensor_scalar, max_pool_kernel, floor_divide_kernel,
+                   left_shift_kernel, right_shift_kernel>>;
 
     // --- arguments -------------------------------------------------------------------------
 
@@ -119,6 +120,12 @@ struct fit_kernels : pass {
         if (e.rank(a.self) != 0) return std::nullopt;
         return as(e, a.self, e.result_meta().dtype);
     }
+    std::optional<value> operator()(const args<aten::sum_dim_intlist>& a, emit<produces>& e) const {
+        if (e.rank(a.self) != 0 || !a.dim || a.dim->empty()) return std::nullopt;
+        args<aten::sum_dim_intlist> whole = a;
+        whole.dim = std::nullopt;
+        return e.make<aten::sum_dim_intlist>(whole);
+    }
     std::optional<value> operator()(const args<aten::unfold>& a, emit<produces>& e) const {
         if (e.rank(a.self) != 0) return std::nullopt;
         return e.make<aten::reshape>({a.self, e.result_meta().shape});
@@ -138,7 +145,8 @@ struct fit_kernels : pass {
             matrix.input = e.make<aten::reshape>({a.input, int_list{1, e.shape(a.input)[0]}});
         return e.make<aten::reshape>({e.make<aten::linear>(matrix), e.result_meta().shape});
     }
-    /// The kernels that quantize read scales of float64 and zero points of int64; the others also narrower ones.
+    /// The kernels that quantize read scales of float64 and zero points of int64; the others also narrower
+    /// ones.
     template <one_of<quantizers> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         args<Op> wide = a;
