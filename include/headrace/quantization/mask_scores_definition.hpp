@@ -32,6 +32,7 @@ using smallest_ops = ops<aten::amin, aten::min_dim, aten::argmin, aten::min>;
     using end = mask_facts::end;
     if (n.operand_count == 0 || meta_of(n.operand(0)) == nullptr) return end::none;
     if (meta_of(n.operand(0))->dtype != dtype::float32) return end::none;
+    if (n.op->has(trait::comparing) && n.op->has(trait::binary)) return end::of_constants;
     if (set_of<joined<softmax_ops, log_softmax_ops, ops<aten::logsumexp, aten::exp>>>.contains(*n.op))
         return end::of_samples;
     const bool may_end =
@@ -61,12 +62,13 @@ public:
         const emitter e{emission_};
         const bool low = !set_of<smallest_ops>.contains(*n.op);
         const split_scores parts = splitter_.split(e, v, low);
-        if (!parts.is_changed || parts.excludes_all || e.failed()) return;
+        if (!parts.is_changed || e.failed()) return;
+        if (n.op->has(trait::comparing)) return replace(n, compared(e, n, parts));
+        if (parts.excludes_all) return;
         if (!parts.masks() || set_of<joined<largest_ops, smallest_ops>>.contains(*n.op)) {
             graph_.set_operand(n.operands[0], score_splitter::filled(e, parts, v, filling(v, low)));
-        } else if (const value with = masked(e, n, parts); with && !e.failed()) {
-            graph_.replace_all_uses(n.result(), with);
-            hand_over_name(n.results[0], with);
+        } else {
+            replace(n, masked(e, n, parts));
         }
     }
     [[nodiscard]] const std::vector<value>& bounded() const { return splitter_.bounded(); }
@@ -76,6 +78,48 @@ private:
         joined<score_splitter::made, ops<aten::amax, aten::exp, aten::sum_dim_intlist, aten::reciprocal,
                                          aten::log, aten::any_dim, aten::view>>;
     using emitter = emit<made>;
+
+    // Dead nodes are removed later.
+    void replace(node& n, value with) {
+        if (!with || emitter(emission_).failed()) return;
+        graph_.replace_all_uses(n.result(), with);
+        hand_over_name(n.results[0], with);
+    }
+
+    // How minus infinity compares with a number, and how finite numbers do.
+    value compared(emitter e, const node& n, const split_scores& parts) {
+        const value v = n.operand(0);
+        const value other = n.operand(1);
+        const int_list& shape = e.shape({const_cast<node*>(&n), 0});
+        const tensor* number = facts_.constant(other);
+        if (number == nullptr && facts_.may_mask(other)) return {};
+        const auto holds = [&](int order) {
+            if (is<aten::eq_tensor>(n)) return order == 0;
+            if (is<aten::ne_tensor>(n)) return order != 0;
+            if (is<aten::lt_tensor>(n)) return order < 0;
+            if (is<aten::le_tensor>(n)) return order <= 0;
+            return is<aten::gt_tensor>(n) ? order > 0 : order >= 0;
+        };
+        const auto always = [&](bool holds_always) {
+            return score_splitter::fitted(e, e.splat(holds_always, dtype::boolean, shape.size()), shape);
+        };
+        const bool with_infinity = number != nullptr && number->size() == 1 && excludes(number->real(0));
+        const bool of_excluded = holds(with_infinity ? 0 : -1);
+        if (parts.excludes_all) return always(of_excluded);
+        if (with_infinity) {
+            if (of_excluded == holds(1) || !parts.excluded) return always(holds(1));
+            const value excluded = score_splitter::fitted(e, parts.excluded, shape);
+            return of_excluded ? excluded : e.make<aten::logical_not>(excluded);
+        }
+        const value finite =
+            parts.finite ? score_splitter::fitted(e, parts.finite, e.shape(v))
+                         : score_splitter::fitted(e, e.splat(0.0, dtype::float32, e.rank(v)), e.shape(v));
+        const value operands[] = {finite, other};
+        node* copy = e.clone(n, operands, [](tensor_meta&) {});
+        if (copy == nullptr || !parts.excluded) return copy == nullptr ? value{} : copy->result();
+        if (of_excluded) return e.make<aten::logical_or>(parts.excluded, copy->result());
+        return e.make<aten::logical_and>(e.make<aten::logical_not>(parts.excluded), copy->result());
+    }
 
     // The number that stands for an excluded element: one that scores have, so that their range stays.
     [[nodiscard]] float filling(value v, bool low) const {

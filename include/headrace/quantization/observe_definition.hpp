@@ -82,7 +82,7 @@ private:
 [[nodiscard]] inline tensor ordinary_numbers(const tensor& t) {
     std::vector<float> kept;
     std::ranges::copy_if(t.data<float>(), std::back_inserter(kept),
-                         [](float x) { return !excludes(static_cast<double>(-std::abs(x))); });
+                         [](float x) { return !seems_excluding(-std::abs(x)); });
     return tensor::of(dtype::float32, {static_cast<std::int64_t>(kept.size())}, kept);
 }
 

@@ -25,9 +25,7 @@ struct seen_numbers {
 
     void add(float x) {
         if (std::isnan(x)) return;
-        value_range& range = excludes(static_cast<double>(x))          ? low
-                             : excludes(static_cast<double>(x), false) ? high
-                                                                       : ordinary;
+        value_range& range = seems_excluding(x) ? low : seems_excluding(x, false) ? high : ordinary;
         range = {std::min(range.lowest, x), std::max(range.highest, x)};
         if (has_many || std::ranges::binary_search(different, x)) return;
         different.insert(std::ranges::upper_bound(different, x), x);

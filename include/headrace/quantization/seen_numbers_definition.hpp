@@ -24,7 +24,7 @@ namespace detail {
             bool excluded = true;
             for (std::size_t k = 0; excluded && k != length; ++k) {
                 const float x = numbers[outer + k * inner + i];
-                excluded = excludes(static_cast<double>(x)) && std::isfinite(x);
+                excluded = seems_excluding(x) && std::isfinite(x);
             }
             if (excluded) return true;
         }
