@@ -158,7 +158,10 @@ std::vector<tensor> inputs_of_all_magnitudes(const graph& g, std::vector<tensor>
         if (n.results[0].meta->dtype != dtype::float32) continue;
         tensor other(t.type(), t.shape());
         std::size_t k = sample * 5 + i;
-        for (float& x : other.mutable_data<float>()) x = numbers[(sample == 0 ? k : k++) % std::size(numbers)];
+        for (float& x : other.mutable_data<float>()) {
+            x = numbers[k % std::size(numbers)];
+            k += sample == 0 ? 0 : 1;
+        }
         t = other;
     }
     return inputs;
@@ -189,8 +192,10 @@ void check_quantization(const graph& g) {
     const sample_source samples{3, [&](std::size_t i) -> result<std::vector<tensor>> {
                                     return inputs_of_all_magnitudes(g, given.value(), i);
                                 }};
-    for (const observer_kind kind : {observer_kind::histogram, observer_kind::min_max, observer_kind::percentile,
-                                     observer_kind::mean_square, observer_kind::moving_average}) {
+    constexpr observer_kind kinds[] = {observer_kind::histogram, observer_kind::min_max,
+                                       observer_kind::percentile, observer_kind::mean_square,
+                                       observer_kind::moving_average};
+    for (const observer_kind kind : kinds) {
         step("quantization");
         graph copy;
         copy_graph(g, copy);

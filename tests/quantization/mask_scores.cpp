@@ -153,7 +153,8 @@ TEST_CASE("limits, signs, factors and moves between a mask and the softmax") {
               return product(p, masked(p, x, m), number(p, 0.5));
           }}) < 0.02);
     CHECK(largest_error({[&](program& p, value x, value m) {
-              const value parts = p.make<aten::expand>({.self = chosen(p, m, 0, -1e9), .size = {1, size, size}});
+              const value row = chosen(p, m, 0, -1e9);
+              const value parts = p.make<aten::expand>({.self = row, .size = {1, size, size}});
               const value some = p.make<aten::slice_tensor>({.self = parts, .dim = 1, .start = 0, .end = 2});
               return sum(p, x, p.make<aten::cat>({.tensors = std::vector{some, some}, .dim = 1}));
           }}) < 0.02);

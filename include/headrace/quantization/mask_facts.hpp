@@ -75,7 +75,8 @@ public:
     /// The elements of what is computed from constants alone; null for other values.
     [[nodiscard]] const tensor* constant(value v) const {
         const std::uint32_t id = v.producer->id;
-        return id < constants_.size() && v.result < constants_[id].size() ? &constants_[id][v.result] : nullptr;
+        const bool is_known = id < constants_.size() && v.result < constants_[id].size();
+        return is_known ? &constants_[id][v.result] : nullptr;
     }
     /// True if a number of the value may stand for infinity, by the constants that it is computed from or by
     /// the samples.

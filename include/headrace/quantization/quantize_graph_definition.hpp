@@ -243,8 +243,8 @@ inline void warn_of_lost_numbers(const range_observer& seen, std::span<const qua
         const auto warn = [&](auto&&... words) {
             summary.warnings.push_back(join_text(place_of(source), words...));
         };
-        warn_of_lost_numbers(seen, points, parameters[k], groups.scheme(static_cast<quantization_groups::key>(k)),
-                             summary);
+        const auto key = static_cast<quantization_groups::key>(k);
+        warn_of_lost_numbers(seen, points, parameters[k], groups.scheme(key), summary);
         if (seen.undefined() != 0) {
             warn(seen.undefined(), " of its numbers are NaN, and were left out of its range");
         }

@@ -12,7 +12,8 @@
 
 namespace headrace {
 
-/// A value whose elements are some excluded, and the others finite numbers. Both parts broadcast to its shape.
+/// A value of which some elements are excluded, and the others finite numbers. Both parts broadcast to its
+/// shape.
 struct split_scores {
     value excluded{};  ///< boolean: true where the element is; empty if it is nowhere
     bool excludes_all = false;
@@ -27,9 +28,10 @@ struct split_scores {
 /// finite ones.
 class score_splitter {
 public:
-    using made = ops<aten::where_self, aten::logical_not, aten::logical_or, aten::logical_and, aten::le_tensor,
-                     aten::ge_tensor, aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::neg,
-                     aten::maximum, aten::minimum, aten::expand, aten::constant_pad_nd>;
+    using made =
+        ops<aten::where_self, aten::logical_not, aten::logical_or, aten::logical_and, aten::le_tensor,
+            aten::ge_tensor, aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::neg, aten::maximum,
+            aten::minimum, aten::expand, aten::constant_pad_nd>;
     using emitter = emit<made>;
 
     explicit score_splitter(const mask_facts& facts) : facts_(facts), sources_(facts) {}

@@ -38,7 +38,8 @@ using score_emitter = score_splitter::emitter;
     return parts.excluded ? parts.excluded : e.splat(parts.excludes_all, dtype::boolean, e.rank(v));
 }
 /// A sum excludes what one of its terms does.
-[[nodiscard]] inline split_scores terms_joined(score_emitter e, const split_scores& a, const split_scores& b) {
+[[nodiscard]] inline split_scores terms_joined(score_emitter e, const split_scores& a,
+                                               const split_scores& b) {
     split_scores parts{.excludes_all = a.excludes_all || b.excludes_all, .is_changed = true};
     if (!parts.excludes_all) parts.excluded = either_of(e, a.excluded, b.excluded);
     return parts;
@@ -106,7 +107,8 @@ HEADRACE_INLINE split_scores score_splitter::split_by_op(emitter e, value v, boo
 
 // --- where infinities come from ------------------------------------------------------------
 
-HEADRACE_INLINE split_scores score_splitter::of_constant(emitter e, value v, const tensor& t, bool low) const {
+HEADRACE_INLINE split_scores score_splitter::of_constant(emitter e, value v, const tensor& t,
+                                                         bool low) const {
     if (t.type() != dtype::float32 || t.size() == 0) return detail::unsplit(v);
     const auto numbers = t.data<float>();
     const auto is_excluded = [low](float x) { return excludes(static_cast<double>(x), low); };

@@ -132,7 +132,8 @@ HEADRACE_INLINE split_scores score_splitter::of_reduction(emitter e, const node&
 }
 
 /// The op moves both parts as it moves the whole.
-HEADRACE_INLINE split_scores score_splitter::of_move(emitter e, const node& n, std::uint32_t result, bool low) {
+HEADRACE_INLINE split_scores score_splitter::of_move(emitter e, const node& n, std::uint32_t result,
+                                                     bool low) {
     value_list conditions;
     value_list finite;
     split_scores parts{.excludes_all = true};

@@ -75,8 +75,8 @@ struct tensor_scheme {
     // The integer that is farthest from the zero point stands for a float32.
     const auto held = [&](float scale, std::int64_t zero_point) {
         const std::int64_t steps = std::max(scheme.highest - zero_point, zero_point - scheme.lowest);
-        return qparams{std::min(scale, limits::max() / static_cast<float>(std::max<std::int64_t>(steps, 1))),
-                       zero_point};
+        const float most = limits::max() / static_cast<float>(std::max<std::int64_t>(steps, 1));
+        return qparams{std::min(scale, std::nextafter(most, 0.0F)), zero_point};
     };
     if (scheme.symmetric) {
         const float scale = std::max(-low, high) / static_cast<float>(levels / 2);
