@@ -3,19 +3,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
-#include <iterator>
-#include <limits>
-
-#include <headrace/dialect/quantized_decomposed.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/models.hpp>
-#include <headrace/partition/extract.hpp>
-#include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/target/tosa_verify.hpp>
 
 namespace headrace::fuzz {
@@ -141,76 +134,6 @@ void check_execution(const graph& g) {
         for (std::size_t i = 0; i != outputs.value().size(); ++i)
             compare_bytes(outputs.value()[i].bytes(), again.value()[i].bytes(),
                           "executing again gives other bytes");
-    }
-}
-
-namespace {
-
-/// Numbers of all magnitudes, another part of them in each sample; other types as they were given.
-std::vector<tensor> inputs_of_all_magnitudes(const graph& g, std::vector<tensor> inputs, std::size_t sample) {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    constexpr float numbers[] = {0,    1,    -0.5F,     1e-45F,   -1e-38F, 3e-20F,
-                                 3e7F, -1e9F, 16777216.F, -1e33F, 2e34F,   -std::numeric_limits<float>::max(),
-                                 1,    0.25F, -infinity, infinity};
-    std::size_t i = 0;
-    for (const node& n : g.inputs()) {
-        tensor& t = inputs[i++];
-        if (n.results[0].meta->dtype != dtype::float32) continue;
-        tensor other(t.type(), t.shape());
-        std::size_t k = sample * 5 + i;
-        for (float& x : other.mutable_data<float>()) {
-            x = numbers[k % std::size(numbers)];
-            k += sample == 0 ? 0 : 1;
-        }
-        t = other;
-    }
-    return inputs;
-}
-
-void check_scales(const graph& g) {
-    for (const node& n : g.nodes()) {
-        const auto* q = args_if<quantized_decomposed::quantize_per_tensor>(n);
-        if (q == nullptr) continue;
-        const auto scale = static_cast<float>(q->scale);
-        if (!(scale > 0) || !std::isfinite(scale) || !std::isfinite(1 / scale))
-            found("a scale is " + std::to_string(q->scale));
-        if (q->zero_point < q->quant_min || q->zero_point > q->quant_max)
-            found("a zero point is not one of the integers");
-    }
-}
-
-}  // namespace
-
-void check_quantization(const graph& g) {
-    if (!is_small(g) || g.inputs().empty()) return;
-    for (const node& n : g.nodes()) {
-        if (n.op->dialect == &info_of_dialect<quantized_decomposed::dialect>) return;
-    }
-    step("inputs");
-    const auto given = model_inputs(g, {});
-    if (!given) return check(given.error());
-    const sample_source samples{3, [&](std::size_t i) -> result<std::vector<tensor>> {
-                                    return inputs_of_all_magnitudes(g, given.value(), i);
-                                }};
-    constexpr observer_kind kinds[] = {observer_kind::histogram, observer_kind::min_max,
-                                       observer_kind::percentile, observer_kind::mean_square,
-                                       observer_kind::moving_average};
-    for (const observer_kind kind : kinds) {
-        step("quantization");
-        graph copy;
-        copy_graph(g, copy);
-        pass_context context(&infer_node);
-        quantization_config config;
-        config.all.activation.observer = kind;
-        const auto done = quantize_graph(copy, context, config, samples);
-        if (!done) {
-            check(done.error());
-            continue;
-        }
-        if (!context.diagnostics().empty()) continue;
-        check_scales(copy);
-        step("execution");
-        if (const auto outputs = execute(copy, samples.inputs(1).value()); !outputs) check(outputs.error());
     }
 }
 

@@ -22,9 +22,6 @@ void check_flatbuffer(std::span<const std::byte> flatbuffer, const target_spec* 
 void check_lowering(const std::string& path, const std::optional<target_spec>& target);
 /// Executes a graph, unless it is large, with zeros and with other inputs.
 void check_execution(const graph& g);
-/// Quantizes a float graph, unless it is large, by samples with numbers of all magnitudes, with each observer:
-/// scales and their inverses are positive finite numbers, and the result can be executed.
-void check_quantization(const graph& g);
 
 }  // namespace headrace::fuzz
 
