@@ -89,6 +89,40 @@ def check_trained(program, folder):
     expect((folder / "trained.pt2").read_bytes() == first, "the best has other bytes with one thread")
 
 
+def check_masks(program, folder):
+    """Attention in several forms of masks: scores keep their range, and masked keys have no influence."""
+    for form in sorted(p for p in (pathlib.Path(__file__).resolve().parent / "masked_attention").iterdir()):
+        files = sorted(form.glob("in*.npy"))
+        samples, expected = [numpy.load(f) for f in files], numpy.load(form / "out0.npy")
+        made = folder / "masked.pt2"
+        said = call(program, "quantize", form / "model.pt2", "--samples", *files, "-o", made).stderr
+        expect("outside of the quantized range" not in said, f"{form.name}: an infinity is lost: {said}")
+
+        def result(inputs):
+            given = [folder / f"in{i}.npy" for i in range(len(inputs))]
+            for file, array in zip(given, inputs):
+                numpy.save(file, array)
+            call(program, "run", made, "--in", *given, "--out", folder / "y.npy")
+            return numpy.load(folder / "y.npy")
+
+        got = [result([s[i] for s in samples]) for i in range(4)]
+        quality = decibels(expected[:4], numpy.stack(got))
+        expect(quality >= 24, f"{form.name}: {quality:.1f} dB, not 24")
+        first = [folder / f"in{i}.npy" for i in range(len(samples))]
+        target = ["--target", "TOSA-1.0+INT", "-o", folder / "masked.tosa"]
+        call(program, "lower", made, *target, "--verify", "--in", *first)
+        if len(samples) == 1 or samples[1].ndim == 3:
+            continue  # not one number for each key
+        mask = samples[1][0].reshape(-1).astype(bool)
+        missing = mask if form.name.startswith("mha") else ~mask
+        expect(missing.any(), f"{form.name}: no key is masked")
+        other = samples[0][0].copy()
+        other[:, missing] = samples[0][5][:, missing]
+        changed = result([other, samples[1][0]])
+        same = numpy.array_equal(changed[..., ~missing, :], got[0][..., ~missing, :])
+        expect(same, f"{form.name}: a masked key changes the output")
+
+
 def check_samples(program, folder):
     x = numpy.load(MODEL.parent / "in0.npy")
     out = folder / "out.pt2"
@@ -103,6 +137,9 @@ def check_samples(program, folder):
     with_nan = x.copy()
     with_nan.flat[3] = numpy.nan
     refused(with_nan, "NaN as element 3")
+    with_infinity = x.copy()
+    with_infinity.flat[3] = -numpy.inf  # no mask of a softmax
+    refused(with_infinity, "an infinite number as element 3")
     call(program, "quantize", MODEL, "--samples", folder / "none.npy", "-o", out, status=MALFORMED, says="none.npy")
     empty = folder / "empty"
     empty.mkdir()
@@ -149,6 +186,7 @@ def main():
         check_network(program, "conv_bn_relu", 12, folder, "--observer", "mse", "--weights", "int4")
         check_network(program, "depthwise_residual", 20, folder)
         check_trained(program, folder)
+        check_masks(program, folder)
         check_samples(program, folder)
         check_config(program, folder)
     return calls.report()

@@ -7,6 +7,6 @@
 namespace headrace {
 
 template struct detail::pass_codes<pass_list<equalize_layers, expand_functions, fold_batch_norms,
-                                             fold_weights, mask_softmax, unroll_networks>>;
+                                             fold_weights, unroll_networks>>;
 
 }  // namespace headrace

@@ -6,6 +6,7 @@
 #include <headrace/quantization/convert_definition.hpp>
 #include <headrace/quantization/correct_biases_definition.hpp>
 #include <headrace/quantization/histogram_definition.hpp>
+#include <headrace/quantization/mask_scores_definition.hpp>
 #include <headrace/quantization/mix_precision_definition.hpp>
 #include <headrace/quantization/observe_definition.hpp>
 #include <headrace/quantization/relax_clamps_definition.hpp>

@@ -52,6 +52,9 @@ public:
 
     [[nodiscard]] std::size_t size() const { return samples_.size(); }
     [[nodiscard]] const tensor& operator[](std::size_t i) const { return samples_[i]; }
+    /// Why the input cannot be anything but a mask: the first infinite number of its samples.
+    [[nodiscard]] const std::optional<error>& infinite() const { return infinite_; }
+    [[nodiscard]] std::string_view name() const { return name_; }
 
 private:
     [[nodiscard]] error unfit(const std::string& file, std::string_view what) const {
@@ -88,36 +91,38 @@ private:
             const tensor given = tensor::view(array.meta.dtype, {meta_.shape.begin(), meta_.shape.end()},
                                               bytes->data() + i * size);
             samples_.push_back(given.cast(meta_.dtype));
-            HEADRACE_TRY(check_finite(file, i, samples_.back()));
+            HEADRACE_TRY(check_numbers(file, i, samples_.back()));
         }
         return {};
     }
 
-    [[nodiscard]] result<void> check_finite(const std::string& file, std::size_t i, const tensor& t) const {
+    // NaN is refused. Infinities are kept in mind: masks have them, and what is a mask is known later.
+    [[nodiscard]] result<void> check_numbers(const std::string& file, std::size_t i, const tensor& t) {
         if (t.type() != dtype::float32) return {};
         const auto numbers = t.data<float>();
-        const auto at = std::ranges::find_if(numbers, [](float x) { return !std::isfinite(x); });
-        if (at == numbers.end()) return {};
-        return malformed(join_text(file, ": sample ", i, " for input ", printable(name_), " has ",
-                                   std::isnan(*at) ? "NaN" : "an infinite number", " as element ",
-                                   at - numbers.begin(), "; ranges need finite numbers"));
+        const auto refused = [&](auto at, std::string_view what) {
+            return malformed(join_text(file, ": sample ", i, " for input ", printable(name_), " has ", what,
+                                       " as element ", at - numbers.begin(), "; ranges need finite numbers"));
+        };
+        const auto undefined = std::ranges::find_if(numbers, [](float x) { return std::isnan(x); });
+        if (undefined != numbers.end()) return refused(undefined, "NaN");
+        const auto infinite = std::ranges::find_if(numbers, [](float x) { return std::isinf(x); });
+        if (infinite != numbers.end() && !infinite_) infinite_ = refused(infinite, "an infinite number");
+        return {};
     }
 
     const tensor_meta& meta_;
     std::string_view name_;
     std::vector<std::shared_ptr<const std::vector<std::byte>>> files_;
     std::vector<tensor> samples_;
+    std::optional<error> infinite_;
 };
 
-[[nodiscard]] inline bool is_quantized(const graph& g) {
-    return std::ranges::any_of(g.census().present(info_of_dialect<quantized_decomposed::dialect>),
-                               [](std::uint64_t word) { return word != 0; });
-}
+using samples_of_inputs = std::shared_ptr<std::vector<input_samples>>;
 
-}  // namespace detail
-
-HEADRACE_INLINE result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files) {
-    auto inputs = std::make_shared<std::vector<detail::input_samples>>();
+[[nodiscard]] inline result<samples_of_inputs> read_inputs(const graph& g,
+                                                           const std::vector<std::string>& files) {
+    auto inputs = std::make_shared<std::vector<input_samples>>();
     for (const node& n : g.inputs()) {
         if (inputs->size() == files.size()) {
             return malformed(join_text("no samples are given for input ", printable(n.name()),
@@ -135,11 +140,38 @@ HEADRACE_INLINE result<sample_source> read_samples(const graph& g, const std::ve
         return malformed(join_text("the model has ", counted_text(inputs->size(), "input"),
                                    ", samples are given for ", files.size()));
     if (inputs->empty()) return unsupported("the model has no inputs to give samples of");
-    return sample_source{inputs->front().size(), [inputs](std::size_t i) -> result<std::vector<tensor>> {
-                             std::vector<tensor> sample;
-                             for (const detail::input_samples& input : *inputs) sample.push_back(input[i]);
-                             return sample;
-                         }};
+    return inputs;
+}
+
+[[nodiscard]] inline sample_source source_of(const samples_of_inputs& inputs) {
+    return {inputs->front().size(), [inputs](std::size_t i) -> result<std::vector<tensor>> {
+                std::vector<tensor> sample;
+                for (const input_samples& input : *inputs) sample.push_back(input[i]);
+                return sample;
+            }};
+}
+
+/// Infinities are numbers of masks alone.
+[[nodiscard]] inline result<void> check_infinities(const std::vector<input_samples>& inputs,
+                                                   const std::vector<std::string>& masks) {
+    for (const input_samples& input : inputs) {
+        const bool is_mask = std::ranges::find(masks, input.name()) != masks.end();
+        if (input.infinite() && !is_mask) return *input.infinite();
+    }
+    return {};
+}
+
+[[nodiscard]] inline bool is_quantized(const graph& g) {
+    return std::ranges::any_of(g.census().present(info_of_dialect<quantized_decomposed::dialect>),
+                               [](std::uint64_t word) { return word != 0; });
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE result<sample_source> read_samples(const graph& g, const std::vector<std::string>& files) {
+    HEADRACE_TRY(inputs, detail::read_inputs(g, files));
+    HEADRACE_TRY(detail::check_infinities(*inputs, {}));
+    return detail::source_of(inputs);
 }
 
 HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quantization_options& options) {
@@ -148,7 +180,8 @@ HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quan
     HEADRACE_TRY(refuse_unread(g));
     if (detail::is_quantized(g))
         return unsupported("the model is quantized already; give the float model that it was made from");
-    HEADRACE_TRY(samples, read_samples(g, options.samples));
+    HEADRACE_TRY(inputs, detail::read_inputs(g, options.samples));
+    const sample_source samples = detail::source_of(inputs);
     quantization_search search{options.config, {}};
     const auto since = std::chrono::steady_clock::now();
     const auto goes_on = [since, within = options.search_for] {
@@ -172,6 +205,7 @@ HEADRACE_INLINE result<model_quantization> quantize_model(program& p, const quan
             all += join_text(all.empty() ? "" : "; ", diagnostic_text(d));
         return error{context.diagnostics().front().kind, std::move(all)};
     }
+    HEADRACE_TRY(detail::check_infinities(*inputs, summary.mask_inputs));
     if (summary.points == 0)
         return unsupported("nothing in the model can be quantized: it has no float32 tensors");
     return model_quantization{std::move(summary), std::move(search)};

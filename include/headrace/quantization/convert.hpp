@@ -17,6 +17,8 @@ struct quantization_summary {
     std::size_t points = 0;             ///< tensors that are quantized
     std::size_t constants = 0;          ///< of them, those that are integers in the model now
     std::vector<std::string> warnings;  ///< each names a tensor
+    /// Inputs of which some numbers stand for infinity: masks of scores.
+    std::vector<std::string> mask_inputs{};
 };
 
 /// Puts quantize and dequantize nodes at the points; `parameters` has those of each group, by its key. A

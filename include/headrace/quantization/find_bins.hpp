@@ -48,14 +48,16 @@ HEADRACE_FOR_AVX2 inline value_range limits_of_fused(std::span<const float> numb
     return limits_of(numbers);
 }
 
-/// Which of equal bins over a range each number lies in, all of them within the range.
+/// Which of equal bins over a range each number lies in, all of them within the range, which is not empty.
 inline void find_bins(std::span<const float> numbers, value_range range, int bins, std::span<int> at) {
     constexpr std::size_t lanes = 32;
     const float width = range.highest - range.lowest;
     const auto count = static_cast<float>(bins);
+    const auto last = static_cast<float>(bins - 1);
+    // Compared before it is converted: whatever the numbers are, the bin is one of them.
     const auto bin_of = [&](float x) {
-        const int bin = static_cast<int>((x - range.lowest) * count / width);
-        return bin < bins - 1 ? bin : bins - 1;
+        const float bin = (x - range.lowest) * count / width;
+        return static_cast<int>(bin < last ? bin : last);
     };
     const std::size_t whole = numbers.size() - numbers.size() % lanes;
     for (std::size_t i = 0; i != whole; i += lanes) {

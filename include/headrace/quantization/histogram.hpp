@@ -17,11 +17,24 @@ namespace headrace {
 /// histogram.
 [[nodiscard]] inline bool has_extent(float x) { return std::abs(x) <= 1e34F; }
 
+/// True if a number on its way to a softmax leaves its element out: minus infinity, and what models write for
+/// it, from -1e4 to the lowest float32. No computed score is as low.
+[[nodiscard]] inline bool excludes(double x, bool low = true) {
+    constexpr double bound = 1e4;
+    return low ? x <= -bound : x >= bound;
+}
+/// The same of a number to which scores may have been added, such as 3 - 1e4.
+[[nodiscard]] inline bool seems_excluding(float x, bool low = true) {
+    return excludes(2 * static_cast<double>(x), low);
+}
+
 /// The range of the numbers that have extent, and how many have none.
 struct observed_range {
     value_range range;
     std::size_t undefined = 0;  ///< NaN
     std::size_t infinite = 0;   ///< infinities and what stands for them
+    value_range large{};        ///< of those that stand for them, infinities left out
+    value_range extreme{};      ///< of all, infinities among them
 };
 [[nodiscard]] observed_range range_of(std::span<const float> numbers);
 

@@ -22,13 +22,22 @@ namespace headrace {
 
 HEADRACE_INLINE observed_range range_of(std::span<const float> numbers) {
     const value_range all = cpu_has_avx2() ? detail::limits_of_fused(numbers) : detail::limits_of(numbers);
-    if (has_extent(all.lowest) && has_extent(all.highest)) return {.range = all};
+    if (has_extent(all.lowest) && has_extent(all.highest)) return {.range = all, .extreme = all};
     observed_range own;
+    const auto widen = [](value_range& range, float x) {
+        range = {std::min(range.lowest, x), std::max(range.highest, x)};
+    };
     for (const float x : numbers) {
+        if (std::isnan(x)) {
+            ++own.undefined;
+            continue;
+        }
+        widen(own.extreme, x);
         if (has_extent(x)) {
-            own.range = {std::min(own.range.lowest, x), std::max(own.range.highest, x)};
+            widen(own.range, x);
         } else {
-            ++(std::isnan(x) ? own.undefined : own.infinite);
+            ++own.infinite;
+            if (std::isfinite(x)) widen(own.large, x);
         }
     }
     return own;
@@ -36,9 +45,12 @@ HEADRACE_INLINE observed_range range_of(std::span<const float> numbers) {
 
 /// Counts numbers, all of them within the range.
 HEADRACE_INLINE void histogram::add(std::span<const float> numbers) {
-    const bool single = range_.lowest == range_.highest;
-    const float low = single ? range_.lowest - 1 : range_.lowest;
-    const value_range range{low, single ? range_.highest + 1 : range_.highest};
+    value_range range = range_;
+    if (range_.lowest == range_.highest) {
+        // From 2^24 on, the next number is farther away than 1.
+        const float x = range_.lowest;
+        range = {std::min(x - 1, std::nextafter(x, -INFINITY)), std::max(x + 1, std::nextafter(x, INFINITY))};
+    }
     std::array<int, 512> at;
     const bool few = numbers.size() <= at.size();  // then only the bins that they are in are looked at
     // Neighbours are often in one bin: two tables, so that a count does not wait for the one before it.
@@ -120,7 +132,11 @@ HEADRACE_INLINE float histogram::total() const {
 }
 
 HEADRACE_INLINE double histogram::loss(int start, int end, std::int64_t levels) const {
-    const double wide = (static_cast<double>(range_.highest) - static_cast<double>(range_.lowest)) / bins;
+    double wide = (static_cast<double>(range_.highest) - static_cast<double>(range_.lowest)) / bins;
+    // Losses are cubes in float32. A power of two as the unit changes none of their bits, and keeps those of
+    // very large and very small numbers from overflowing.
+    constexpr double moderate = 1e6;
+    if (wide > moderate || (wide > 0 && wide < 1 / moderate)) wide = std::ldexp(wide, -std::ilogb(wide));
     const double level = wide * (end - start + 1) / static_cast<double>(levels);
     if (level == 0) return 0;
     const detail::quantized_bins quantized{.start = start,

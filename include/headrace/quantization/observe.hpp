@@ -25,10 +25,12 @@ struct sample_source {
 
 /// Runs the graph on each sample, and feeds each group the values of its points: sample after sample, and in
 /// graph order within a sample, whatever runs in parallel. So the observers are the same for any number of
-/// threads. Returns one observer for each group; those of keys that name no group stay empty.
+/// threads. Of the values in `masks`, numbers that stand for infinity are left out. Returns one observer for
+/// each group; those of keys that name no group stay empty.
 [[nodiscard]] result<std::vector<range_observer>> observe_ranges(
     const graph& g, const quantization_groups& groups, std::span<const quantization_point> points,
-    const sample_source& samples, const parallel_for& in_parallel = run_serially);
+    const sample_source& samples, const parallel_for& in_parallel = run_serially,
+    std::span<const value> masks = {});
 
 }  // namespace headrace
 

@@ -78,13 +78,22 @@ private:
     std::vector<std::size_t> readers_;     // of a node's results, by its id
 };
 
+/// Those that do not stand for infinity.
+[[nodiscard]] inline tensor ordinary_numbers(const tensor& t) {
+    std::vector<float> kept;
+    std::ranges::copy_if(t.data<float>(), std::back_inserter(kept),
+                         [](float x) { return !seems_excluding(-std::abs(x)); });
+    return tensor::of(dtype::float32, {static_cast<std::int64_t>(kept.size())}, kept);
+}
+
 }  // namespace detail
 
 HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& g,
                                                                    const quantization_groups& groups,
                                                                    std::span<const quantization_point> points,
                                                                    const sample_source& samples,
-                                                                   const parallel_for& in_parallel) {
+                                                                   const parallel_for& in_parallel,
+                                                                   std::span<const value> masks) {
     const detail::point_runner runner(g, points);
     std::vector<range_observer> observers;
     std::vector<std::vector<std::size_t>> points_of(groups.size());
@@ -106,13 +115,17 @@ HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& 
         HEADRACE_TRY(tensors, runner.run(inputs));
         std::vector<observed_range> ranges(tensors.size());
         for (const std::size_t group : fed) {
-            for (const std::size_t p : points_of[group]) ranges[p] = range_of(tensors[p].data<float>());
+            for (const std::size_t p : points_of[group]) {
+                const bool is_mask = std::ranges::find(masks, points[p].source) != masks.end();
+                if (is_mask) tensors[p] = detail::ordinary_numbers(tensors[p]);
+                ranges[p] = range_of(tensors[p].data<float>());
+            }
         }
         return sample_values{std::move(tensors), std::move(ranges)};
     };
     const auto observe = [&](std::size_t i, const sample_values& values) {
         for (const std::size_t p : points_of[fed[i]])
-            observers[fed[i]].feed(values.tensors[p].data<float>(), values.ranges[p]);
+            observers[fed[i]].feed(values.tensors[p].data<float>(), values.ranges[p], p);
     };
     HEADRACE_TRY(read_in_order<sample_values>(samples.count, run_sample, fed.size(), observe, in_parallel));
     return observers;

@@ -11,8 +11,11 @@
 namespace headrace {
 
 /// Brings a float graph into the form in which it is quantized: variants renamed, norms folded, functions of
-/// several steps expanded, numbers as constants, each constant with one reader.
-[[nodiscard]] result<void> prepare_quantization(graph& g, pass_context& context);
+/// several steps expanded, infinities among scores as masks, numbers as constants, each constant with one
+/// reader. Returns what mask_scores does, which may need samples.
+[[nodiscard]] result<std::vector<value>> prepare_quantization(graph& g, pass_context& context,
+                                                              const sample_source& samples = {},
+                                                              const parallel_for& in_parallel = run_serially);
 
 /// Post-training static quantization (PyTorch's PT2E with ExecuTorch's quantizer for TOSA): prepares the
 /// graph, decides what is quantized, finds ranges by running it on the samples, and inserts quantize and

@@ -3,7 +3,10 @@
 #ifndef HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_DEFINITION_HPP
 #define HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_DEFINITION_HPP
 
+#include <array>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <headrace/base/compiled.hpp>
@@ -35,7 +38,7 @@
 #include <headrace/quantization/expand_functions.hpp>
 #include <headrace/quantization/fold_batch_norms.hpp>
 #include <headrace/quantization/fold_weights.hpp>
-#include <headrace/quantization/mask_softmax.hpp>
+#include <headrace/quantization/mask_scores.hpp>
 #include <headrace/quantization/quantize_graph.hpp>
 #include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
@@ -46,11 +49,12 @@ namespace headrace {
 namespace detail {
 
 // What makes new work for earlier passes comes before them in the next round.
-using preparing_passes =
+template <class... Last>
+using expanding_passes =
     pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent, decompose_einsum,
               decompose_fused_arithmetic, expand_functions, decompose_attention, decompose_normalization,
               decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic, scalars_to_tensors,
-              decompose_add_sub_alpha, mask_softmax, decompose_softmax>;
+              decompose_add_sub_alpha, Last...>;
 
 template <class... Passes>
 [[nodiscard]] result<std::size_t> run_passes(graph& g, pass_context& context, pass_list<Passes...>) {
@@ -159,8 +163,53 @@ inline void reshape_instead_of_view(graph& g) {
 [[nodiscard]] inline value_range widened(value_range range, double factor) {
     if (range.empty() || factor == 1) return range;
     const auto f = static_cast<float>(factor);
-    return {range.lowest < 0 ? range.lowest * f : range.lowest,
-            range.highest > 0 ? range.highest * f : range.highest};
+    constexpr float most = std::numeric_limits<float>::max();
+    return {range.lowest < 0 ? std::max(range.lowest * f, -most) : range.lowest,
+            range.highest > 0 ? std::min(range.highest * f, most) : range.highest};
+}
+
+/// Numbers that are told from others by a bound must not be clipped to it.
+inline void observe_extremes(quantization_groups& groups, std::span<const value> bounded) {
+    for (const value v : bounded) {
+        const auto group = groups.of(v);
+        if (group == quantization_groups::none) continue;
+        tensor_scheme scheme = groups.scheme(group);
+        scheme.observer = observer_kind::min_max;
+        scheme.headroom = 1;
+        groups.set_scheme(group, scheme);
+    }
+}
+
+/// "net.py:42: masked_fill (aten.masked_fill.Scalar): ", as far as that is known.
+[[nodiscard]] inline std::string place_of(const node& n) {
+    const std::pmr::string line = source_line(n);
+    return join_text(line, line.empty() ? "" : ": ", origin_name(n), ": ");
+}
+[[nodiscard]] inline std::string number_text(float x) {
+    if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), x, std::chars_format::general, 5);
+    return {text.data(), end.ptr};
+}
+
+/// Clipping a little beyond a range is what observers are for; a number that is far beyond it has lost its
+/// meaning.
+inline void warn_of_lost_numbers(const range_observer& seen, std::span<const quantization_point> points,
+                                 const qparams& chosen, const tensor_scheme& scheme,
+                                 quantization_summary& summary) {
+    constexpr double far = 64;
+    const auto end = [&](std::int64_t q) {
+        return static_cast<float>(chosen.scale * static_cast<double>(q - chosen.zero_point));
+    };
+    const value_range held{end(scheme.lowest), end(scheme.highest)};
+    const double reach = static_cast<double>(std::max(-held.lowest, held.highest));
+    for (const seen_extreme& x : {seen.lowest(), seen.highest()}) {
+        if (x.point >= points.size() || std::abs(static_cast<double>(x.number)) <= far * reach) continue;
+        summary.warnings.push_back(join_text(
+            place_of(*points[x.point].source.producer), number_text(x.number),
+            " is outside of the quantized range [", number_text(held.lowest), ", ", number_text(held.highest),
+            "] and becomes ", number_text(x.number < 0 ? held.lowest : held.highest)));
+    }
 }
 
 [[nodiscard]] inline std::vector<qparams> parameters_of(const quantization_groups& groups,
@@ -190,12 +239,12 @@ inline void reshape_instead_of_view(graph& g) {
     });
     for (const std::size_t k : used) {
         const node& source = *first[k]->source.producer;
-        const std::pmr::string line = source_line(source);
-        const auto warn = [&](auto&&... words) {
-            summary.warnings.push_back(
-                join_text(line, line.empty() ? "" : ": ", origin_name(source), ": ", words...));
-        };
         const range_observer& seen = observers[k];
+        const auto warn = [&](auto&&... words) {
+            summary.warnings.push_back(join_text(place_of(source), words...));
+        };
+        const auto key = static_cast<quantization_groups::key>(k);
+        warn_of_lost_numbers(seen, points, parameters[k], groups.scheme(key), summary);
         if (seen.undefined() != 0) {
             warn(seen.undefined(), " of its numbers are NaN, and were left out of its range");
         }
@@ -211,28 +260,38 @@ inline void reshape_instead_of_view(graph& g) {
 
 }  // namespace detail
 
-HEADRACE_INLINE result<void> prepare_quantization(graph& g, pass_context& context) {
+HEADRACE_INLINE result<std::vector<value>> prepare_quantization(graph& g, pass_context& context,
+                                                                const sample_source& samples,
+                                                                const parallel_for& in_parallel) {
     HEADRACE_TRY(detail::run_passes(
         g, context, pass_list<inline_regions, functionalize, canonicalize_variants, fold_weights>{}));
     detail::remove_idle_expansions(g);
     detail::drop_unused_places<aten::max_dim, aten::amax>(g);
     detail::drop_unused_places<aten::min_dim, aten::amin>(g);
-    constexpr int rounds = 4;  // expansions may make what is expanded again
-    for (int i = 0; i != rounds; ++i) {
-        HEADRACE_TRY(rewritten, detail::run_passes(g, context, detail::preparing_passes{}));
-        if (rewritten == 0) break;
-    }
+    const auto expand = [&](auto passes) -> result<void> {
+        constexpr int rounds = 4;  // expansions may make what is expanded again
+        for (int i = 0; i != rounds; ++i) {
+            HEADRACE_TRY(rewritten, detail::run_passes(g, context, passes));
+            if (rewritten == 0) break;
+        }
+        return {};
+    };
+    HEADRACE_TRY(expand(detail::expanding_passes<>{}));
+    HEADRACE_TRY(bounded, mask_scores(g, context, samples, in_parallel));
+    HEADRACE_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
+    HEADRACE_TRY(expand(detail::expanding_passes<decompose_softmax>{}));
     detail::reshape_instead_of_view(g);
     detail::split_constants(g);
     HEADRACE_TRY(detail::run_passes(g, context, pass_list<remove_dead_code>{}));
-    return {};
+    std::erase_if(bounded, [](value v) { return v.producer->owner == nullptr; });
+    return bounded;
 }
 
 HEADRACE_INLINE result<quantization_summary> quantize_graph(graph& g, pass_context& context,
                                                             const quantization_config& config,
                                                             const sample_source& samples,
                                                             const parallel_for& in_parallel) {
-    HEADRACE_TRY(prepare_quantization(g, context));
+    HEADRACE_TRY(bounded, prepare_quantization(g, context, samples, in_parallel));
     if (config.equalize) {
         HEADRACE_TRY(relax_clamps(g, samples, in_parallel));
         HEADRACE_TRY(detail::run_passes(g, context, pass_list<equalize_layers>{}));
@@ -242,10 +301,14 @@ HEADRACE_INLINE result<quantization_summary> quantize_graph(graph& g, pass_conte
     }
     graph real;
     if (config.correct_biases) copy_graph(g, real);
-    const quantization_groups groups = annotate_quantization(g, config);
+    quantization_groups groups = annotate_quantization(g, config);
+    detail::observe_extremes(groups, bounded);
     const std::vector<quantization_point> points = quantization_points_of(g, groups);
-    HEADRACE_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel));
+    HEADRACE_TRY(observers, observe_ranges(g, groups, points, samples, in_parallel, bounded));
     quantization_summary summary;
+    for (const value v : bounded) {
+        if (is<builtin::placeholder>(*v.producer)) summary.mask_inputs.emplace_back(v.producer->name());
+    }
     const std::vector<qparams> parameters =
         detail::parameters_of(groups, points, observers, in_parallel, summary);
     insert_quantization(g, groups, points, parameters, summary);

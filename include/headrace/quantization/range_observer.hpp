@@ -11,17 +11,27 @@
 
 namespace headrace {
 
+/// A number, and the number of the point at which it was seen first.
+struct seen_extreme {
+    float number = 0;
+    std::size_t point = static_cast<std::size_t>(-1);
+};
+
 /// What an observer has seen of the tensors of one group, in the order in which they were fed. Numbers
-/// without extent are left out: they saturate. So is NaN, which is counted.
+/// without extent are left out: they saturate, unless there are no others. NaN is left out and counted.
 class range_observer {
 public:
     explicit range_observer(const tensor_scheme& scheme) : scheme_(scheme) {}
 
     void feed(std::span<const float> numbers) { feed(numbers, range_of(numbers)); }
-    /// The same where their range is known.
-    void feed(std::span<const float> numbers, const observed_range& observed) {
+    /// The same where their range is known; they are those of point number `point`.
+    void feed(std::span<const float> numbers, const observed_range& observed, std::size_t point = 0) {
         const value_range& own = observed.range;
         undefined_ += observed.undefined;
+        if (observed.extreme.lowest < lowest_.number) lowest_ = {observed.extreme.lowest, point};
+        if (observed.extreme.highest > highest_.number) highest_ = {observed.extreme.highest, point};
+        large_ = {std::min(large_.lowest, observed.large.lowest),
+                  std::max(large_.highest, observed.large.highest)};
         if (own.empty()) return;
         count_ += numbers.size();
         const bool first = seen_.empty();
@@ -38,6 +48,7 @@ public:
 
     /// The range to be quantized.
     [[nodiscard]] value_range range() const {
+        if (seen_.empty()) return large_;
         switch (scheme_.observer) {
             case observer_kind::histogram:
                 return numbers_.least_loss(std::int64_t{1} << traits_of(scheme_.type).bits);
@@ -54,6 +65,9 @@ public:
     }
     /// The smallest and the largest number that was fed.
     [[nodiscard]] const value_range& seen() const { return seen_; }
+    /// The smallest and the largest number of all, infinities among them; 0 if there is none below, or above.
+    [[nodiscard]] const seen_extreme& lowest() const { return lowest_; }
+    [[nodiscard]] const seen_extreme& highest() const { return highest_; }
     [[nodiscard]] std::size_t count() const { return count_; }
     /// How many were NaN.
     [[nodiscard]] std::size_t undefined() const { return undefined_; }
@@ -62,6 +76,8 @@ private:
     tensor_scheme scheme_;
     value_range seen_;
     value_range average_;
+    value_range large_;  // without extent, but finite
+    seen_extreme lowest_, highest_;
     histogram numbers_;
     std::size_t count_ = 0;
     std::size_t undefined_ = 0;

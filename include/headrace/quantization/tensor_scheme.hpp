@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include <headrace/base/dtype.hpp>
@@ -61,21 +62,31 @@ struct tensor_scheme {
 };
 
 /// The parameters for a range, which is widened to hold 0 (torchao, UniformQuantizationObserverBase). All of
-/// it is computed in float32; without data the scale is 1.
+/// it is computed in float32; without data the scale is 1. For any range, the scale and its inverse are
+/// positive finite numbers, and so is every number that an integer stands for.
 [[nodiscard]] inline qparams choose_qparams(value_range range, const tensor_scheme& scheme) {
     if (scheme.fixed) return *scheme.fixed;
-    if (range.empty()) return {};
-    const float low = std::min(range.lowest, 0.0F);
-    const float high = std::max(range.highest, 0.0F);
-    const auto floor = static_cast<float>(scheme.smallest_scale);
+    using limits = std::numeric_limits<float>;
+    if (range.empty() || std::isnan(range.lowest) || std::isnan(range.highest)) return {};
+    const float low = std::clamp(range.lowest, limits::lowest(), 0.0F);
+    const float high = std::clamp(range.highest, 0.0F, limits::max());
+    const float floor = std::max(static_cast<float>(scheme.smallest_scale), limits::min());
     const auto levels = static_cast<double>(scheme.highest - scheme.lowest);
+    // The integer that is farthest from the zero point stands for a float32.
+    const auto held = [&](float scale, std::int64_t zero_point) {
+        const std::int64_t steps = std::max(scheme.highest - zero_point, zero_point - scheme.lowest);
+        const float most = limits::max() / static_cast<float>(std::max<std::int64_t>(steps, 1));
+        return qparams{std::min(scale, std::nextafter(most, 0.0F)), zero_point};
+    };
     if (scheme.symmetric) {
         const float scale = std::max(-low, high) / static_cast<float>(levels / 2);
-        return {std::max(scale, floor), 0};
+        return held(std::max(scale, floor), 0);
     }
-    const float scale = std::max((high - low) / static_cast<float>(levels), floor);
+    const auto count = static_cast<float>(levels);
+    const float width = high - low;
+    const float scale = std::max(std::isfinite(width) ? width / count : high / count - low / count, floor);
     const auto offset = static_cast<std::int64_t>(std::nearbyint(low / scale));
-    return {scale, std::clamp(scheme.lowest - offset, scheme.lowest, scheme.highest)};
+    return held(scale, std::clamp(scheme.lowest - offset, scheme.lowest, scheme.highest));
 }
 
 /// The integer for a number: x · (1 / scale), rounded half to even, saturated. NaN becomes 0.
