@@ -5,7 +5,8 @@
 A list is two or more ops of dialects as arguments of one template. No fact but a signature is
 - what a pass or a builder targets or makes: `targeted_ops`, `produces`, `made`, emit<...>, and names that stand there
   alone;
-- the family of a handler, a rule or a kernel: template <one_of<ops<...>> Op>, on_each<...>, on<...>;
+- the family of a handler, a rule or a kernel: template <one_of<ops<...>> Op>, on_each<...>, on<...>; in the files of
+  TABLES, which are the transfer functions of an analysis, each list is the family of one of them;
 - ops that go with one another: an op_map, the two that a helper chooses between;
 - what a pipeline starts from and ends with; a row of the specification's table in target/tosa_legality.hpp.
 
@@ -24,6 +25,8 @@ QUALIFIED = re.compile(rf"(?:{NAMESPACES})::(?!dialect$)\w+$")
 LISTS = ("ops", "ops_in", "op_list_of", "is")
 PAIRS = ("on", "becomes", "op_map", "connectives", "reductions", "convert_args", "conditional_t", "of_bits", "reduced",
          "drop_unused_places", "to")
+TABLES = ("eval/executorch.hpp", "infer/integer_width_definition.hpp", "infer/value_ranges_definition.hpp",
+          "quantization/mask_facts.hpp", "quantization/mask_scores_definition.hpp")
 SIGNATURES = ("targeted_ops", "produces", "made")
 FAMILY = re.compile(r"\b(?:one_of|on_each)<$")
 EMITTED = re.compile(r"\b(?:emit|emitting|one_of|on_each)<[^;]*$|\bauto made =[^;]*$")
@@ -106,6 +109,8 @@ class Tree:
             return "pair"
         if file == "target/tosa_legality.hpp" and head.startswith("set("):
             return "row"
+        if file in TABLES:
+            return "family"
         if alias:
             return "signature" if self.is_signature(alias, file) else "fact"
         if FAMILY.search(head):

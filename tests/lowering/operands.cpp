@@ -80,6 +80,7 @@ public:
         }
         std::vector<value> outputs;
         for (std::uint32_t i = 0; i != n->result_count; ++i) {
+            if (inferred.results()[i].dtype == dtype::unknown) continue;  // the rule leaves it open
             graph_->set_meta(n->result(i), inferred.results()[i]);
             outputs.push_back(given_out(n->result(i)));
         }

@@ -68,7 +68,7 @@ void evaluate_decomposed(evaluation& e) {
     if (!done) return e.fail(done.error());
     if (!context.diagnostics().empty())
         return e.fail(unsupported({message_prefix(n), context.diagnostics()[0].reason}));
-    const auto results = run_graph(g, inputs, e.state().own);
+    const auto results = run_graph(g, inputs, e.state());
     if (!results) return e.fail(results.error());
     for (std::size_t i = 0; i != given.size(); ++i) e.set_output(given[i], results.value()[i]);
 }

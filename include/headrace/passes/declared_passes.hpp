@@ -664,7 +664,7 @@ struct declared_pass<decompose_searches> : declared_rewrites {
             aten::dsplit_array, aten::isin_tensor_tensor, aten::isin_tensor_scalar, aten::isin_scalar_tensor,
             aten::bucketize_tensor, aten::bucketize_scalar, aten::searchsorted_tensor,
             aten::searchsorted_scalar, aten::take, aten::take_along_dim, aten::masked_scatter,
-            aten::repeat_interleave_self_tensor, aten::repeat_interleave_tensor>;
+            aten::repeat_interleave_self_tensor>;
     using removes = targets;
     using produces =
         ops<aten::add_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor, aten::ge_tensor,
@@ -1010,9 +1010,10 @@ HEADRACE_COMPILED_PASS(decompose_roll);
 template <>
 struct declared_pass<decompose_repeats> : declared_rewrites {
     static constexpr std::string_view summary =
-        "repeat_interleave as x[…, None] expanded and viewed; meshgrid as expands";
+        "repeat_interleave as x[…, None] expanded, or as constant indices; meshgrid as expands";
     using phase = decomposition;
-    using targets = ops<aten::meshgrid_indexing, aten::repeat_interleave_self_int>;
+    using targets =
+        ops<aten::meshgrid_indexing, aten::repeat_interleave_self_int, aten::repeat_interleave_tensor>;
     using removes = targets;
     using produces = ops<aten::expand, aten::reshape>;
 };

@@ -9,12 +9,15 @@
 #include <limits>
 #include <utility>
 
+#include <boost/mp11/list.hpp>
+
 #include <headrace/base/compiled.hpp>
 #include <headrace/base/strings.hpp>
 #include <headrace/base/text.hpp>
 #include <headrace/ir/source_location.hpp>
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
+#include <headrace/passes/decompose/composite.hpp>
 #include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/decompose/decompose_attention.hpp>
 #include <headrace/passes/decompose/decompose_einsum.hpp>
@@ -43,6 +46,9 @@
 #include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
 #include <headrace/quantization/unroll_networks.hpp>
+#ifndef HEADRACE_COMPILED
+#include <headrace/passes/decompose/composite_definitions.hpp>
+#endif
 
 namespace headrace {
 
@@ -50,11 +56,12 @@ namespace detail {
 
 // What makes new work for earlier passes comes before them in the next round.
 template <class... Last>
-using expanding_passes =
-    pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent, decompose_einsum,
-              decompose_fused_arithmetic, expand_functions, decompose_attention, decompose_normalization,
-              decompose_norms, decompose_var, decompose_masks, canonicalize_arithmetic, scalars_to_tensors,
-              decompose_add_sub_alpha, Last...>;
+using expanding_passes = boost::mp11::mp_append<
+    pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent>,
+    composite_passes,
+    pass_list<decompose_einsum, decompose_fused_arithmetic, expand_functions, decompose_attention,
+              decompose_normalization, decompose_norms, decompose_var, decompose_masks,
+              canonicalize_arithmetic, scalars_to_tensors, decompose_add_sub_alpha, Last...>>;
 
 template <class... Passes>
 [[nodiscard]] result<std::size_t> run_passes(graph& g, pass_context& context, pass_list<Passes...>) {

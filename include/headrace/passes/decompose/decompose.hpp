@@ -13,7 +13,8 @@ namespace headrace {
 using decompose_passes = boost::mp11::mp_append<
     composite_passes,
     pass_list<decompose_einsum, decompose_rearrangements, decompose_normalization, decompose_recurrent,
-              decompose_attention, decompose_bicubic, decompose_sampling, decompose_matmul, decompose_batch_norm,
+              decompose_attention, decompose_bicubic, decompose_sampling, decompose_matmul,
+              decompose_batch_norm,
               join_groups, decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
               decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
               decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes,

@@ -24,8 +24,6 @@ struct decompose_bicubic : pass {
         "resampling beyond RESIZE as R · x · Sᵀ with constant R and S, or as selections";
 
     using bicubic = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
-    using smooth = ops<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec,
-                       aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec>;
 
     // clang-format off
     static auto rewrites() {
@@ -39,7 +37,8 @@ struct decompose_bicubic : pass {
             }) +
             rules(
             on_each<linear_ops> = [](auto x, const auto& a) {
-                const sampling_mode mode = a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
+                const sampling_mode mode =
+                    a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
                 return choose(
                     !is_floating(x.dtype()) || fits_resize(x, a, mode), unchanged,
                     [&] { return in_result_type(resampled<taps::linear>(as(x, dtype::float32), a)); });

@@ -34,7 +34,9 @@ struct decompose_diagonals : pass {
                     x.rank() == 2, [&] { return call<aten::diagonal>(x, a.diagonal); },
                     [&] { return embedded(x, a.diagonal, 0, 1); });
             },
-            on<aten::diag_embed> = [](auto x, const auto& a) { return embedded(x, a.offset, a.dim1, a.dim2); },
+            on<aten::diag_embed> = [](auto x, const auto& a) {
+                return embedded(x, a.offset, a.dim1, a.dim2);
+            },
             on<aten::diagflat> = [](auto x, const auto& a) { return embedded(flat(x), a.offset, 0, 1); },
             on<aten::linalg_diagonal> = [](auto x, const auto& a) {
                 return call<aten::diagonal>(x, a.offset, a.dim1, a.dim2);

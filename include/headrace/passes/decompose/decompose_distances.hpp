@@ -33,7 +33,8 @@ struct decompose_distances : pass {
                     x.size(-1) == 0, [&] { return x.unsupported("vectors without elements: TOSA has none"); },
                     is_product(x, y, a), [&] { return by_product(real(x), real(y)); },
                     [&] {
-                        const auto d = call<aten::unsqueeze>(real(x), -2) - call<aten::unsqueeze>(real(y), -3);
+                        const auto d =
+                            call<aten::unsqueeze>(real(x), -2) - call<aten::unsqueeze>(real(y), -3);
                         return call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{-1}, false);
                     }));
             },

@@ -28,7 +28,9 @@ struct decompose_losses : pass {
             on<aten::l1_loss> = [](auto x, auto y, const auto& a) { return reduced(abs(x - y), a); },
             on<aten::smooth_l1_loss> = [](auto x, auto y, const auto& a) {
                 const auto d = abs(x - y);
-                const auto smooth = [&] { return where(d < a.beta, d * d * (0.5 / a.beta), d - 0.5 * a.beta); };
+                const auto smooth = [&] {
+                    return where(d < a.beta, d * d * (0.5 / a.beta), d - 0.5 * a.beta);
+                };
                 return reduced(choose(a.beta == 0, d, smooth), a);
             },
             on<aten::huber_loss> = [](auto x, auto y, const auto& a) {

@@ -68,7 +68,8 @@ struct decompose_products : pass {
                     return viewed(v, int_list(shape));
                 };
                 return choose(
-                    2 * rank > shape_builder::capacity, [&] { return x.unsupported("its rank is too large"); },
+                    2 * rank > shape_builder::capacity,
+                    [&] { return x.unsupported("its rank is too large"); },
                     [&] { return viewed(spread(x, false) * spread(y, true), x.result_meta().shape); });
             },
             on<aten::linalg_cross, aten::cross> = [](auto x, auto y, const auto& a) {
@@ -118,7 +119,8 @@ struct decompose_products : pass {
             },
             on<aten::corrcoef> = [](auto x) {
                 const auto square = covariance(observations(x), 1);
-                const auto deviation = sqrt(viewed(call<aten::diagonal>(square), int_list{square.size(0), 1}));
+                const auto deviation =
+                    sqrt(viewed(call<aten::diagonal>(square), int_list{square.size(0), 1}));
                 const auto ratio = square / deviation / transposed(deviation);
                 return as_result(clamp(ratio, scalar(-1.0), scalar(1.0)));
             });

@@ -61,8 +61,11 @@ struct decompose_searches : pass {
                 const auto position =
                     where(wide < 0, wide + wide.constant(scalar(count)), wide);
                 return choose(
-                    count == 0, [&] { return x.unsupported("elements of nothing: TOSA has no empty tensors"); },
-                    [&] { return viewed(call<aten::index_select>(flat(x), 0, flat(position)), index.shape()); });
+                    count == 0,
+                    [&] { return x.unsupported("elements of nothing: TOSA has no empty tensors"); },
+                    [&] {
+                        return viewed(call<aten::index_select>(flat(x), 0, flat(position)), index.shape());
+                    });
             },
             on<aten::take_along_dim> = [](auto x, auto index, const auto& a) {
                 const auto along = [&] {
@@ -75,7 +78,9 @@ struct decompose_searches : pass {
                 };
                 return choose(
                     a.dim.has_value() && x.rank() != 0, along,
-                    [&] { return viewed(call<aten::gather>(flat(x), 0, flat(index)), x.result_meta().shape); });
+                    [&] {
+                        return viewed(call<aten::gather>(flat(x), 0, flat(index)), x.result_meta().shape);
+                    });
             },
             // The i-th element that the mask selects is element i of the source.
             on<aten::masked_scatter> = [](auto x, auto mask, auto source, const auto&) {
@@ -104,11 +109,8 @@ struct decompose_searches : pass {
                     return call<aten::index_select>(v, axis, position);
                 };
                 return choose(
-                    a.dim && x.rank() != 0, [&] { return along(x, *a.dim); }, [&] { return along(flat(x), 0); });
-            },
-            on<aten::repeat_interleave_tensor> = [](auto repeats, const auto& a) {
-                return emitting<ops<>>(
-                    [&](emit<ops<>> e, value v) { return positions_of(e, v, *a.output_size); }, repeats);
+                    a.dim && x.rank() != 0, [&] { return along(x, *a.dim); },
+                    [&] { return along(flat(x), 0); });
             });
     }
     // clang-format on
@@ -126,26 +128,6 @@ struct decompose_searches : pass {
     }
 
 private:
-    // The position of each element, as often as the constant `repeats` says.
-    static value positions_of(emitter e, value repeats, std::int64_t size) {
-        const auto counts = constant_integers(repeats);
-        if (!counts)
-            return e.unsupported("repetitions that are computed: only constant ones are known in advance");
-        if (!e.may_compute(size, dtype::int64)) return {};
-        pmr_vector<std::int64_t> positions;
-        for (std::size_t i = 0; i != counts->size(); ++i) {
-            const auto left = size - static_cast<std::int64_t>(positions.size());
-            if ((*counts)[i] < 0 || (*counts)[i] > left)
-                return e.unsupported("its repetitions do not make output_size");
-            positions.insert(positions.end(), static_cast<std::size_t>((*counts)[i]),
-                             static_cast<std::int64_t>(i));
-        }
-        if (static_cast<std::int64_t>(positions.size()) != size)
-            return e.unsupported("its repetitions do not make output_size");
-        return e.constant_of(e.dtype(repeats), shape_builder{size},
-                             [&](std::size_t i) { return scalar(positions[i]); });
-    }
-
     static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
 
     static bool is_large(const auto& x, std::int64_t count) {

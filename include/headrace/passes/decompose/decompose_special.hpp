@@ -57,7 +57,8 @@ struct decompose_special : pass {
                 return viewed(total / count, x.result_meta().shape);
             },
             on<aten::trapezoid_dx> = [](auto y, const auto& a) {
-                return summed_areas(y, a.dim, [&](const auto& pairs) { return pairs * (a.dx.to_double() / 2); });
+                return summed_areas(
+                    y, a.dim, [&](const auto& pairs) { return pairs * (a.dx.to_double() / 2); });
             },
             on<aten::trapezoid_x> = [](auto y, auto x, const auto& a) {
                 return summed_areas(y, a.dim, [&](const auto& pairs) {
@@ -66,7 +67,8 @@ struct decompose_special : pass {
             },
             on<aten::cumulative_trapezoid_dx> = [](auto y, const auto& a) {
                 return choose(
-                    y.size(a.dim) < 2, [&] { return y.unsupported("areas of nothing: TOSA has no empty tensors"); },
+                    y.size(a.dim) < 2,
+                    [&] { return y.unsupported("areas of nothing: TOSA has no empty tensors"); },
                     [&] { return call<aten::cumsum>(pairs_of(y, a.dim) * (a.dx.to_double() / 2), a.dim); });
             }) +
             rules(
@@ -76,17 +78,22 @@ struct decompose_special : pass {
                 const auto step = where(wide > 0, wide.constant(1), wide.constant(0));
                 const auto whole = where(wide == 0, at_zero, step);
                 return in_result_type(choose(
-                    is_floating(x.dtype()), [&] { return where(wide == wide, whole, wide.constant(0)); }, whole));
+                    is_floating(x.dtype()), [&] { return where(wide == wide, whole, wide.constant(0)); },
+                    whole));
             },
             on<aten::isposinf> = [](auto x) { return is_infinite(x, infinity); },
             on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
             on<aten::isreal> = [](auto x) {
-                return choose(is_complex(x), [&] { return refused(x); }, [&] { return x.filled(true, dtype::boolean); });
+                return choose(
+                    is_complex(x), [&] { return refused(x); },
+                    [&] { return x.filled(true, dtype::boolean); });
             },
             on<aten::real, aten::conj> = [](auto x) {
                 return choose(is_complex(x), [&] { return refused(x); }, x);
             },
-            on<aten::special_round> = [](auto x, const auto& a) { return call<aten::round_decimals>(x, a.decimals); },
+            on<aten::special_round> = [](auto x, const auto& a) {
+                return call<aten::round_decimals>(x, a.decimals);
+            },
             on<aten::count_nonzero> = [](auto x, const auto& a) {
                 return counted(x, a.dim ? int_list{*a.dim} : int_list());
             },

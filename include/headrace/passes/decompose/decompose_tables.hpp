@@ -45,9 +45,11 @@ struct decompose_tables : pass {
                 std::size_t point = i / (axes + 1);
                 const std::size_t which = i % (axes + 1);
                 if (which == axes) return scalar(1.0);
-                for (std::size_t d = 0; d != which; ++d) point /= static_cast<std::size_t>(image[axes - 1 - d]);
+                for (std::size_t d = 0; d != which; ++d)
+                    point /= static_cast<std::size_t>(image[axes - 1 - d]);
                 const auto size = static_cast<double>(image[axes - 1 - which]);
-                const auto at = static_cast<double>(point % static_cast<std::size_t>(image[axes - 1 - which]));
+                const auto at =
+                    static_cast<double>(point % static_cast<std::size_t>(image[axes - 1 - which]));
                 if (aligned) return scalar(size == 1 ? 0.0 : at * 2 / (size - 1) - 1);
                 return scalar((at * 2 + 1) / size - 1);
             };

@@ -333,8 +333,8 @@ private:
     };
 };
 
-/// Computes constants before quantized parts are lowered, which need to know what is constant, and before types are
-/// narrowed: what a program computes of constants in float64 is computed in float64.
+/// Computes constants before quantized parts are lowered, which need to know what is constant, and before
+/// types are narrowed, so that arithmetic on constants of float64 is done in float64.
 template <class Evaluator>
 struct fold_quantized_constants : fold_constants<Evaluator> {
     using runs_after = pass_list<functional, canonical_quantization>;
