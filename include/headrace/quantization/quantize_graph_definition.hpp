@@ -18,6 +18,7 @@
 #include <headrace/partition/extract.hpp>
 #include <headrace/pass/run_pass.hpp>
 #include <headrace/passes/decompose/composite.hpp>
+#include <headrace/passes/decompose/composite_definitions.hpp>
 #include <headrace/passes/decompose/decompose_add_sub_alpha.hpp>
 #include <headrace/passes/decompose/decompose_attention.hpp>
 #include <headrace/passes/decompose/decompose_einsum.hpp>
@@ -46,9 +47,6 @@
 #include <headrace/quantization/relax_clamps.hpp>
 #include <headrace/quantization/smooth_layers.hpp>
 #include <headrace/quantization/unroll_networks.hpp>
-#ifndef HEADRACE_COMPILED
-#include <headrace/passes/decompose/composite_definitions.hpp>
-#endif
 
 namespace headrace {
 
