@@ -43,7 +43,8 @@ inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {
 /// Where the result says the type, the kernel's schema has no argument for it.
 [[nodiscard]] constexpr bool is_left_out(const op_info& op, const field_info& f) {
     constexpr std::string_view typed_by_result[] = {"aten::_to_copy.out", "aten::full.out",
-                                                    "aten::arange.start_out"};
+                                                    "aten::arange.start_out", "aten::rand.out",
+                                                    "aten::randn.out"};
     if (f.kind != field_kind::element_type) return false;
     return std::ranges::find(typed_by_result, op.name) != std::end(typed_by_result);
 }
