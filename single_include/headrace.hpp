@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -777,6 +778,7 @@ enum class trait : std::uint64_t {
     on_numbers = 1ULL << 25,    ///< takes no booleans
     on_bits = 1ULL << 26,       ///< takes integers and booleans alone
     on_reals = 1ULL << 55,      ///< takes no complex numbers, as for what compares or orders
+    composite = 1ULL << 56,     ///< defined by other ops, of which passes make it before all else
 
     // Over how many of the last axes it works, if it is made for so many alone.
     spatial_1d = 1ULL << 27,
@@ -3322,6 +3324,785 @@ struct zero_inplace : op<dialect, "aten.zero_.default", "self", in_place, gives_
     struct args { value self; };
 };
 
+// Other names of ops above.
+
+struct absolute : op<dialect, "aten.absolute.default", "self", synonym_of<abs>, has_out> {
+    struct args { value self; };
+};
+struct arccos : op<dialect, "aten.arccos.default", "self", synonym_of<acos>, has_out> {
+    struct args { value self; };
+};
+struct arccosh : op<dialect, "aten.arccosh.default", "self", synonym_of<acosh>, has_out> {
+    struct args { value self; };
+};
+struct arcsin : op<dialect, "aten.arcsin.default", "self", synonym_of<asin>, has_out> {
+    struct args { value self; };
+};
+struct arcsinh : op<dialect, "aten.arcsinh.default", "self", synonym_of<asinh>, has_out> {
+    struct args { value self; };
+};
+struct arctan : op<dialect, "aten.arctan.default", "self", synonym_of<atan>, has_out> {
+    struct args { value self; };
+};
+struct arctanh : op<dialect, "aten.arctanh.default", "self", synonym_of<atanh>, has_out> {
+    struct args { value self; };
+};
+struct fix : op<dialect, "aten.fix.default", "self", synonym_of<trunc>, has_out> {
+    struct args { value self; };
+};
+struct negative : op<dialect, "aten.negative.default", "self", synonym_of<neg>, has_out> {
+    struct args { value self; };
+};
+struct special_erf : op<dialect, "aten.special_erf.default", "self", synonym_of<erf>, has_out> {
+    struct args { value self; };
+};
+struct special_erfc : op<dialect, "aten.special_erfc.default", "self", synonym_of<erfc>, has_out> {
+    struct args { value self; };
+};
+struct special_erfinv : op<dialect, "aten.special_erfinv.default", "self", synonym_of<erfinv>, has_out> {
+    struct args { value self; };
+};
+struct special_exp2 : op<dialect, "aten.special_exp2.default", "self", synonym_of<exp2>, has_out> {
+    struct args { value self; };
+};
+struct special_expit : op<dialect, "aten.special_expit.default", "self", synonym_of<sigmoid>, has_out> {
+    struct args { value self; };
+};
+struct special_expm1 : op<dialect, "aten.special_expm1.default", "self", synonym_of<expm1>, has_out> {
+    struct args { value self; };
+};
+struct special_log1p : op<dialect, "aten.special_log1p.default", "self", synonym_of<log1p>, has_out> {
+    struct args { value self; };
+};
+struct special_logit : op<dialect, "aten.special_logit.default", "self, eps", synonym_of<logit>, has_out> {
+    struct args { value self; std::optional<double> eps{}; };
+};
+struct special_round : op<dialect, "aten.special_round.default", "self, decimals", has_out, composite> {
+    struct args { value self; std::int64_t decimals = 0; };
+};
+struct arctan2 : op<dialect, "aten.arctan2.default", "self, other", synonym_of<atan2>, has_out> {
+    struct args { value self, other; };
+};
+struct greater_scalar : op<dialect, "aten.greater.Scalar", "self, other", synonym_of<gt_scalar>, has_out> {
+    struct args { value self; scalar other; };
+};
+struct greater_tensor : op<dialect, "aten.greater.Tensor", "self, other", synonym_of<gt_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct greater_equal_scalar : op<dialect, "aten.greater_equal.Scalar",
+         "self, other", synonym_of<ge_scalar>, has_out> {
+    struct args { value self; scalar other; };
+};
+struct greater_equal_tensor : op<dialect, "aten.greater_equal.Tensor",
+         "self, other", synonym_of<ge_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct less_scalar : op<dialect, "aten.less.Scalar", "self, other", synonym_of<lt_scalar>, has_out> {
+    struct args { value self; scalar other; };
+};
+struct less_tensor : op<dialect, "aten.less.Tensor", "self, other", synonym_of<lt_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct less_equal_scalar : op<dialect, "aten.less_equal.Scalar",
+         "self, other", synonym_of<le_scalar>, has_out> {
+    struct args { value self; scalar other; };
+};
+struct less_equal_tensor : op<dialect, "aten.less_equal.Tensor",
+         "self, other", synonym_of<le_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct not_equal_scalar : op<dialect, "aten.not_equal.Scalar",
+         "self, other", synonym_of<ne_scalar>, has_out> {
+    struct args { value self; scalar other; };
+};
+struct not_equal_tensor : op<dialect, "aten.not_equal.Tensor",
+         "self, other", synonym_of<ne_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct multiply_scalar : op<dialect, "aten.multiply.Scalar", "self, other", synonym_of<mul_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct divide_scalar : op<dialect, "aten.divide.Scalar", "self, other", synonym_of<div_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct true_divide_scalar : op<dialect, "aten.true_divide.Scalar", "self, other", synonym_of<div_scalar>> {
+    struct args { value self; scalar other; };
+};
+struct special_xlogy : op<dialect, "aten.special_xlogy.default",
+         "self, other", synonym_of<xlogy_tensor>, has_out> {
+    struct args { value self, other; };
+};
+struct special_softmax : op<dialect, "aten.special_softmax.default",
+         "self, dim, dtype", synonym_of<softmax_int>> {
+    struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
+};
+struct special_log_softmax : op<dialect, "aten.special_log_softmax.default",
+         "self, dim, dtype", synonym_of<log_softmax_int>> {
+    struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
+};
+struct linalg_matmul : op<dialect, "aten.linalg_matmul.default", "self, other", synonym_of<matmul>, has_out> {
+    struct args { value self, other; };
+};
+struct vdot : op<dialect, "aten.vdot.default", "self, other", has_out, composite> {
+    struct args { value self, other; };
+};
+struct ger : op<dialect, "aten.ger.default", "self, vec2", synonym_of<outer>, has_out> {
+    struct args { value self, vec2; };
+};
+struct adjoint : op<dialect, "aten.adjoint.default", "self", synonym_of<m_t>, on_reals, aliasing> {
+    struct args { value self; };
+};
+struct m_h : op<dialect, "aten.mH.default", "self", synonym_of<m_t>, on_reals, aliasing> {
+    struct args { value self; };
+};
+struct matrix_h : op<dialect, "aten.matrix_H.default", "self", synonym_of<m_t>, on_reals, aliasing> {
+    struct args { value self; };
+};
+struct swapaxes : op<dialect, "aten.swapaxes.default",
+         "self, axis0, axis1", synonym_of<transpose_int>, aliasing> {
+    struct args { value self; std::int64_t axis0, axis1; };
+};
+struct swapdims : op<dialect, "aten.swapdims.default",
+         "self, dim0, dim1", synonym_of<transpose_int>, aliasing> {
+    struct args { value self; std::int64_t dim0, dim1; };
+};
+struct moveaxis_int : op<dialect, "aten.moveaxis.int",
+         "self, source, destination", synonym_of<movedim_int>, aliasing> {
+    struct args { value self; std::int64_t source, destination; };
+};
+struct moveaxis_intlist : op<dialect, "aten.moveaxis.intlist",
+         "self, source, destination", synonym_of<movedim_intlist>, aliasing> {
+    struct args { value self; int_list source, destination; };
+};
+struct concatenate : op<dialect, "aten.concatenate.default", "tensors, dim", synonym_of<cat>, has_out> {
+    struct args { list<value> tensors; std::int64_t dim = 0; };
+};
+struct row_stack : op<dialect, "aten.row_stack.default", "tensors", synonym_of<vstack>, has_out> {
+    struct args { list<value> tensors; };
+};
+
+// Composite functions, which torch.export keeps whole: elementwise.
+
+struct feature_dropout : op<dialect, "aten.feature_dropout.default", "input, p, train"> {
+    struct args { value input; double p; bool train; };
+};
+struct alpha_dropout : op<dialect, "aten.alpha_dropout.default", "input, p, train"> {
+    struct args { value input; double p; bool train; };
+};
+struct feature_alpha_dropout : op<dialect, "aten.feature_alpha_dropout.default", "input, p, train"> {
+    struct args { value input; double p; bool train; };
+};
+struct feature_dropout_inplace : op<dialect, "aten.feature_dropout_.default",
+         "self, p, train", in_place_of<feature_dropout>> {
+    struct args { value self; double p; bool train; };
+};
+struct alpha_dropout_inplace : op<dialect, "aten.alpha_dropout_.default",
+         "self, p, train", in_place_of<alpha_dropout>> {
+    struct args { value self; double p; bool train; };
+};
+struct feature_alpha_dropout_inplace : op<dialect, "aten.feature_alpha_dropout_.default",
+         "self, p, train", in_place_of<feature_alpha_dropout>> {
+    struct args { value self; double p; bool train; };
+};
+struct isneginf : op<dialect, "aten.isneginf.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct isposinf : op<dialect, "aten.isposinf.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct isreal : op<dialect, "aten.isreal.default", "self", on_reals, composite> {
+    struct args { value self; };
+};
+struct sinc : op<dialect, "aten.sinc.default", "self", has_out, composite> {
+    struct args { value self; };
+};
+struct special_sinc : op<dialect, "aten.special_sinc.default", "self", synonym_of<sinc>, has_out> {
+    struct args { value self; };
+};
+struct angle : op<dialect, "aten.angle.default", "self", has_out, composite> {
+    struct args { value self; };
+};
+struct positive : op<dialect, "aten.positive.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct resolve_conj : op<dialect, "aten.resolve_conj.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct resolve_neg : op<dialect, "aten.resolve_neg.default", "self", forwarding, like_self, aliasing> {
+    struct args { value self; };
+};
+struct conj : op<dialect, "aten.conj.default", "self", aliasing, composite> {
+    struct args { value self; };
+};
+struct real : op<dialect, "aten.real.default", "self", aliasing, composite> {
+    struct args { value self; };
+};
+struct isclose : op<dialect, "aten.isclose.default", "self, other, rtol, atol, equal_nan", composite> {
+    struct args { value self, other; double rtol = 1e-5, atol = 1e-8; bool equal_nan = false; };
+};
+struct heaviside : op<dialect, "aten.heaviside.default", "self, values", on_reals, has_out, composite> {
+    struct args { value self, values; };
+};
+struct logaddexp2 : op<dialect, "aten.logaddexp2.default",
+         "self, other", on_floats, on_reals, has_out, composite> {
+    struct args { value self, other; };
+};
+struct special_entr : op<dialect, "aten.special_entr.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct special_xlog1py : op<dialect, "aten.special_xlog1py.default",
+         "self, other", on_reals, has_out, composite> {
+    struct args { value self, other; };
+};
+
+// Composite reductions, and running extrema.
+
+struct count_nonzero : op<dialect, "aten.count_nonzero.default", "self, dim", has_out, composite> {
+    struct args { value self; std::optional<std::int64_t> dim{}; };
+};
+struct count_nonzero_dim_intlist : op<dialect, "aten.count_nonzero.dim_IntList",
+         "self, dim", has_out, composite> {
+    struct args { value self; int_list dim; };
+};
+struct nanmean : op<dialect, "aten.nanmean.default", "self, dim, keepdim, dtype", has_out, composite> {
+    struct args {
+        value self; std::optional<int_list> dim{}; bool keepdim = false;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
+struct dist : op<dialect, "aten.dist.default", "self, other, p", has_out, composite> {
+    struct args { value self, other; scalar p = 2; };
+};
+struct std_mean : op<dialect, "aten.std_mean.default", "self, unbiased", 2, composite> {
+    struct args { value self; bool unbiased = true; };
+};
+struct var_mean : op<dialect, "aten.var_mean.default", "self, unbiased", 2, composite> {
+    struct args { value self; bool unbiased = true; };
+};
+struct kthvalue : op<dialect, "aten.kthvalue.default", "self, k, dim, keepdim", 2, on_reals, composite> {
+    struct args { value self; std::int64_t k, dim = -1; bool keepdim = false; };
+};
+struct median : op<dialect, "aten.median.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct median_dim : op<dialect, "aten.median.dim", "self, dim, keepdim", 2, on_reals, composite> {
+    struct args { value self; std::int64_t dim; bool keepdim = false; };
+};
+struct nanmedian : op<dialect, "aten.nanmedian.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct nanmedian_dim : op<dialect, "aten.nanmedian.dim", "self, dim, keepdim", 2, on_reals, composite> {
+    struct args { value self; std::int64_t dim; bool keepdim = false; };
+};
+struct cummax : op<dialect, "aten.cummax.default", "self, dim", 2, on_reals, composite> {
+    struct args { value self; std::int64_t dim; };
+};
+struct cummin : op<dialect, "aten.cummin.default", "self, dim", 2, on_reals, composite> {
+    struct args { value self; std::int64_t dim; };
+};
+struct logcumsumexp : op<dialect, "aten.logcumsumexp.default",
+         "self, dim", on_floats, on_reals, has_out, composite> {
+    struct args { value self; std::int64_t dim; };
+};
+struct trapezoid_dx : op<dialect, "aten.trapezoid.dx", "y, dx, dim", composite> {
+    struct args { value y; scalar dx = 1; std::int64_t dim = -1; };
+};
+struct trapezoid_x : op<dialect, "aten.trapezoid.x", "y, x, dim", composite> {
+    struct args { value y, x; std::int64_t dim = -1; };
+};
+struct cumulative_trapezoid_dx : op<dialect, "aten.cumulative_trapezoid.dx", "y, dx, dim", composite> {
+    struct args { value y; scalar dx = 1; std::int64_t dim = -1; };
+};
+struct cov : op<dialect, "aten.cov.default", "self, correction, fweights, aweights", composite> {
+    struct args { value self; std::int64_t correction = 1; std::optional<value> fweights{}, aweights{}; };
+};
+struct corrcoef : op<dialect, "aten.corrcoef.default", "self", on_reals, composite> {
+    struct args { value self; };
+};
+
+// Composite products, norms and distances.
+
+struct inner : op<dialect, "aten.inner.default", "self, other", has_out, composite> {
+    struct args { value self, other; };
+};
+struct tensordot : op<dialect, "aten.tensordot.default",
+         "self, other, dims_self, dims_other", has_out, composite> {
+    struct args { value self, other; int_list dims_self, dims_other; };
+};
+struct kron : op<dialect, "aten.kron.default", "self, other", has_out, composite> {
+    struct args { value self, other; };
+};
+struct linalg_cross : op<dialect, "aten.linalg_cross.default", "self, other, dim", has_out, composite> {
+    struct args { value self, other; std::int64_t dim = -1; };
+};
+struct cross : op<dialect, "aten.cross.default", "self, other, dim", has_out, composite> {
+    struct args { value self, other; std::optional<std::int64_t> dim{}; };
+};
+struct linalg_vecdot : op<dialect, "aten.linalg_vecdot.default", "x, y, dim", has_out, composite> {
+    struct args { value x, y; std::int64_t dim = -1; };
+};
+struct addmv : op<dialect, "aten.addmv.default", "self, mat, vec, beta, alpha", has_out, composite> {
+    struct args { value self, mat, vec; scalar beta = 1, alpha = 1; };
+};
+struct addr : op<dialect, "aten.addr.default", "self, vec1, vec2, beta, alpha", has_out, composite> {
+    struct args { value self, vec1, vec2; scalar beta = 1, alpha = 1; };
+};
+struct addbmm : op<dialect, "aten.addbmm.default", "self, batch1, batch2, beta, alpha", has_out, composite> {
+    struct args { value self, batch1, batch2; scalar beta = 1, alpha = 1; };
+};
+struct chain_matmul : op<dialect, "aten.chain_matmul.default", "matrices", has_out, composite> {
+    struct args { list<value> matrices; };
+};
+struct linalg_multi_dot : op<dialect, "aten.linalg_multi_dot.default", "tensors", has_out, composite> {
+    struct args { list<value> tensors; };
+};
+struct linalg_matrix_power : op<dialect, "aten.linalg_matrix_power.default", "self, n", has_out, composite> {
+    struct args { value self; std::int64_t n; };
+};
+struct bilinear : op<dialect, "aten.bilinear.default", "input1, input2, weight, bias", on_reals, composite> {
+    struct args { value input1, input2, weight; std::optional<value> bias{}; };
+};
+struct linalg_norm : op<dialect, "aten.linalg_norm.default",
+         "self, ord, dim, keepdim, dtype", has_out, composite> {
+    struct args {
+        value self; std::optional<scalar> ord{}; std::optional<int_list> dim{}; bool keepdim = false;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
+struct linalg_matrix_norm : op<dialect, "aten.linalg_matrix_norm.default",
+         "self, ord, dim, keepdim, dtype", has_out, composite> {
+    struct args {
+        value self; scalar ord; int_list dim{-2, -1}; bool keepdim = false;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
+struct linalg_matrix_norm_str_ord : op<dialect, "aten.linalg_matrix_norm.str_ord",
+         "self, ord, dim, keepdim, dtype", has_out, composite> {
+    struct args {
+        value self; std::string_view ord = "fro"; int_list dim{-2, -1}; bool keepdim = false;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
+struct pairwise_distance : op<dialect, "aten.pairwise_distance.default",
+         "x1, x2, p, eps, keepdim", on_floats, on_reals, composite> {
+    struct args { value x1, x2; double p = 2, eps = 1e-6; bool keepdim = false; };
+};
+struct cdist : op<dialect, "aten.cdist.default", "x1, x2, p, compute_mode", on_floats, on_reals, composite> {
+    struct args { value x1, x2; double p = 2; std::optional<std::int64_t> compute_mode{}; };
+};
+struct _cdist_forward : op<dialect, "aten._cdist_forward.default",
+         "x1, x2, p, compute_mode", on_floats, on_reals, has_out, composite> {
+    struct args { value x1, x2; double p; std::optional<std::int64_t> compute_mode; };
+};
+struct pdist : op<dialect, "aten.pdist.default", "self, p", on_floats, on_reals, composite> {
+    struct args { value self; double p = 2; };
+};
+struct _pdist_forward : op<dialect, "aten._pdist_forward.default",
+         "self, p", on_floats, on_reals, has_out, composite> {
+    struct args { value self; double p = 2; };
+};
+
+// Composite rearrangements.
+
+struct atleast_1d : op<dialect, "aten.atleast_1d.default", "self", composite> {
+    struct args { value self; };
+};
+struct atleast_2d : op<dialect, "aten.atleast_2d.default", "self", composite> {
+    struct args { value self; };
+};
+struct atleast_3d : op<dialect, "aten.atleast_3d.default", "self", composite> {
+    struct args { value self; };
+};
+struct diag : op<dialect, "aten.diag.default", "self, diagonal", has_out, composite> {
+    struct args { value self; std::int64_t diagonal = 0; };
+};
+struct diag_embed : op<dialect, "aten.diag_embed.default", "self, offset, dim1, dim2", has_out, composite> {
+    struct args { value self; std::int64_t offset = 0, dim1 = -2, dim2 = -1; };
+};
+struct diagflat : op<dialect, "aten.diagflat.default", "self, offset", composite> {
+    struct args { value self; std::int64_t offset = 0; };
+};
+struct diagonal_scatter : op<dialect, "aten.diagonal_scatter.default",
+         "self, src, offset, dim1, dim2", has_out, composite> {
+    struct args { value self, src; std::int64_t offset = 0, dim1 = 0, dim2 = 1; };
+};
+struct linalg_diagonal : op<dialect, "aten.linalg_diagonal.default",
+         "A, offset, dim1, dim2", aliasing, composite> {
+    struct args { value A; std::int64_t offset = 0, dim1 = -2, dim2 = -1; };
+};
+struct trace : op<dialect, "aten.trace.default", "self", has_out, composite> {
+    struct args { value self; };
+};
+struct block_diag : op<dialect, "aten.block_diag.default", "tensors", has_out, composite> {
+    struct args { list<value> tensors; };
+};
+struct cartesian_prod : op<dialect, "aten.cartesian_prod.default", "tensors", composite> {
+    struct args { list<value> tensors; };
+};
+struct hsplit_int : op<dialect, "aten.hsplit.int", "self, sections", variadic_results, aliasing, composite> {
+    struct args { value self; std::int64_t sections; };
+};
+struct hsplit_array : op<dialect, "aten.hsplit.array",
+         "self, indices", variadic_results, aliasing, composite> {
+    struct args { value self; int_list indices; };
+};
+struct vsplit_int : op<dialect, "aten.vsplit.int", "self, sections", variadic_results, aliasing, composite> {
+    struct args { value self; std::int64_t sections; };
+};
+struct vsplit_array : op<dialect, "aten.vsplit.array",
+         "self, indices", variadic_results, aliasing, composite> {
+    struct args { value self; int_list indices; };
+};
+struct dsplit_int : op<dialect, "aten.dsplit.int", "self, sections", variadic_results, aliasing, composite> {
+    struct args { value self; std::int64_t sections; };
+};
+struct dsplit_array : op<dialect, "aten.dsplit.array",
+         "self, indices", variadic_results, aliasing, composite> {
+    struct args { value self; int_list indices; };
+};
+
+// Composite selections and searches.
+
+struct take : op<dialect, "aten.take.default", "self, index", has_out, composite> {
+    struct args { value self, index; };
+};
+struct take_along_dim : op<dialect, "aten.take_along_dim.default", "self, indices, dim", has_out, composite> {
+    struct args { value self, indices; std::optional<std::int64_t> dim{}; };
+};
+struct isin_tensor_tensor : op<dialect, "aten.isin.Tensor_Tensor",
+         "elements, test_elements, assume_unique, invert", has_out, composite> {
+    struct args { value elements, test_elements; bool assume_unique = false, invert = false; };
+};
+struct isin_tensor_scalar : op<dialect, "aten.isin.Tensor_Scalar",
+         "elements, test_element, assume_unique, invert", has_out, composite> {
+    struct args { value elements; scalar test_element; bool assume_unique = false, invert = false; };
+};
+struct isin_scalar_tensor : op<dialect, "aten.isin.Scalar_Tensor",
+         "element, test_elements, assume_unique, invert", has_out, composite> {
+    struct args { scalar element; value test_elements; bool assume_unique = false, invert = false; };
+};
+struct bucketize_tensor : op<dialect, "aten.bucketize.Tensor",
+         "self, boundaries, out_int32, right", on_reals, has_out, composite> {
+    struct args { value self, boundaries; bool out_int32 = false, right = false; };
+};
+struct bucketize_scalar : op<dialect, "aten.bucketize.Scalar",
+         "self, boundaries, out_int32, right", on_reals, has_out, composite> {
+    struct args { scalar self; value boundaries; bool out_int32 = false, right = false; };
+};
+struct searchsorted_tensor : op<dialect, "aten.searchsorted.Tensor",
+         "sorted_sequence, self, out_int32, right, side, sorter", on_reals, has_out, composite> {
+    struct args {
+        value sorted_sequence, self; bool out_int32 = false, right = false;
+        std::optional<std::string_view> side{}; std::optional<value> sorter{};
+    };
+};
+struct searchsorted_scalar : op<dialect, "aten.searchsorted.Scalar",
+         "sorted_sequence, self, out_int32, right, side, sorter", on_reals, has_out, composite> {
+    struct args {
+        value sorted_sequence; scalar self; bool out_int32 = false, right = false;
+        std::optional<std::string_view> side{}; std::optional<value> sorter{};
+    };
+};
+struct masked_scatter : op<dialect, "aten.masked_scatter.default", "self, mask, source", has_out> {
+    struct args { value self, mask, source; };
+};
+struct scatter_reduce_two : op<dialect, "aten.scatter_reduce.two",
+         "self, dim, index, src, reduce, include_self", on_reals, has_out, composite> {
+    struct args {
+        value self; std::int64_t dim; value index, src; std::string_view reduce; bool include_self = true;
+    };
+};
+struct scatter_src_reduce : op<dialect, "aten.scatter.reduce",
+         "self, dim, index, src, reduce", on_reals, has_out, composite> {
+    struct args { value self; std::int64_t dim; value index, src; std::string_view reduce; };
+};
+struct index_reduce : op<dialect, "aten.index_reduce.default",
+         "self, dim, index, source, reduce, include_self", on_reals, has_out, composite> {
+    struct args {
+        value self; std::int64_t dim; value index, source; std::string_view reduce;
+        bool include_self = true;
+    };
+};
+struct embedding_bag : op<dialect, "aten.embedding_bag.default",
+         "weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, "
+         "include_last_offset",
+         4, composite> {
+    struct args {
+        value weight, indices, offsets; bool scale_grad_by_freq = false; std::int64_t mode = 0;
+        bool sparse = false; std::optional<value> per_sample_weights{}; bool include_last_offset = false;
+    };
+};
+struct embedding_bag_padding_idx : op<dialect, "aten.embedding_bag.padding_idx",
+         "weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, "
+         "include_last_offset, padding_idx",
+         4, composite> {
+    struct args {
+        value weight, indices, offsets; bool scale_grad_by_freq; std::int64_t mode; bool sparse;
+        std::optional<value> per_sample_weights; bool include_last_offset;
+        std::optional<std::int64_t> padding_idx;
+    };
+};
+struct _embedding_bag : op<dialect, "aten._embedding_bag.default",
+         "weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, "
+         "include_last_offset, padding_idx",
+         4, has_out, composite> {
+    struct args {
+        value weight, indices, offsets; bool scale_grad_by_freq = false; std::int64_t mode = 0;
+        bool sparse = false; std::optional<value> per_sample_weights{}; bool include_last_offset = false;
+        std::int64_t padding_idx = -1;
+    };
+};
+struct _embedding_bag_forward_only : op<dialect, "aten._embedding_bag_forward_only.default",
+         "weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, "
+         "include_last_offset, padding_idx",
+         4, has_out, composite> {
+    struct args {
+        value weight, indices, offsets; bool scale_grad_by_freq = false; std::int64_t mode = 0;
+        bool sparse = false; std::optional<value> per_sample_weights{}; bool include_last_offset = false;
+        std::int64_t padding_idx = -1;
+    };
+};
+
+// Losses. A reduction of 1 is the mean, 2 the sum, 0 none.
+
+struct mse_loss : op<dialect, "aten.mse_loss.default",
+         "self, target, reduction", on_reals, has_out, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; };
+};
+struct l1_loss : op<dialect, "aten.l1_loss.default", "self, target, reduction", on_reals, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; };
+};
+struct soft_margin_loss : op<dialect, "aten.soft_margin_loss.default",
+         "self, target, reduction", on_reals, has_out, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; };
+};
+struct smooth_l1_loss : op<dialect, "aten.smooth_l1_loss.default",
+         "self, target, reduction, beta", on_reals, has_out, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; double beta = 1; };
+};
+struct huber_loss : op<dialect, "aten.huber_loss.default",
+         "self, target, reduction, delta", on_reals, has_out, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; double delta = 1; };
+};
+struct binary_cross_entropy : op<dialect, "aten.binary_cross_entropy.default",
+         "self, target, weight, reduction", on_floats, on_reals, has_out, composite> {
+    struct args { value self, target; std::optional<value> weight{}; std::int64_t reduction = 1; };
+};
+struct binary_cross_entropy_with_logits : op<dialect, "aten.binary_cross_entropy_with_logits.default",
+         "self, target, weight, pos_weight, reduction", on_reals, has_out, composite> {
+    struct args {
+        value self, target; std::optional<value> weight{}, pos_weight{}; std::int64_t reduction = 1;
+    };
+};
+struct kl_div : op<dialect, "aten.kl_div.default",
+         "self, target, reduction, log_target", on_reals, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; bool log_target = false; };
+};
+struct nll_loss : op<dialect, "aten.nll_loss.default",
+         "self, target, weight, reduction, ignore_index", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self, target; std::optional<value> weight{}; std::int64_t reduction = 1, ignore_index = -100;
+    };
+};
+struct nll_loss2d : op<dialect, "aten.nll_loss2d.default",
+         "self, target, weight, reduction, ignore_index", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self, target; std::optional<value> weight{}; std::int64_t reduction = 1, ignore_index = -100;
+    };
+};
+struct nll_loss_nd : op<dialect, "aten.nll_loss_nd.default",
+         "self, target, weight, reduction, ignore_index", on_floats, on_reals, composite> {
+    struct args {
+        value self, target; std::optional<value> weight{}; std::int64_t reduction = 1, ignore_index = -100;
+    };
+};
+struct nll_loss_forward : op<dialect, "aten.nll_loss_forward.default",
+         "self, target, weight, reduction, ignore_index", 2, on_floats, on_reals, composite> {
+    struct args { value self, target; std::optional<value> weight; std::int64_t reduction, ignore_index; };
+};
+struct nll_loss2d_forward : op<dialect, "aten.nll_loss2d_forward.default",
+         "self, target, weight, reduction, ignore_index", 2, on_floats, on_reals, composite> {
+    struct args { value self, target; std::optional<value> weight; std::int64_t reduction, ignore_index; };
+};
+struct cross_entropy_loss : op<dialect, "aten.cross_entropy_loss.default",
+         "self, target, weight, reduction, ignore_index, label_smoothing", on_floats, on_reals, composite> {
+    struct args {
+        value self, target; std::optional<value> weight{}; std::int64_t reduction = 1, ignore_index = -100;
+        double label_smoothing = 0;
+    };
+};
+struct poisson_nll_loss : op<dialect, "aten.poisson_nll_loss.default",
+         "input, target, log_input, full, eps, reduction", on_reals, composite> {
+    struct args { value input, target; bool log_input, full; double eps; std::int64_t reduction; };
+};
+struct cosine_embedding_loss : op<dialect, "aten.cosine_embedding_loss.default",
+         "input1, input2, target, margin, reduction", on_reals, composite> {
+    struct args { value input1, input2, target; double margin = 0; std::int64_t reduction = 1; };
+};
+struct margin_ranking_loss : op<dialect, "aten.margin_ranking_loss.default",
+         "input1, input2, target, margin, reduction", on_reals, composite> {
+    struct args { value input1, input2, target; double margin = 0; std::int64_t reduction = 1; };
+};
+struct hinge_embedding_loss : op<dialect, "aten.hinge_embedding_loss.default",
+         "self, target, margin, reduction", on_reals, composite> {
+    struct args { value self, target; double margin = 1; std::int64_t reduction = 1; };
+};
+struct triplet_margin_loss : op<dialect, "aten.triplet_margin_loss.default",
+         "anchor, positive, negative, margin, p, eps, swap, reduction", on_reals, composite> {
+    struct args {
+        value anchor, positive, negative; double margin = 1, p = 2, eps = 1e-6; bool swap = false;
+        std::int64_t reduction = 1;
+    };
+};
+struct multi_margin_loss : op<dialect, "aten.multi_margin_loss.default",
+         "self, target, p, margin, weight, reduction", on_reals, has_out, composite> {
+    struct args {
+        value self, target; scalar p = 1, margin = 1; std::optional<value> weight{};
+        std::int64_t reduction = 1;
+    };
+};
+
+// Windows of signals and other tensors of numbers that follow from arguments.
+
+struct hann_window : op<dialect, "aten.hann_window.default", "window_length, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
+};
+struct hann_window_periodic : op<dialect, "aten.hann_window.periodic",
+         "window_length, periodic, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; bool periodic; std::optional<headrace::dtype> dtype{}; };
+};
+struct hamming_window : op<dialect, "aten.hamming_window.default",
+         "window_length, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
+};
+struct hamming_window_periodic : op<dialect, "aten.hamming_window.periodic",
+         "window_length, periodic, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; bool periodic; std::optional<headrace::dtype> dtype{}; };
+};
+struct blackman_window : op<dialect, "aten.blackman_window.default",
+         "window_length, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
+};
+struct blackman_window_periodic : op<dialect, "aten.blackman_window.periodic",
+         "window_length, periodic, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; bool periodic; std::optional<headrace::dtype> dtype{}; };
+};
+struct bartlett_window : op<dialect, "aten.bartlett_window.default",
+         "window_length, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
+};
+struct bartlett_window_periodic : op<dialect, "aten.bartlett_window.periodic",
+         "window_length, periodic, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; bool periodic; std::optional<headrace::dtype> dtype{}; };
+};
+struct kaiser_window : op<dialect, "aten.kaiser_window.default", "window_length, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; std::optional<headrace::dtype> dtype{}; };
+};
+struct kaiser_window_periodic : op<dialect, "aten.kaiser_window.periodic",
+         "window_length, periodic, dtype", has_out, composite> {
+    struct args { std::int64_t window_length; bool periodic; std::optional<headrace::dtype> dtype{}; };
+};
+struct hamming_window_periodic_alpha : op<dialect, "aten.hamming_window.periodic_alpha",
+         "window_length, periodic, alpha, dtype", has_out, composite> {
+    struct args {
+        std::int64_t window_length; bool periodic; double alpha; std::optional<headrace::dtype> dtype{};
+    };
+};
+struct hamming_window_periodic_alpha_beta : op<dialect, "aten.hamming_window.periodic_alpha_beta",
+         "window_length, periodic, alpha, beta, dtype", has_out, composite> {
+    struct args {
+        std::int64_t window_length; bool periodic; double alpha, beta;
+        std::optional<headrace::dtype> dtype{};
+    };
+};
+struct kaiser_window_beta : op<dialect, "aten.kaiser_window.beta",
+         "window_length, periodic, beta, dtype", has_out, composite> {
+    struct args {
+        std::int64_t window_length; bool periodic; double beta; std::optional<headrace::dtype> dtype{};
+    };
+};
+struct logspace : op<dialect, "aten.logspace.default", "start, end, steps, base, dtype", has_out, composite> {
+    struct args {
+        scalar start, end; std::int64_t steps; double base = 10; std::optional<headrace::dtype> dtype{};
+    };
+};
+struct tril_indices : op<dialect, "aten.tril_indices.default",
+         "row, col, offset, dtype", has_out, composite> {
+    struct args {
+        std::int64_t row, col, offset = 0; std::optional<headrace::dtype> dtype{headrace::dtype::int64};
+    };
+};
+struct triu_indices : op<dialect, "aten.triu_indices.default",
+         "row, col, offset, dtype", has_out, composite> {
+    struct args {
+        std::int64_t row, col, offset = 0; std::optional<headrace::dtype> dtype{headrace::dtype::int64};
+    };
+};
+struct affine_grid_generator : op<dialect, "aten.affine_grid_generator.default",
+         "theta, size, align_corners", on_floats, on_reals, has_out, composite> {
+    struct args { value theta; int_list size; bool align_corners; };
+};
+struct repeat_interleave_self_tensor : op<dialect, "aten.repeat_interleave.self_Tensor",
+         "self, repeats, dim, output_size", composite> {
+    struct args {
+        value self, repeats; std::optional<std::int64_t> dim{}, output_size{};
+    };
+};
+struct repeat_interleave_tensor : op<dialect, "aten.repeat_interleave.Tensor",
+         "repeats, output_size", has_out> {
+    struct args { value repeats; std::optional<std::int64_t> output_size{}; };
+};
+
+// Resizing that averages what it makes smaller.
+
+struct _upsample_bilinear2d_aa : op<dialect, "aten._upsample_bilinear2d_aa.default",
+         "self, output_size, align_corners, scales_h, scales_w", resampling, spatial_2d, has_out> {
+    struct args {
+        value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
+    };
+};
+struct _upsample_bilinear2d_aa_vec : op<dialect, "aten._upsample_bilinear2d_aa.vec",
+         "input, output_size, align_corners, scale_factors", resampling, spatial_2d> {
+    struct args {
+        value input; std::optional<int_list> output_size; bool align_corners;
+        std::optional<list<double>> scale_factors;
+    };
+};
+struct _upsample_bicubic2d_aa : op<dialect, "aten._upsample_bicubic2d_aa.default",
+         "self, output_size, align_corners, scales_h, scales_w", resampling, spatial_2d, has_out> {
+    struct args {
+        value self; int_list output_size; bool align_corners; std::optional<double> scales_h{}, scales_w{};
+    };
+};
+struct _upsample_bicubic2d_aa_vec : op<dialect, "aten._upsample_bicubic2d_aa.vec",
+         "input, output_size, align_corners, scale_factors", resampling, spatial_2d> {
+    struct args {
+        value input; std::optional<int_list> output_size; bool align_corners;
+        std::optional<list<double>> scale_factors;
+    };
+};
+
+// Random numbers.
+
+struct rand : op<dialect, "aten.rand.default", "size, dtype", impure, has_out> {
+    struct args { int_list size; std::optional<headrace::dtype> dtype{}; };
+};
+struct randn : op<dialect, "aten.randn.default", "size, dtype", impure, has_out> {
+    struct args { int_list size; std::optional<headrace::dtype> dtype{}; };
+};
+struct rand_like : op<dialect, "aten.rand_like.default", "self, dtype, memory_format", impure, has_out> {
+    struct args {
+        value self; std::optional<headrace::dtype> dtype{};
+        std::optional<headrace::memory_format> memory_format{};
+    };
+};
+struct randn_like : op<dialect, "aten.randn_like.default", "self, dtype, memory_format", impure, has_out> {
+    struct args {
+        value self; std::optional<headrace::dtype> dtype{};
+        std::optional<headrace::memory_format> memory_format{};
+    };
+};
+
 // Sizes and assertions. A size or item() is a number, not a tensor: here it counts as one result.
 
 struct _assert_async : op<dialect, "aten._assert_async.default", "self", 0> { struct args { value self; }; };
@@ -3431,6 +4212,37 @@ struct dialect : dialect_of<"aten",
       clone, contiguous, copy, copy_inplace, dropout, dropout_inplace, fill_inplace_scalar,
       fill_inplace_tensor, fill_scalar, fill_tensor, lift_fresh, lift_fresh_copy, _to_copy, to_device,
       to_dtype, to_dtype_layout, to_other, type_as, zero_inplace,
+      absolute, arccos, arccosh, arcsin, arcsinh, arctan, arctanh, fix, negative, special_erf, special_erfc,
+      special_erfinv, special_exp2, special_expit, special_expm1, special_log1p, special_logit,
+      special_round, arctan2, greater_scalar, greater_tensor, greater_equal_scalar, greater_equal_tensor,
+      less_scalar, less_tensor, less_equal_scalar, less_equal_tensor, not_equal_scalar, not_equal_tensor,
+      multiply_scalar, divide_scalar, true_divide_scalar, special_xlogy, special_softmax,
+      special_log_softmax, linalg_matmul, vdot, ger, adjoint, m_h, matrix_h, swapaxes, swapdims,
+      moveaxis_int, moveaxis_intlist, concatenate, row_stack, feature_dropout, alpha_dropout,
+      feature_alpha_dropout, feature_dropout_inplace, alpha_dropout_inplace, feature_alpha_dropout_inplace,
+      isneginf, isposinf, isreal, sinc, special_sinc, angle, positive, resolve_conj, resolve_neg, conj, real,
+      isclose, heaviside, logaddexp2, special_entr, special_xlog1py, count_nonzero,
+      count_nonzero_dim_intlist, nanmean, dist, std_mean, var_mean, kthvalue, median, median_dim, nanmedian,
+      nanmedian_dim, cummax, cummin, logcumsumexp, trapezoid_dx, trapezoid_x, cumulative_trapezoid_dx, cov,
+      corrcoef, inner, tensordot, kron, linalg_cross, cross, linalg_vecdot, addmv, addr, addbmm,
+      chain_matmul, linalg_multi_dot, linalg_matrix_power, bilinear, linalg_norm, linalg_matrix_norm,
+      linalg_matrix_norm_str_ord, pairwise_distance, cdist, _cdist_forward, pdist, _pdist_forward,
+      atleast_1d, atleast_2d, atleast_3d, diag, diag_embed, diagflat, diagonal_scatter, linalg_diagonal,
+      trace, block_diag, cartesian_prod, hsplit_int, hsplit_array, vsplit_int, vsplit_array,
+      dsplit_int, dsplit_array, take, take_along_dim, isin_tensor_tensor, isin_tensor_scalar,
+      isin_scalar_tensor, bucketize_tensor, bucketize_scalar, searchsorted_tensor, searchsorted_scalar,
+      masked_scatter, scatter_reduce_two, scatter_src_reduce, index_reduce, embedding_bag,
+      embedding_bag_padding_idx, _embedding_bag, _embedding_bag_forward_only, mse_loss, l1_loss,
+      soft_margin_loss, smooth_l1_loss, huber_loss, binary_cross_entropy, binary_cross_entropy_with_logits,
+      kl_div, nll_loss, nll_loss2d, nll_loss_nd, nll_loss_forward, nll_loss2d_forward, cross_entropy_loss,
+      poisson_nll_loss, cosine_embedding_loss, margin_ranking_loss, hinge_embedding_loss,
+      triplet_margin_loss, multi_margin_loss, hann_window, hann_window_periodic, hamming_window,
+      hamming_window_periodic, blackman_window, blackman_window_periodic, bartlett_window,
+      bartlett_window_periodic, kaiser_window, kaiser_window_periodic, hamming_window_periodic_alpha,
+      hamming_window_periodic_alpha_beta, kaiser_window_beta, logspace, tril_indices, triu_indices,
+      affine_grid_generator, repeat_interleave_self_tensor,
+      repeat_interleave_tensor, _upsample_bilinear2d_aa, _upsample_bilinear2d_aa_vec,
+      _upsample_bicubic2d_aa, _upsample_bicubic2d_aa_vec, rand, randn, rand_like, randn_like,
       _assert_async, _assert_scalar, _assert_tensor_metadata, item, _local_scalar_dense, sym_constrain_range,
       sym_constrain_range_for_size, sym_numel, sym_size_int> {
     static constexpr bool is_pure = true;
@@ -5227,7 +6039,8 @@ public:
     /// Metadata of an operand.
     [[nodiscard]] static const tensor_meta& of(value operand) { return *meta_of(operand); }
 
-    /// Adds a result.
+    /// Adds a result. One of dtype::unknown may be anything: PyTorch gives it a type and a shape that depend
+    /// on more than the arguments.
     void add(dtype type, std::span<const std::int64_t> shape) { results_.push_back({type, own(shape), {}}); }
     void add(dtype type, std::initializer_list<std::int64_t> shape) {
         add(type, std::span<const std::int64_t>(std::data(shape), shape.size()));
@@ -5366,7 +6179,8 @@ template <op_tag Op>
 /// Asks the rule of an op.
 template <inferable Op>
 result<void> infer_op(const args<Op>& a, inference& out) {
-    return detail::rule_of_op<Op>()(&a, out);
+    const inference_rule rule = detail::rule_of_op<Op>();
+    return rule != nullptr ? rule(&a, out) : invalid({"nothing infers the results of ", Op::name});
 }
 
 /// The rules of a set of dialects, for nodes whose op is known only at run time. Naming it makes the program
@@ -5389,6 +6203,43 @@ template <class... Dialects>
 /// "net.py:42: conv2d (aten.conv2d.default): ": how each message about a node begins, with the line of the
 /// model's source where the export has it.
 [[nodiscard]] std::pmr::string message_prefix(const node& n);
+
+}  // namespace headrace
+
+// ---- headrace/ir/nearest_named.hpp ----
+
+namespace headrace {
+
+/// The node itself if a message has a name for it; else the nearest node with a name that takes its result,
+/// or else that it takes. Constants and copies that readers and passes make have no names of their own.
+[[nodiscard]] inline const node& nearest_named(const node& n) {
+    constexpr std::size_t most = 64;
+    const auto search = [&](auto&& add_neighbours) -> const node* {
+        pmr_vector<const node*> seen{&n};
+        for (std::size_t i = 0; i != seen.size() && i != most; ++i) {
+            if (!origin_name(*seen[i]).empty()) return seen[i];
+            add_neighbours(*seen[i], [&](const node* next) {
+                if (!any_of(seen, [&](const node* other) { return other == next; })) seen.push_back(next);
+            });
+        }
+        return nullptr;
+    };
+    const node* found = search([](const node& at, const auto& add) {
+        for (const edge& e : at.uses()) add(e.target);
+    });
+    if (found == nullptr) {
+        found = search([](const node& at, const auto& add) {
+            for (const edge& e : at.operand_edges()) add(e.source);
+        });
+    }
+    return found != nullptr ? *found : n;
+}
+
+/// The relation between `n` and the node by whose name a message goes, for that message.
+[[nodiscard]] inline std::string_view relation_text(const node& n, const node& named) {
+    if (&n == &named) return {};
+    return is<builtin::constant>(n) ? "one of its constants: " : "an operator that it needs: ";
+}
 
 }  // namespace headrace
 
@@ -5566,13 +6417,15 @@ HEADRACE_INLINE int_list inference::own(std::span<const std::int64_t> shape) {
 }
 
 HEADRACE_INLINE std::pmr::string message_prefix(const node& n) {
-    const auto* origin = n.find_annotation<provenance>();
-    std::pmr::string text = source_line(n);
+    const node& named = nearest_named(n);
+    const auto* origin = named.find_annotation<provenance>();
+    std::pmr::string text = source_line(named);
     if (!text.empty()) text += ": ";
-    text += printable(origin_name(n));
+    text += printable(origin_name(named));
     text += " (";
-    text += printable(origin != nullptr ? origin->op_name : op_name(n));
+    text += printable(origin != nullptr ? origin->op_name : op_name(named));
     text += "): ";
+    text += relation_text(n, named);
     return text;
 }
 
@@ -6149,337 +7002,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
-// ---- headrace/infer/window.hpp ----
-
-namespace headrace {
-
-/// A window that moves along one axis.
-struct window {
-    std::int64_t kernel = 1;
-    std::int64_t stride = 1;
-    std::int64_t dilation = 1;
-    std::int64_t before = 0;  ///< padding
-    std::int64_t after = 0;
-
-    /// How much of the axis the window covers.
-    [[nodiscard]] constexpr std::int64_t extent() const {
-        return saturating_add(saturating_mul(dilation, saturating_sub(kernel, 1)), 1);
-    }
-    [[nodiscard]] constexpr bool sound() const { return kernel > 0 && stride > 0 && dilation > 0; }
-    /// No tensor is larger, and sums of a few such sizes and positions do not overflow.
-    static constexpr std::int64_t max_extent = std::int64_t{1} << 58;
-    [[nodiscard]] constexpr bool too_large() const {
-        return any_of(std::array{extent(), stride, dilation, before, after},
-                      [](std::int64_t size) { return size > max_extent; });
-    }
-};
-
-/// Refuses a window that does not move, or that is larger than any tensor.
-[[nodiscard]] result<void> check_window(const window& w);
-
-/// PyTorch's padding="same" for stride 1: the odd element comes last.
-[[nodiscard]] constexpr window same_padded(window w) {
-    const std::int64_t total = w.extent() - 1;
-    w.before = total / 2;
-    w.after = total - w.before;
-    return w;
-}
-
-/// Number of positions of a window on an axis of that size. With `ceil_mode`, a window may hang over the end
-/// if it starts inside the axis or the padding before it.
-[[nodiscard]] result<std::int64_t> window_positions(std::int64_t size, const window& w,
-                                                    bool ceil_mode = false);
-
-/// The size that a transposed convolution gives.
-[[nodiscard]] result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
-                                                          std::int64_t output_padding);
-
-/// The parameters of a convolution or pooling as its op has them: one number may stand for all dimensions.
-struct window_lists {
-    sizes kernel;
-    sizes stride;
-    sizes padding;
-    sizes dilation;
-};
-
-/// The windows of `count` dimensions. An empty stride means that of the kernel.
-[[nodiscard]] result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count);
-
-}  // namespace headrace
-
-// ---- headrace/infer/window_definition.hpp ----
-
-namespace headrace {
-
-HEADRACE_INLINE result<void> check_window(const window& w) {
-    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
-    if (w.too_large()) return invalid("kernel, stride, dilation or padding are too large");
-    return {};
-}
-
-HEADRACE_INLINE result<std::int64_t> window_positions(std::int64_t size, const window& w, bool ceil_mode) {
-    HEADRACE_TRY(check_window(w));
-    const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
-    const std::int64_t room = saturating_sub(padded, w.extent());
-    if (room < 0 && (!ceil_mode || room <= -w.stride)) {
-        return invalid(
-            {"a window of ", w.extent(), " does not fit in an axis of ", size, " padded to ", padded});
-    }
-    std::int64_t last = room < 0 ? 0 : room / w.stride;
-    if (ceil_mode && room > 0 && room % w.stride != 0) ++last;
-    if (ceil_mode && last > 0 && saturating_mul(last, w.stride) >= saturating_add(size, w.before)) --last;
-    return last + 1;
-}
-
-HEADRACE_INLINE result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
-                                                            std::int64_t output_padding) {
-    HEADRACE_TRY(check_window(w));
-    const std::int64_t padding = saturating_add(w.before, w.after);
-    const std::int64_t grown = saturating_add(saturating_mul(saturating_sub(size, 1), w.stride), w.extent());
-    const std::int64_t given = saturating_add(saturating_sub(grown, padding), output_padding);
-    if (given <= 0) return invalid("the padding is larger than the result");
-    return given;
-}
-
-HEADRACE_INLINE result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
-    if (count > 3) return invalid("windows have at most 3 dimensions");
-    HEADRACE_TRY(kernel, list_for("kernel", lists.kernel, count));
-    HEADRACE_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
-    HEADRACE_TRY(padding, list_for("padding", lists.padding, count));
-    HEADRACE_TRY(dilation, list_for("dilation", lists.dilation, count));
-    std::array<window, 3> windows{};
-    for (std::size_t i = 0; i != count; ++i) {
-        if (padding[i] < 0) return invalid("padding must not be negative");
-        windows[i] = {kernel[i], stride[i], dilation[i], padding[i], padding[i]};
-    }
-    return windows;
-}
-
-}  // namespace headrace
-
-// ---- headrace/infer/aten_convolution.hpp ----
-
-namespace headrace {
-namespace aten {
-
-using convolution_ops = ops<conv1d, conv2d, conv3d>;
-using padded_convolution_ops = ops<conv1d_padding, conv2d_padding, conv3d_padding>;
-using transposed_convolution_ops = ops<conv_transpose1d, conv_transpose2d_input, conv_transpose3d_input>;
-using max_pool_ops = ops<max_pool1d, max_pool2d, max_pool3d>;
-using avg_pool_ops = ops<avg_pool1d, avg_pool2d, avg_pool3d>;
-using adaptive_pool_ops = ops<adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptive_avg_pool2d,
-                              _adaptive_avg_pool3d, adaptive_avg_pool3d>;
-
-}  // namespace aten
-
-namespace detail {
-
-/// What is asked of the operands of a convolution; how the weight's first two sizes are read depends on it.
-struct convolution_form {
-    const tensor_meta& input;
-    const tensor_meta& weight;
-    const std::optional<value>& bias;
-    std::int64_t groups;
-    bool transposed = false;
-
-    [[nodiscard]] std::size_t spatial() const { return weight.rank() - 2; }
-    [[nodiscard]] sizes kernel() const { return sizes(weight.shape).subspan(2); }
-    [[nodiscard]] bool batched() const { return input.rank() == weight.rank(); }
-    [[nodiscard]] std::int64_t in_channels() const { return input.shape[batched() ? 1 : 0]; }
-    [[nodiscard]] std::int64_t out_channels() const {
-        return transposed ? saturating_mul(weight.shape[1], groups) : weight.shape[0];
-    }
-};
-
-/// `ranks`: of the weight, whose op may be for one number of spatial dimensions or for all.
-struct weight_ranks {
-    std::size_t least = 3;
-    std::size_t most = 5;
-};
-template <class Op>
-inline constexpr weight_ranks weight_ranks_of{spatial_rank<Op> + 2, spatial_rank<Op> + 2};
-template <>
-inline constexpr weight_ranks weight_ranks_of<aten::convolution>{};
-
-inline result<void> check_convolution(const convolution_form& form, weight_ranks ranks) {
-    HEADRACE_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));
-    HEADRACE_TRY(require_rank("input", form.input.shape, form.weight.rank() - 1, form.weight.rank()));
-    const std::int64_t first = form.weight.shape[0];
-    const std::int64_t wanted = form.transposed ? first : saturating_mul(form.weight.shape[1], form.groups);
-    const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
-    if (!divisible || form.in_channels() != wanted) {
-        return invalid({"input ", shape_text(form.input.shape), ", weight ", shape_text(form.weight.shape),
-                        " and groups ", form.groups, " do not match"});
-    }
-    HEADRACE_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
-    HEADRACE_TRY(require_dtype("bias", form.bias, form.input.dtype));
-    return require_shape("bias", form.bias, shape_builder{form.out_channels()});
-}
-
-/// The windows of a convolution; only a pooling's stride may be left out.
-inline result<std::array<window, 3>> convolution_windows(const convolution_form& form, sizes stride,
-                                                         sizes padding, sizes dilation) {
-    if (stride.empty()) return invalid("stride must not be empty");
-    return windows_of({form.kernel(), stride, padding, dilation}, form.spatial());
-}
-
-inline result<void> infer_convolution(inference& out, const convolution_form& form,
-                                      const std::array<window, 3>& windows) {
-    const sizes input(form.input.shape);
-    const std::size_t lead = form.batched() ? 2 : 1;
-    shape_builder shape(input.first(lead - 1));
-    shape.push_back(form.weight.shape[0]);
-    for (std::size_t i = 0; i != form.spatial(); ++i) {
-        HEADRACE_TRY(size, window_positions(input[lead + i], windows[i]));
-        shape.push_back(size);
-    }
-    return add_result(out, form.input.dtype, shape);
-}
-
-inline result<void> infer_transposed_convolution(inference& out, const convolution_form& form,
-                                                 const std::array<window, 3>& windows, sizes output_padding) {
-    const sizes input(form.input.shape);
-    const std::size_t lead = form.batched() ? 2 : 1;
-    HEADRACE_TRY(extra, list_for("output_padding", output_padding, form.spatial()));
-    shape_builder shape(input.first(lead - 1));
-    shape.push_back(form.out_channels());
-    for (std::size_t i = 0; i != form.spatial(); ++i) {
-        const std::int64_t limit = std::max(windows[i].stride, windows[i].dilation);
-        HEADRACE_TRY(require_between("output_padding", extra[i], 0, limit - 1));
-        HEADRACE_TRY(size, transposed_window_size(input[lead + i], windows[i], extra[i]));
-        shape.push_back(size);
-    }
-    return add_result(out, form.input.dtype, shape);
-}
-
-/// The shape of a pooling over the last axes; there are one or two before them.
-template <class Op>
-result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& lists, bool ceil_mode) {
-    constexpr std::size_t count = spatial_rank<Op>;
-    const sizes input(self.shape);
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    HEADRACE_TRY(require_rank("self", input, count + 1, count + 2));
-    HEADRACE_TRY(require_nonempty("self", input.last(count + 1)));
-    HEADRACE_TRY(windows, windows_of(lists, count));
-    const std::size_t lead = input.size() - count;
-    shape_builder shape(input.first(lead));
-    for (std::size_t i = 0; i != count; ++i) {
-        if (windows[i].before > windows[i].extent() / 2) {
-            return invalid(
-                {"padding ", windows[i].before, " is more than half of a window of ", windows[i].extent()});
-        }
-        HEADRACE_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
-        shape.push_back(size);
-    }
-    return shape;
-}
-template <class Op>
-result<shape_builder> adaptive_shape(const tensor_meta& self, sizes output) {
-    constexpr std::size_t count = spatial_rank<Op>;
-    const sizes input(self.shape);
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    HEADRACE_TRY(require_rank("self", input, count + 1, count + 2));
-    HEADRACE_TRY(require_nonempty("self", input.last(count)));
-    HEADRACE_TRY(given, list_for("output_size", output, count));
-    shape_builder shape(input.first(input.size() - count));
-    shape.append(given);
-    return shape;
-}
-
-}  // namespace detail
-
-template <one_of<aten::convolution_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
-    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
-    return detail::infer_convolution(out, form, windows);
-}
-
-template <one_of<aten::padded_convolution_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
-    if (a.padding != "same" && a.padding != "valid") return invalid("padding must be same or valid");
-    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, int_list{0}, a.dilation));
-    for (std::size_t i = 0; i != form.spatial() && a.padding == "same"; ++i) {
-        HEADRACE_TRY(check_window(windows[i]));
-        HEADRACE_TRY(require_equal("the stride of padding \"same\"", windows[i].stride, 1));
-        windows[i] = same_padded(windows[i]);
-    }
-    return detail::infer_convolution(out, form, windows);
-}
-
-template <one_of<aten::transposed_convolution_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
-                                        true};
-    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
-    return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
-}
-
-template <one_of<ops<aten::convolution>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
-                                        a.transposed};
-    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
-    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
-    // Only the ops of one number of dimensions take a single image.
-    HEADRACE_TRY(require_rank("input", form.input.shape, form.weight.rank()));
-    HEADRACE_TRY(extra, list_for("output_padding", a.output_padding, form.spatial()));
-    for (const std::int64_t count : extra) {
-        HEADRACE_TRY(require_at_least("output_padding", count, 0));
-    }
-    return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
-                        : detail::infer_convolution(out, form, windows);
-}
-
-template <one_of<aten::max_pool_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(
-        shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
-    return add_result(out, self.dtype, shape);
-}
-
-template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(
-        shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
-    HEADRACE_TRY(add_result(out, self.dtype, shape));
-    return add_result(out, dtype::int64, shape);
-}
-
-template <one_of<aten::avg_pool_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    if constexpr (requires { a.divisor_override; }) {
-        if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
-    }
-    HEADRACE_TRY(shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}},
-                                                 a.ceil_mode));
-    return add_result(out, self.dtype, shape);
-}
-
-template <one_of<aten::adaptive_pool_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
-    return add_result(out, self.dtype, shape);
-}
-
-template <one_of<ops<aten::adaptive_max_pool1d, aten::adaptive_max_pool2d, aten::adaptive_max_pool3d>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
-    HEADRACE_TRY(add_result(out, self.dtype, shape));
-    return add_result(out, dtype::int64, shape);
-}
-
-}  // namespace headrace
-
 // ---- headrace/infer/promotion.hpp ----
 
 namespace headrace {
@@ -6614,130 +7136,336 @@ template <class... Operands>
 
 }  // namespace headrace
 
-// ---- headrace/infer/aten_creation.hpp ----
+// ---- headrace/infer/aten_elementwise.hpp ----
 
 namespace headrace {
+
 namespace aten {
 
-using like_ops = ops<empty_like, full_like, ones_like, zeros_like, _to_copy, to_dtype_layout>;
-using new_ops = ops<new_empty, new_full, new_ones, new_zeros>;
-using assertion_ops = ops<_assert_async, _assert_scalar, _assert_tensor_metadata, sym_constrain_range,
-                          sym_constrain_range_for_size>;
+/// Matches arithmetic: `self` and `other`, of which nothing else decides on the result's dtype.
+template <class Op>
+concept takes_other = requires(const args<Op>& a) {
+    { a.self } -> std::convertible_to<value>;
+    a.other;
+} && !requires(const args<Op>& a) { a.rounding_mode; };
+
+/// These have the type and shape of self, and a rule of their own for their other arguments.
+using like_self_ops_with_rule =
+    ops<abs, prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll, tril,
+        triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put, scatter_add,
+        scatter_src, scatter_value, select_scatter, slice_scatter>;
 
 }  // namespace aten
 
 namespace detail {
 
-/// Number of elements of a range, whatever their dtype: in double precision unless all bounds are integers.
-inline result<std::int64_t> arange_size(const scalar& start, const scalar& end, const scalar& step,
-                                        bool integers) {
-    const auto refuse = [] { return invalid("the range has no end"); };
-    if (!integers) {
-        const double count = __builtin_ceil((end.to_double() - start.to_double()) / step.to_double());
-        return count >= 0 && count < 9e15 ? result<std::int64_t>(static_cast<std::int64_t>(count)) : refuse();
+inline result<void> infer_broadcast(inference& out, dtype type, const tensor_meta& a, const tensor_meta& b) {
+    HEADRACE_TRY(shape, broadcast(a.shape, b.shape));
+    return add_result(out, type, shape);
+}
+inline result<void> infer_broadcast(inference& out, dtype type, const tensor_meta& a, const tensor_meta& b,
+                                    const tensor_meta& c) {
+    HEADRACE_TRY(shape, broadcast(a.shape, b.shape, c.shape));
+    return add_result(out, type, shape);
+}
+
+/// The common type of operands, where an op of these traits is defined for it.
+[[nodiscard]] inline result<dtype> promoted_for(std::uint64_t trait_bits, dtype type) {
+    HEADRACE_TRY(require_type_for(trait_bits, "the common type of the operands", type));
+    return type;
+}
+template <class Op, class... Operands>
+result<dtype> promoted_for(const Operands&... operands) {
+    return promoted_for(Op::trait_bits, result_type(operands...));
+}
+template <class Op>
+result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
+    HEADRACE_TRY(type, promoted_for<Op>(a, b));
+    return infer_broadcast(out, type, a, b);
+}
+
+/// A factor of integers must be one.
+inline result<void> check_alpha(const scalar& alpha, dtype type) {
+    if (is_floating(type) || !alpha.is_floating()) return {};
+    return invalid({"alpha must be an integer where the result is ", name_of(type)});
+}
+
+/// The shape and dtype of `self`, where an op of these traits is defined for that dtype.
+inline result<void> infer_like_self(std::uint64_t trait_bits, const tensor_meta& self, inference& out) {
+    HEADRACE_TRY(require_type_for(trait_bits, "self", self.dtype));
+    return add_result(out, self);
+}
+template <class Op>
+result<void> infer_like_self(const tensor_meta& self, inference& out) {
+    return infer_like_self(Op::trait_bits, self, out);
+}
+
+/// The dtype of arithmetic's result: that of the operands, where an op of these traits is defined for it.
+[[nodiscard]] inline result<dtype> arithmetic_type(std::uint64_t trait_bits, dtype common,
+                                                   const scalar* alpha) {
+    HEADRACE_TRY(promoted_for(trait_bits, common));
+    const dtype type = has_any(trait_bits, trait::predicate)      ? dtype::boolean
+                       : has_any(trait_bits, trait::int_to_float) ? as_floating(common)
+                                                                  : common;
+    if (alpha != nullptr) {
+        HEADRACE_TRY(check_alpha(*alpha, type));
     }
-    const bool down = step.to_int() < 0;
-    const std::int64_t low = down ? end.to_int() : start.to_int();
-    const std::int64_t high = down ? start.to_int() : end.to_int();
-    const std::int64_t stride = down ? saturating_sub(0, step.to_int()) : step.to_int();
-    if (stride == 0 || low > high) return refuse();
-    const std::int64_t room = saturating_sub(high, low);
-    return room == 0 ? 0 : (room - 1) / stride + 1;
+    return type;
+}
+// One function for all ops, in which nothing but the traits differs.
+inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self,
+                                     const tensor_meta& other, const scalar* alpha, inference& out) {
+    HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
+    return infer_broadcast(out, type, self, other);
+}
+inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self, const scalar& other,
+                                     const scalar* alpha, inference& out) {
+    HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
+    return add_result(out, type, self);
+}
+inline result<void> infer_function(std::uint64_t trait_bits, const tensor_meta& self, inference& out) {
+    HEADRACE_TRY(require_type_for(trait_bits, "self", self.dtype));
+    return add_result(out, has_any(trait_bits, trait::predicate) ? dtype::boolean : as_floating(self.dtype),
+                      self);
 }
 
-inline result<void> infer_arange(inference& out, const scalar& start, const scalar& end, const scalar& step,
-                                 std::optional<dtype> type) {
-    const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
-    HEADRACE_TRY(count, arange_size(start, end, step, !floating));
-    const dtype given = type.value_or(floating ? default_float : dtype::int64);
-    if (is_boolean(given)) return other_dtype("the range", given, "a type of numbers");
-    return add_result(out, given, {count});
+/// The dtype of a quotient. One that is rounded keeps the common type of the operands.
+template <class Other>
+result<dtype> quotient_type(const tensor_meta& self, const Other& other,
+                            const std::optional<std::string_view>& rounding_mode) {
+    if (!rounding_mode) return as_floating(result_type(self, other));
+    if (*rounding_mode != "floor" && *rounding_mode != "trunc") {
+        return invalid("rounding_mode must be floor or trunc");
+    }
+    return promoted_for<aten::floor_divide>(self, other);  // both divide what it divides
 }
-
 }  // namespace detail
 
-template <one_of<ops<aten::arange>> Op>
+template <op_where<aten::dialect, trait::like_self> Op>
+    requires(!one_of<Op, aten::like_self_ops_with_rule>)
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_arange(out, 0, a.end, 1, a.dtype);
-}
-template <one_of<ops<aten::arange_start>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_arange(out, a.start, a.end, 1, a.dtype);
-}
-template <one_of<ops<aten::arange_start_step>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_arange(out, a.start, a.end, a.step, a.dtype);
-}
-template <one_of<ops<aten::linspace>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(require_at_least("steps", a.steps, 0));
-    return add_result(out, a.dtype.value_or(default_float), {a.steps});
+    return detail::infer_like_self<Op>(inference::of(a.self), out);
 }
 
-template <one_of<ops<aten::empty_memory_format, aten::ones, aten::zeros>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(default_float), a.size);
-}
-template <one_of<ops<aten::full>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(dtype_of(a.fill_value)), a.size);
-}
-template <one_of<ops<aten::eye>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(require_at_least("n", a.n, 0));
-    return add_result(out, a.dtype.value_or(default_float), {a.n, a.n});
-}
-template <one_of<ops<aten::eye_m>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(require_at_least("n", a.n, 0));
-    HEADRACE_TRY(require_at_least("m", a.m, 0));
-    return add_result(out, a.dtype.value_or(default_float), {a.n, a.m});
-}
-template <one_of<ops<aten::scalar_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(default_float), shape_builder());
-}
-
-template <one_of<aten::new_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), a.size);
-}
-template <one_of<aten::like_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    return add_result(out, a.dtype.value_or(self.dtype), self);
-}
-template <one_of<ops<aten::to_device, aten::to_dtype>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype, inference::of(a.self).shape);
-}
-template <one_of<ops<aten::to_other, aten::type_as>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, inference::of(a.other).dtype, inference::of(a.self).shape);
-}
-
-template <one_of<aten::assertion_ops> Op>
-result<void> infer_results(Op, const args<Op>&, inference&) {
-    return {};
-}
-template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    if (self.checked_elements() != 1) {
-        return invalid({"a tensor of shape ", shape_text(self.shape), " is not one number"});
+/// The dtype of the absolute values of numbers: those of complex numbers are real.
+[[nodiscard]] constexpr dtype magnitude_of(dtype t) {
+    switch (t) {
+        case dtype::complex32:
+            return dtype::float16;
+        case dtype::complex64:
+            return dtype::float32;
+        case dtype::complex128:
+            return dtype::float64;
+        default:
+            return t;
     }
-    return add_result(out, self.dtype, shape_builder());
 }
-template <one_of<ops<aten::sym_numel>> Op>
-result<void> infer_results(Op, const args<Op>&, inference& out) {
-    return add_result(out, dtype::int64, shape_builder());
-}
-template <one_of<ops<aten::sym_size_int>> Op>
+template <one_of<ops<aten::abs>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const sizes shape(inference::of(a.self).shape);
-    HEADRACE_TRY(require_rank("self", shape, 1, SIZE_MAX));
-    HEADRACE_TRY(axis_of(a.dim, shape.size()));
-    return add_result(out, dtype::int64, shape_builder());
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    return add_result(out, magnitude_of(self.dtype), self);
+}
+template <one_of<ops<aten::gelu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.approximate != "none" && a.approximate != "tanh")
+        return invalid("approximate must be none or tanh");
+    return detail::infer_like_self<Op>(inference::of(a.self), out);
+}
+template <one_of<ops<aten::celu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.alpha.to_double() == 0) return invalid("alpha must not be 0");
+    return detail::infer_like_self<Op>(inference::of(a.self), out);
+}
+/// One weight for all, or one for each channel; only a tensor with a second axis has channels.
+template <one_of<ops<aten::prelu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const sizes weight(inference::of(a.weight).shape);
+    HEADRACE_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
+    HEADRACE_TRY(require_rank("weight", weight, 0, 1));
+    if (element_count(weight) != 1) {
+        HEADRACE_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
+        HEADRACE_TRY(require_elements("weight", weight, self.rank() > 1 ? self.shape[1] : 1));
+    }
+    return detail::infer_like_self<Op>(self, out);
+}
+template <one_of<ops<aten::_prelu_kernel>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
+    HEADRACE_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
+    return detail::infer_like_self<Op>(self, out);
+}
+template <one_of<ops<aten::fill_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_rank("value", inference::of(a.value).shape, 0));
+    return add_result(out, inference::of(a.self));
+}
+
+/// copy(self, src) is src in the type and shape of self.
+template <one_of<ops<aten::copy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(expanded_shape(inference::of(a.src).shape, self.shape));
+    return add_result(out, self);
+}
+
+/// Functions of one tensor whose result is not of its dtype.
+template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::predicate> Op>
+    requires(!aten::takes_other<Op>)
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_function(Op::trait_bits, inference::of(a.self), out);
+}
+
+/// A tensor and another one, or a Python number, promoted (torch.result_type).
+template <op_where<aten::dialect, trait::unary | trait::binary> Op>
+    requires aten::takes_other<Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const scalar* alpha = nullptr;
+    if constexpr (requires { a.alpha; }) alpha = &a.alpha;
+    if constexpr (has_trait<Op>(trait::binary)) {
+        return detail::infer_arithmetic(Op::trait_bits, inference::of(a.self), inference::of(a.other), alpha,
+                                        out);
+    } else {
+        return detail::infer_arithmetic(Op::trait_bits, inference::of(a.self), a.other, alpha, out);
+    }
+}
+
+template <one_of<ops<aten::remainder_scalar_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& other = inference::of(a.other);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(other, a.self));
+    return add_result(out, type, other);
+}
+
+template <one_of<ops<aten::div_tensor_mode>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& other = inference::of(a.other);
+    HEADRACE_TRY(type, detail::quotient_type(self, other, a.rounding_mode));
+    return detail::infer_broadcast(out, type, self, other);
+}
+
+template <one_of<ops<aten::div_scalar_mode>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(type, detail::quotient_type(self, a.other, a.rounding_mode));
+    return add_result(out, type, self);
+}
+
+template <one_of<ops<aten::pow_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& exponent = inference::of(a.exponent);
+    return add_result(out, result_type(exponent, a.self), exponent);
+}
+
+template <one_of<ops<aten::pow_tensor_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const dtype type = result_type(self, a.exponent);
+    return add_result(out, is_boolean(type) ? dtype::int64 : type, self);
+}
+
+template <one_of<ops<aten::pow_tensor_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.exponent));
+}
+
+/// A square is a power with the exponent 2.
+template <one_of<ops<aten::square>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return add_result(out, result_type(self, scalar(2)), self);
+}
+
+template <one_of<ops<aten::addcdiv, aten::addcmul>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& left = inference::of(a.tensor1);
+    const tensor_meta& right = inference::of(a.tensor2);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, left, right));
+    return detail::infer_broadcast(out, type, self, left, right);
+}
+
+template <one_of<ops<aten::lerp_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end));
+}
+
+template <one_of<ops<aten::lerp_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end), inference::of(a.weight));
+}
+
+template <one_of<ops<aten::clamp>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (!a.min && !a.max) return invalid("neither min nor max is given");
+    const tensor_meta& self = inference::of(a.self);
+    promotion type;
+    type.add(self);
+    if (a.min) type.add(*a.min);
+    if (a.max) type.add(*a.max);
+    HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type.type()));
+    return add_result(out, type.type(), self);
+}
+
+template <one_of<ops<aten::clamp_max>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.max));
+    return add_result(out, type, self);
+}
+
+template <one_of<ops<aten::clamp_min>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.min));
+    return add_result(out, type, self);
+}
+
+template <one_of<ops<aten::clamp_max_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.max));
+}
+
+template <one_of<ops<aten::clamp_min_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.min));
+}
+
+template <one_of<ops<aten::clamp_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (!a.min && !a.max) return invalid("neither min nor max is given");
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& low = inference::of(a.min ? *a.min : *a.max);
+    const tensor_meta& high = inference::of(a.max ? *a.max : *a.min);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, low, high));
+    return detail::infer_broadcast(out, type, self, low, high);
+}
+
+/// On the CPU, the second result keeps what the gradient needs.
+template <one_of<ops<aten::log_sigmoid_forward>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(detail::infer_like_self<Op>(inference::of(a.self), out));
+    return add_result(out, inference::of(a.self));
+}
+
+template <one_of<ops<aten::glu>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    shape_builder shape(self.shape);
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
+    if (shape.empty() || shape[axis] % 2 != 0) {
+        return invalid({"axis ", axis, " of ", shape_text(self.shape), " must be even"});
+    }
+    shape[axis] /= 2;
+    return add_result(out, self.dtype, shape);
 }
 
 }  // namespace headrace
@@ -7085,6 +7813,1101 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
+// ---- headrace/infer/aten_reduction.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// No list of axes, and for most ops an empty one, means all of them.
+inline result<void> infer_reduced(inference& out, dtype type, sizes shape, sizes axes, bool keepdim,
+                                  no_axes empty = no_axes::all) {
+    HEADRACE_TRY(reduced, axes_of(axes, shape.size(), empty));
+    return add_result(out, type, reduced_shape(shape, reduced, keepdim));
+}
+inline result<void> infer_reduced(inference& out, dtype type, sizes shape, const int_list& axes,
+                                  bool keepdim) {
+    return infer_reduced(out, type, shape, sizes(axes), keepdim);
+}
+inline result<void> infer_reduced(inference& out, dtype type, sizes shape,
+                                  const std::optional<int_list>& axes, bool keepdim) {
+    return infer_reduced(out, type, shape, axes ? sizes(*axes) : sizes(), keepdim);
+}
+inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::int64_t axis, bool keepdim) {
+    return infer_reduced(out, type, shape, sizes(&axis, 1), keepdim);
+}
+inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::optional<std::int64_t> axis,
+                                  bool keepdim) {
+    return axis ? infer_reduced(out, type, shape, *axis, keepdim)
+                : infer_reduced(out, type, shape, sizes(), keepdim);
+}
+
+/// Extrema of nothing are not defined: refuses empty axes among those that are reduced.
+inline result<void> check_reduced_sizes(sizes shape, sizes axes) {
+    HEADRACE_TRY(reduced, axes_of(axes, shape.size()));
+    for (std::size_t i = 0; i != shape.size(); ++i) {
+        if (reduced.contains(i) && shape[i] == 0) {
+            return invalid({"axis ", i, " of ", shape_text(shape), " must not be empty"});
+        }
+    }
+    return {};
+}
+template <class Op>
+result<void> check_extrema(const tensor_meta& self, sizes axes) {
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    return check_reduced_sizes(self.shape, axes);
+}
+template <class Op>
+result<void> check_extrema(const tensor_meta& self, std::optional<std::int64_t> axis) {
+    return check_extrema<Op>(self, axis ? sizes(&*axis, 1) : sizes());
+}
+/// The accumulating dtype of means and spreads, which integers do not have.
+inline result<dtype> real_type(dtype self, std::optional<dtype> given = std::nullopt) {
+    const dtype type = given.value_or(self);
+    HEADRACE_TRY(require_floating(given ? "dtype" : "self", type));
+    return type;
+}
+
+/// `all` and `any` keep uint8, which once stood for bool.
+constexpr dtype truth_of(dtype t) { return t == dtype::uint8 ? t : dtype::boolean; }
+
+}  // namespace detail
+
+template <one_of<ops<aten::sum, aten::prod>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(as_accumulator(inference::of(a.self).dtype)), shape_builder());
+}
+
+template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    return detail::infer_reduced(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim,
+                                 a.keepdim);
+}
+
+template <one_of<ops<aten::cumsum, aten::cumprod>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
+    return add_result(out, a.dtype.value_or(as_accumulator(self.dtype)), self);
+}
+
+template <one_of<ops<aten::mean>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype, a.dtype));
+    return add_result(out, type, shape_builder());
+}
+
+template <one_of<ops<aten::mean_dim, aten::linalg_vector_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(type, detail::real_type(self.dtype, a.dtype));
+    return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::amax, aten::amin>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
+    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<
+    ops<aten::std_correction, aten::std_dim, aten::var_correction, aten::var_dim, aten::norm_scalaropt_dim>>
+              Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(type, detail::real_type(self.dtype));
+    return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::logsumexp>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return detail::infer_reduced(out, as_floating(self.dtype), self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::max, aten::min>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(detail::check_extrema<Op>(self, sizes()));
+    return add_result(out, self.dtype, shape_builder());
+}
+
+template <one_of<ops<aten::std_, aten::var, aten::norm_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype));
+    return add_result(out, type, shape_builder());
+}
+
+template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::topk>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
+    shape_builder shape(self.shape);
+    HEADRACE_TRY(require_between("k", a.k, 0, shape.empty() ? 1 : shape[axis]));
+    if (!shape.empty()) shape[axis] = a.k;
+    HEADRACE_TRY(add_result(out, self.dtype, shape));
+    return add_result(out, dtype::int64, shape);
+}
+
+template <one_of<aten::sort_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    constexpr bool gives_positions = !std::is_same_v<Op, aten::msort>;
+    constexpr bool gives_elements = !has_trait<Op>(trait::locating);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    if constexpr (gives_positions) {
+        HEADRACE_TRY(axis_of(a.dim, self.rank()));
+    }
+    if constexpr (gives_elements) {
+        HEADRACE_TRY(add_result(out, self.dtype, self.shape));
+    }
+    if constexpr (gives_positions) {
+        HEADRACE_TRY(add_result(out, dtype::int64, self.shape));
+    }
+    return {};
+}
+
+template <one_of<ops<aten::aminmax>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+}
+
+template <
+    one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>>
+        Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(detail::real_type(self.dtype));
+    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::argmax, aten::argmin>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
+    return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
+}
+
+template <one_of<ops<aten::all, aten::any>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, detail::truth_of(inference::of(a.self).dtype), shape_builder());
+}
+
+template <one_of<ops<aten::all_dim, aten::any_dim>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return detail::infer_reduced(out, detail::truth_of(self.dtype), self.shape, a.dim, a.keepdim);
+}
+
+/// Here an empty list reduces nothing.
+template <one_of<ops<aten::all_dims, aten::any_dims>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const dtype type = detail::truth_of(self.dtype);
+    return a.dim ? detail::infer_reduced(out, type, self.shape, sizes(*a.dim), a.keepdim, no_axes::none)
+                 : detail::infer_reduced(out, type, self.shape, sizes(), a.keepdim);
+}
+
+// Softmax: the shape stays.
+
+template <one_of<ops<aten::softmax_int, aten::log_softmax_int, aten::_safe_softmax>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const dtype type = a.dtype.value_or(as_floating(self.dtype));
+    HEADRACE_TRY(require_floating("dtype", type));
+    HEADRACE_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
+    return add_result(out, type, self);
+}
+
+template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_floating("self", self.dtype));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
+    return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self);
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/aten_composite.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// The dtype of norms and averages: integers have none, unless a dtype is given.
+[[nodiscard]] inline result<dtype> norm_type(dtype self, std::optional<dtype> given) {
+    const dtype type = given.value_or(self);
+    if (is_integral(type) || is_boolean(type)) return require_floating("self", type).error();
+    return magnitude_of(type);
+}
+[[nodiscard]] inline result<void> require_reduction(std::int64_t reduction) {
+    return require_between("reduction", reduction, 0, 2);
+}
+
+}  // namespace detail
+
+// Elementwise.
+
+template <one_of<ops<aten::isneginf, aten::isposinf, aten::isreal>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if constexpr (!std::is_same_v<Op, aten::isreal>) {
+        HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    }
+    return add_result(out, dtype::boolean, self);
+}
+template <one_of<ops<aten::sinc, aten::special_entr>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    return add_result(out, as_floating(self.dtype), self);
+}
+template <one_of<ops<aten::angle>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return add_result(out, magnitude_of(as_floating(self.dtype)), self);
+}
+template <one_of<ops<aten::special_round>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, inference::of(a.self));
+}
+template <one_of<ops<aten::conj>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, inference::of(a.self));
+}
+template <one_of<ops<aten::real>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return add_result(out, magnitude_of(self.dtype), self);
+}
+template <one_of<ops<aten::isclose>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (!(a.rtol >= 0) || !(a.atol >= 0)) return invalid("rtol and atol must be at least 0");
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_dtype("other", inference::of(a.other).dtype, self.dtype));
+    return detail::infer_broadcast(out, dtype::boolean, self, inference::of(a.other));
+}
+template <one_of<ops<aten::heaviside>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_dtype("values", inference::of(a.values).dtype, self.dtype));
+    return detail::infer_broadcast(out, self.dtype, self, inference::of(a.values));
+}
+template <one_of<ops<aten::logaddexp2, aten::special_xlog1py>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, inference::of(a.other)));
+    return detail::infer_broadcast(out, as_floating(type), self, inference::of(a.other));
+}
+template <one_of<ops<aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (!(a.p >= 0 && a.p <= 1)) return invalid("p must be a probability");
+    return add_result(out, inference::of(a.input));
+}
+
+// Reductions.
+
+template <one_of<ops<aten::count_nonzero, aten::count_nonzero_dim_intlist>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_reduced(out, dtype::int64, inference::of(a.self).shape, a.dim, false);
+}
+template <one_of<ops<aten::nanmean>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_floating("self", magnitude_of(self.dtype)));
+    return detail::infer_reduced(out, a.dtype.value_or(self.dtype), self.shape, a.dim, a.keepdim);
+}
+template <one_of<ops<aten::dist>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(broadcast(self.shape, inference::of(a.other).shape));
+    HEADRACE_TRY(type, detail::norm_type(result_type(self, inference::of(a.other)), std::nullopt));
+    return add_result(out, type, shape_builder());
+}
+template <one_of<ops<aten::std_mean, aten::var_mean>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(type, detail::norm_type(inference::of(a.self).dtype, std::nullopt));
+    HEADRACE_TRY(add_result(out, type, shape_builder()));
+    return add_result(out, inference::of(a.self).dtype, shape_builder());
+}
+template <one_of<ops<aten::median, aten::nanmedian>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    return add_result(out, self.dtype, shape_builder());
+}
+template <one_of<ops<aten::median_dim, aten::nanmedian_dim, aten::kthvalue>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
+    if constexpr (requires { a.k; }) {
+        HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
+        HEADRACE_TRY(require_between("k", a.k, 1, self.rank() == 0 ? 1 : self.shape[axis]));
+    }
+    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
+    return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
+}
+template <one_of<ops<aten::cummax, aten::cummin>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(add_result(out, self));
+    return add_result(out, dtype::int64, self.shape);
+}
+template <one_of<ops<aten::logcumsumexp>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::trapezoid_dx, aten::trapezoid_x, aten::cumulative_trapezoid_dx>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& y = inference::of(a.y);
+    HEADRACE_TRY(require_rank("y", y.shape, 1, SIZE_MAX));
+    HEADRACE_TRY(axis, axis_of(a.dim, y.rank()));
+    HEADRACE_TRY(require_at_least("the size along dim", y.shape[axis], 1));
+    shape_builder shape(y.shape);
+    dtype type = as_floating(y.dtype);
+    if constexpr (requires { a.x; }) {
+        HEADRACE_TRY(require_shape("x", inference::of(a.x).shape, y.shape));
+        type = as_floating(result_type(y, inference::of(a.x)));
+    }
+    if constexpr (std::is_same_v<Op, aten::cumulative_trapezoid_dx>) {
+        --shape[axis];
+    } else {
+        shape.erase(axis);
+    }
+    return add_result(out, type, shape);
+}
+template <one_of<ops<aten::cov, aten::corrcoef>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_rank("self", self.shape, 0, 2));
+    const shape_builder square = self.rank() == 2 && self.shape[0] != 1
+                                     ? shape_builder{self.shape[0], self.shape[0]}
+                                     : shape_builder();
+    return add_result(out, as_floating(self.dtype), square);
+}
+
+// Products.
+
+template <one_of<ops<aten::inner>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& other = inference::of(a.other);
+    if (self.rank() == 0 || other.rank() == 0)
+        return detail::infer_broadcast(out, result_type(self, other), self, other);
+    HEADRACE_TRY(detail::require_factors(self, other));
+    HEADRACE_TRY(require_equal("the last size of other", other.shape.back(), self.shape.back()));
+    shape_builder shape(sizes(self.shape).first(self.rank() - 1));
+    shape.append(sizes(other.shape).first(other.rank() - 1));
+    return add_result(out, self.dtype, shape);
+}
+/// Axes that are contracted have the same size, or one of them has size 1 and the other is summed.
+template <one_of<ops<aten::tensordot>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& other = inference::of(a.other);
+    HEADRACE_TRY(detail::require_factors(self, other));
+    HEADRACE_TRY(require_count("dims_other", a.dims_other.size(), a.dims_self.size()));
+    HEADRACE_TRY(mine, axes_of(a.dims_self, self.rank(), no_axes::none));
+    HEADRACE_TRY(others, axes_of(a.dims_other, other.rank(), no_axes::none));
+    for (std::size_t i = 0; i != a.dims_self.size(); ++i) {
+        const std::int64_t size = self.shape[*normalized_axis(a.dims_self[i], self.rank())];
+        const std::int64_t other_size = other.shape[*normalized_axis(a.dims_other[i], other.rank())];
+        if (size != other_size && size != 1 && other_size != 1)
+            return invalid({"contracted axes have sizes ", size, " and ", other_size});
+    }
+    shape_builder shape = reduced_shape(self.shape, mine, false);
+    shape.append(reduced_shape(other.shape, others, false));
+    return add_result(out, self.dtype, shape);
+}
+template <one_of<ops<aten::kron>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& other = inference::of(a.other);
+    shape_builder shape(self.rank() < other.rank() ? other.shape : self.shape);
+    const std::size_t rank = shape.size();
+    for (std::size_t i = 0; i != rank; ++i) {
+        const std::size_t left = rank - 1 - i;  // from the end
+        shape[left] = saturating_mul(i < self.rank() ? self.shape[self.rank() - 1 - i] : 1,
+                                     i < other.rank() ? other.shape[other.rank() - 1 - i] : 1);
+    }
+    return add_result(out, result_type(self, other), shape);
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/window.hpp ----
+
+namespace headrace {
+
+/// A window that moves along one axis.
+struct window {
+    std::int64_t kernel = 1;
+    std::int64_t stride = 1;
+    std::int64_t dilation = 1;
+    std::int64_t before = 0;  ///< padding
+    std::int64_t after = 0;
+
+    /// How much of the axis the window covers.
+    [[nodiscard]] constexpr std::int64_t extent() const {
+        return saturating_add(saturating_mul(dilation, saturating_sub(kernel, 1)), 1);
+    }
+    [[nodiscard]] constexpr bool sound() const { return kernel > 0 && stride > 0 && dilation > 0; }
+    /// No tensor is larger, and sums of a few such sizes and positions do not overflow.
+    static constexpr std::int64_t max_extent = std::int64_t{1} << 58;
+    [[nodiscard]] constexpr bool too_large() const {
+        return any_of(std::array{extent(), stride, dilation, before, after},
+                      [](std::int64_t size) { return size > max_extent; });
+    }
+};
+
+/// Refuses a window that does not move, or that is larger than any tensor.
+[[nodiscard]] result<void> check_window(const window& w);
+
+/// PyTorch's padding="same" for stride 1: the odd element comes last.
+[[nodiscard]] constexpr window same_padded(window w) {
+    const std::int64_t total = w.extent() - 1;
+    w.before = total / 2;
+    w.after = total - w.before;
+    return w;
+}
+
+/// Number of positions of a window on an axis of that size. With `ceil_mode`, a window may hang over the end
+/// if it starts inside the axis or the padding before it.
+[[nodiscard]] result<std::int64_t> window_positions(std::int64_t size, const window& w,
+                                                    bool ceil_mode = false);
+
+/// The size that a transposed convolution gives.
+[[nodiscard]] result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
+                                                          std::int64_t output_padding);
+
+/// The parameters of a convolution or pooling as its op has them: one number may stand for all dimensions.
+struct window_lists {
+    sizes kernel;
+    sizes stride;
+    sizes padding;
+    sizes dilation;
+};
+
+/// The windows of `count` dimensions. An empty stride means that of the kernel.
+[[nodiscard]] result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count);
+
+}  // namespace headrace
+
+// ---- headrace/infer/window_definition.hpp ----
+
+namespace headrace {
+
+HEADRACE_INLINE result<void> check_window(const window& w) {
+    if (!w.sound()) return invalid("kernel, stride and dilation must be positive");
+    if (w.too_large()) return invalid("kernel, stride, dilation or padding are too large");
+    return {};
+}
+
+HEADRACE_INLINE result<std::int64_t> window_positions(std::int64_t size, const window& w, bool ceil_mode) {
+    HEADRACE_TRY(check_window(w));
+    const std::int64_t padded = saturating_add(size, saturating_add(w.before, w.after));
+    const std::int64_t room = saturating_sub(padded, w.extent());
+    if (room < 0 && (!ceil_mode || room <= -w.stride)) {
+        return invalid(
+            {"a window of ", w.extent(), " does not fit in an axis of ", size, " padded to ", padded});
+    }
+    std::int64_t last = room < 0 ? 0 : room / w.stride;
+    if (ceil_mode && room > 0 && room % w.stride != 0) ++last;
+    if (ceil_mode && last > 0 && saturating_mul(last, w.stride) >= saturating_add(size, w.before)) --last;
+    return last + 1;
+}
+
+HEADRACE_INLINE result<std::int64_t> transposed_window_size(std::int64_t size, const window& w,
+                                                            std::int64_t output_padding) {
+    HEADRACE_TRY(check_window(w));
+    const std::int64_t padding = saturating_add(w.before, w.after);
+    const std::int64_t grown = saturating_add(saturating_mul(saturating_sub(size, 1), w.stride), w.extent());
+    const std::int64_t given = saturating_add(saturating_sub(grown, padding), output_padding);
+    if (given <= 0) return invalid("the padding is larger than the result");
+    return given;
+}
+
+HEADRACE_INLINE result<std::array<window, 3>> windows_of(const window_lists& lists, std::size_t count) {
+    if (count > 3) return invalid("windows have at most 3 dimensions");
+    HEADRACE_TRY(kernel, list_for("kernel", lists.kernel, count));
+    HEADRACE_TRY(stride, list_for("stride", lists.stride.empty() ? lists.kernel : lists.stride, count));
+    HEADRACE_TRY(padding, list_for("padding", lists.padding, count));
+    HEADRACE_TRY(dilation, list_for("dilation", lists.dilation, count));
+    std::array<window, 3> windows{};
+    for (std::size_t i = 0; i != count; ++i) {
+        if (padding[i] < 0) return invalid("padding must not be negative");
+        windows[i] = {kernel[i], stride[i], dilation[i], padding[i], padding[i]};
+    }
+    return windows;
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/aten_convolution.hpp ----
+
+namespace headrace {
+namespace aten {
+
+using convolution_ops = ops<conv1d, conv2d, conv3d>;
+using padded_convolution_ops = ops<conv1d_padding, conv2d_padding, conv3d_padding>;
+using transposed_convolution_ops = ops<conv_transpose1d, conv_transpose2d_input, conv_transpose3d_input>;
+using max_pool_ops = ops<max_pool1d, max_pool2d, max_pool3d>;
+using avg_pool_ops = ops<avg_pool1d, avg_pool2d, avg_pool3d>;
+using adaptive_pool_ops = ops<adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptive_avg_pool2d,
+                              _adaptive_avg_pool3d, adaptive_avg_pool3d>;
+
+}  // namespace aten
+
+namespace detail {
+
+/// What is asked of the operands of a convolution; how the weight's first two sizes are read depends on it.
+struct convolution_form {
+    const tensor_meta& input;
+    const tensor_meta& weight;
+    const std::optional<value>& bias;
+    std::int64_t groups;
+    bool transposed = false;
+
+    [[nodiscard]] std::size_t spatial() const { return weight.rank() - 2; }
+    [[nodiscard]] sizes kernel() const { return sizes(weight.shape).subspan(2); }
+    [[nodiscard]] bool batched() const { return input.rank() == weight.rank(); }
+    [[nodiscard]] std::int64_t in_channels() const { return input.shape[batched() ? 1 : 0]; }
+    [[nodiscard]] std::int64_t out_channels() const {
+        return transposed ? saturating_mul(weight.shape[1], groups) : weight.shape[0];
+    }
+};
+
+/// `ranks`: of the weight, whose op may be for one number of spatial dimensions or for all.
+struct weight_ranks {
+    std::size_t least = 3;
+    std::size_t most = 5;
+};
+template <class Op>
+inline constexpr weight_ranks weight_ranks_of{spatial_rank<Op> + 2, spatial_rank<Op> + 2};
+template <>
+inline constexpr weight_ranks weight_ranks_of<aten::convolution>{};
+
+inline result<void> check_convolution(const convolution_form& form, weight_ranks ranks) {
+    HEADRACE_TRY(require_rank("weight", form.weight.shape, ranks.least, ranks.most));
+    HEADRACE_TRY(require_rank("input", form.input.shape, form.weight.rank() - 1, form.weight.rank()));
+    const std::int64_t first = form.weight.shape[0];
+    const std::int64_t wanted = form.transposed ? first : saturating_mul(form.weight.shape[1], form.groups);
+    const bool divisible = form.groups > 0 && first >= form.groups && first % form.groups == 0;
+    if (!divisible || form.in_channels() != wanted) {
+        return invalid({"input ", shape_text(form.input.shape), ", weight ", shape_text(form.weight.shape),
+                        " and groups ", form.groups, " do not match"});
+    }
+    HEADRACE_TRY(require_dtype("weight", form.weight.dtype, form.input.dtype));
+    HEADRACE_TRY(require_dtype("bias", form.bias, form.input.dtype));
+    return require_shape("bias", form.bias, shape_builder{form.out_channels()});
+}
+
+/// The windows of a convolution; only a pooling's stride may be left out.
+inline result<std::array<window, 3>> convolution_windows(const convolution_form& form, sizes stride,
+                                                         sizes padding, sizes dilation) {
+    if (stride.empty()) return invalid("stride must not be empty");
+    return windows_of({form.kernel(), stride, padding, dilation}, form.spatial());
+}
+
+inline result<void> infer_convolution(inference& out, const convolution_form& form,
+                                      const std::array<window, 3>& windows) {
+    const sizes input(form.input.shape);
+    const std::size_t lead = form.batched() ? 2 : 1;
+    shape_builder shape(input.first(lead - 1));
+    shape.push_back(form.weight.shape[0]);
+    for (std::size_t i = 0; i != form.spatial(); ++i) {
+        HEADRACE_TRY(size, window_positions(input[lead + i], windows[i]));
+        shape.push_back(size);
+    }
+    return add_result(out, form.input.dtype, shape);
+}
+
+inline result<void> infer_transposed_convolution(inference& out, const convolution_form& form,
+                                                 const std::array<window, 3>& windows, sizes output_padding) {
+    const sizes input(form.input.shape);
+    const std::size_t lead = form.batched() ? 2 : 1;
+    HEADRACE_TRY(extra, list_for("output_padding", output_padding, form.spatial()));
+    shape_builder shape(input.first(lead - 1));
+    shape.push_back(form.out_channels());
+    for (std::size_t i = 0; i != form.spatial(); ++i) {
+        const std::int64_t limit = std::max(windows[i].stride, windows[i].dilation);
+        HEADRACE_TRY(require_between("output_padding", extra[i], 0, limit - 1));
+        HEADRACE_TRY(size, transposed_window_size(input[lead + i], windows[i], extra[i]));
+        shape.push_back(size);
+    }
+    return add_result(out, form.input.dtype, shape);
+}
+
+/// The shape of a pooling over the last axes; there are one or two before them.
+template <class Op>
+result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& lists, bool ceil_mode) {
+    constexpr std::size_t count = spatial_rank<Op>;
+    const sizes input(self.shape);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", input, count + 1, count + 2));
+    HEADRACE_TRY(require_nonempty("self", input.last(count + 1)));
+    HEADRACE_TRY(windows, windows_of(lists, count));
+    const std::size_t lead = input.size() - count;
+    shape_builder shape(input.first(lead));
+    for (std::size_t i = 0; i != count; ++i) {
+        if (windows[i].before > windows[i].extent() / 2) {
+            return invalid(
+                {"padding ", windows[i].before, " is more than half of a window of ", windows[i].extent()});
+        }
+        HEADRACE_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
+        shape.push_back(size);
+    }
+    return shape;
+}
+template <class Op>
+result<shape_builder> adaptive_shape(const tensor_meta& self, sizes output) {
+    constexpr std::size_t count = spatial_rank<Op>;
+    const sizes input(self.shape);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", input, count + 1, count + 2));
+    HEADRACE_TRY(require_nonempty("self", input.last(count)));
+    HEADRACE_TRY(given, list_for("output_size", output, count));
+    shape_builder shape(input.first(input.size() - count));
+    shape.append(given);
+    return shape;
+}
+
+}  // namespace detail
+
+template <one_of<aten::convolution_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
+    return detail::infer_convolution(out, form, windows);
+}
+
+template <one_of<aten::padded_convolution_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups};
+    if (a.padding != "same" && a.padding != "valid") return invalid("padding must be same or valid");
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, int_list{0}, a.dilation));
+    for (std::size_t i = 0; i != form.spatial() && a.padding == "same"; ++i) {
+        HEADRACE_TRY(check_window(windows[i]));
+        HEADRACE_TRY(require_equal("the stride of padding \"same\"", windows[i].stride, 1));
+        windows[i] = same_padded(windows[i]);
+    }
+    return detail::infer_convolution(out, form, windows);
+}
+
+template <one_of<aten::transposed_convolution_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
+                                        true};
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
+    return detail::infer_transposed_convolution(out, form, windows, a.output_padding);
+}
+
+template <one_of<ops<aten::convolution>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const detail::convolution_form form{inference::of(a.input), inference::of(a.weight), a.bias, a.groups,
+                                        a.transposed};
+    HEADRACE_TRY(detail::check_convolution(form, detail::weight_ranks_of<Op>));
+    HEADRACE_TRY(windows, detail::convolution_windows(form, a.stride, a.padding, a.dilation));
+    // Only the ops of one number of dimensions take a single image.
+    HEADRACE_TRY(require_rank("input", form.input.shape, form.weight.rank()));
+    HEADRACE_TRY(extra, list_for("output_padding", a.output_padding, form.spatial()));
+    for (const std::int64_t count : extra) {
+        HEADRACE_TRY(require_at_least("output_padding", count, 0));
+    }
+    return a.transposed ? detail::infer_transposed_convolution(out, form, windows, a.output_padding)
+                        : detail::infer_convolution(out, form, windows);
+}
+
+template <one_of<aten::max_pool_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(
+        shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(
+        shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
+    HEADRACE_TRY(add_result(out, self.dtype, shape));
+    return add_result(out, dtype::int64, shape);
+}
+
+template <one_of<aten::avg_pool_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if constexpr (requires { a.divisor_override; }) {
+        if (a.divisor_override == 0) return invalid("divisor_override must not be 0");
+    }
+    HEADRACE_TRY(shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, int_list{1}},
+                                                 a.ceil_mode));
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<aten::adaptive_pool_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
+    return add_result(out, self.dtype, shape);
+}
+
+template <one_of<ops<aten::adaptive_max_pool1d, aten::adaptive_max_pool2d, aten::adaptive_max_pool3d>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(shape, detail::adaptive_shape<Op>(self, a.output_size));
+    HEADRACE_TRY(add_result(out, self.dtype, shape));
+    return add_result(out, dtype::int64, shape);
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/aten_creation.hpp ----
+
+namespace headrace {
+namespace aten {
+
+using like_ops = ops<empty_like, full_like, ones_like, zeros_like, _to_copy, to_dtype_layout>;
+using new_ops = ops<new_empty, new_full, new_ones, new_zeros>;
+using assertion_ops = ops<_assert_async, _assert_scalar, _assert_tensor_metadata, sym_constrain_range,
+                          sym_constrain_range_for_size>;
+
+}  // namespace aten
+
+namespace detail {
+
+/// Number of elements of a range, whatever their dtype: in double precision unless all bounds are integers.
+inline result<std::int64_t> arange_size(const scalar& start, const scalar& end, const scalar& step,
+                                        bool integers) {
+    const auto refuse = [] { return invalid("the range has no end"); };
+    if (!integers) {
+        const double count = __builtin_ceil((end.to_double() - start.to_double()) / step.to_double());
+        return count >= 0 && count < 9e15 ? result<std::int64_t>(static_cast<std::int64_t>(count)) : refuse();
+    }
+    const bool down = step.to_int() < 0;
+    const std::int64_t low = down ? end.to_int() : start.to_int();
+    const std::int64_t high = down ? start.to_int() : end.to_int();
+    const std::int64_t stride = down ? saturating_sub(0, step.to_int()) : step.to_int();
+    if (stride == 0 || low > high) return refuse();
+    const std::int64_t room = saturating_sub(high, low);
+    return room == 0 ? 0 : (room - 1) / stride + 1;
+}
+
+inline result<void> infer_arange(inference& out, const scalar& start, const scalar& end, const scalar& step,
+                                 std::optional<dtype> type) {
+    const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
+    HEADRACE_TRY(count, arange_size(start, end, step, !floating));
+    const dtype given = type.value_or(floating ? default_float : dtype::int64);
+    if (is_boolean(given)) return other_dtype("the range", given, "a type of numbers");
+    return add_result(out, given, {count});
+}
+
+}  // namespace detail
+
+template <one_of<ops<aten::arange>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_arange(out, 0, a.end, 1, a.dtype);
+}
+template <one_of<ops<aten::arange_start>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_arange(out, a.start, a.end, 1, a.dtype);
+}
+template <one_of<ops<aten::arange_start_step>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return detail::infer_arange(out, a.start, a.end, a.step, a.dtype);
+}
+template <one_of<ops<aten::linspace>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_at_least("steps", a.steps, 0));
+    return add_result(out, a.dtype.value_or(default_float), {a.steps});
+}
+
+template <one_of<ops<aten::empty_memory_format, aten::ones, aten::zeros>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(default_float), a.size);
+}
+template <one_of<ops<aten::full>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(dtype_of(a.fill_value)), a.size);
+}
+template <one_of<ops<aten::eye>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_at_least("n", a.n, 0));
+    return add_result(out, a.dtype.value_or(default_float), {a.n, a.n});
+}
+template <one_of<ops<aten::eye_m>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_at_least("n", a.n, 0));
+    HEADRACE_TRY(require_at_least("m", a.m, 0));
+    return add_result(out, a.dtype.value_or(default_float), {a.n, a.m});
+}
+template <one_of<ops<aten::scalar_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(default_float), shape_builder());
+}
+
+template <one_of<aten::new_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), a.size);
+}
+template <one_of<aten::like_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    return add_result(out, a.dtype.value_or(self.dtype), self);
+}
+template <one_of<ops<aten::to_device, aten::to_dtype>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype, inference::of(a.self).shape);
+}
+template <one_of<ops<aten::to_other, aten::type_as>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, inference::of(a.other).dtype, inference::of(a.self).shape);
+}
+
+template <one_of<aten::assertion_ops> Op>
+result<void> infer_results(Op, const args<Op>&, inference&) {
+    return {};
+}
+template <one_of<ops<aten::item, aten::_local_scalar_dense>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    if (self.checked_elements() != 1) {
+        return invalid({"a tensor of shape ", shape_text(self.shape), " is not one number"});
+    }
+    return add_result(out, self.dtype, shape_builder());
+}
+template <one_of<ops<aten::sym_numel>> Op>
+result<void> infer_results(Op, const args<Op>&, inference& out) {
+    return add_result(out, dtype::int64, shape_builder());
+}
+template <one_of<ops<aten::sym_size_int>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const sizes shape(inference::of(a.self).shape);
+    HEADRACE_TRY(require_rank("self", shape, 1, SIZE_MAX));
+    HEADRACE_TRY(axis_of(a.dim, shape.size()));
+    return add_result(out, dtype::int64, shape_builder());
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/aten_distance.hpp ----
+
+namespace headrace {
+
+template <one_of<ops<aten::vdot>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& other = inference::of(a.other);
+    HEADRACE_TRY(detail::require_factors(self, other));
+    HEADRACE_TRY(require_rank("self", self.shape, 1));
+    HEADRACE_TRY(require_shape("other", other.shape, self.shape));
+    return add_result(out, self.dtype, shape_builder());
+}
+/// torch.cross names no axis: the first of size 3 is taken.
+[[nodiscard]] inline result<std::size_t> cross_axis(sizes shape, std::optional<std::int64_t> dim) {
+    if (dim) {
+        HEADRACE_TRY(axis, axis_of(*dim, shape.size()));
+        if (shape.empty() || shape[axis] != 3) return invalid({"axis ", *dim, " must have size 3"});
+        return axis;
+    }
+    for (std::size_t i = 0; i != shape.size(); ++i) {
+        if (shape[i] == 3) return i;
+    }
+    return invalid({"no axis of ", shape_text(shape), " has size 3"});
+}
+template <one_of<ops<aten::linalg_cross, aten::cross>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& other = inference::of(a.other);
+    HEADRACE_TRY(require_rank("other", other.shape, self.rank()));
+    HEADRACE_TRY(shape, broadcast(self.shape, other.shape));
+    HEADRACE_TRY(axis, cross_axis(self.shape, a.dim));
+    HEADRACE_TRY(require_equal("the size of other along dim", other.shape[axis], 3));
+    const dtype type = result_type(self, other);
+    if (is_boolean(type)) return detail::other_dtype("self", type, "a type of numbers");
+    return add_result(out, type, shape);
+}
+template <one_of<ops<aten::linalg_vecdot>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& x = inference::of(a.x);
+    const tensor_meta& y = inference::of(a.y);
+    HEADRACE_TRY(detail::require_factors(x, y));
+    HEADRACE_TRY(shape, broadcast(x.shape, y.shape));
+    return detail::infer_reduced(out, x.dtype, shape, a.dim, false);
+}
+template <one_of<ops<aten::addmv, aten::addr, aten::addbmm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    shape_builder shape;
+    if constexpr (requires { a.mat; }) {
+        HEADRACE_TRY(product,
+                     detail::product_shape(inference::of(a.mat).shape, 2, inference::of(a.vec).shape, 1));
+        HEADRACE_TRY(detail::require_factors(inference::of(a.mat), inference::of(a.vec)));
+        HEADRACE_TRY(require_dtype("self", self.dtype, inference::of(a.mat).dtype));
+        shape = product;
+    } else if constexpr (requires { a.vec1; }) {
+        const tensor_meta& left = inference::of(a.vec1);
+        const tensor_meta& right = inference::of(a.vec2);
+        HEADRACE_TRY(require_rank("vec1", left.shape, 1));
+        HEADRACE_TRY(require_rank("vec2", right.shape, 1));
+        shape = shape_builder{left.shape[0], right.shape[0]};
+        HEADRACE_TRY(require_expandable("self", self.shape, shape));
+        return add_result(out, result_type(self, left, right), shape);
+    } else {
+        HEADRACE_TRY(product, detail::product_shape(inference::of(a.batch1).shape, 3,
+                                                    inference::of(a.batch2).shape, 3));
+        HEADRACE_TRY(detail::require_factors(inference::of(a.batch1), inference::of(a.batch2)));
+        HEADRACE_TRY(require_dtype("self", self.dtype, inference::of(a.batch1).dtype));
+        shape = shape_builder(sizes(product).subspan(1));
+    }
+    HEADRACE_TRY(require_expandable("self", self.shape, shape));
+    return add_result(out, self.dtype, shape);
+}
+/// Products of matrices, from the left; the first and the last of linalg.multi_dot may be vectors.
+template <one_of<ops<aten::chain_matmul, aten::linalg_multi_dot>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    constexpr bool takes_vectors = std::is_same_v<Op, aten::linalg_multi_dot>;
+    const auto& factors = [&]() -> const list<value>& {
+        if constexpr (takes_vectors) {
+            return a.tensors;
+        } else {
+            return a.matrices;
+        }
+    }();
+    if (factors.size() < (takes_vectors ? 2U : 1U)) return invalid("there are too few factors");
+    const tensor_meta& first = inference::of(factors[0]);
+    shape_builder shape(first.shape);
+    for (std::size_t i = 0; i != factors.size(); ++i) {
+        const tensor_meta& factor = inference::of(factors[i]);
+        const bool outer = i == 0 || i + 1 == factors.size();
+        HEADRACE_TRY(require_rank("a factor", factor.shape, takes_vectors && outer ? 1 : 2, 2));
+        if (i == 0) continue;
+        HEADRACE_TRY(detail::require_factors(first, factor));
+        HEADRACE_TRY(product, detail::matmul_shape(shape, factor.shape));
+        shape = product;
+    }
+    return add_result(out, first.dtype, shape);
+}
+template <one_of<ops<aten::linalg_matrix_power>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    HEADRACE_TRY(require_equal("the last size", self.shape.back(), self.shape[self.rank() - 2]));
+    HEADRACE_TRY(detail::require_factors(self, self));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::bilinear>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& left = inference::of(a.input1);
+    const tensor_meta& right = inference::of(a.input2);
+    const tensor_meta& weight = inference::of(a.weight);
+    HEADRACE_TRY(require_rank("weight", weight.shape, 3));
+    HEADRACE_TRY(require_rank("input1", left.shape, 1, SIZE_MAX));
+    HEADRACE_TRY(require_rank("input2", right.shape, left.rank()));
+    HEADRACE_TRY(detail::require_factors(weight, left));
+    HEADRACE_TRY(detail::require_factors(weight, right));
+    HEADRACE_TRY(require_equal("the last size of input1", left.shape.back(), weight.shape[1]));
+    HEADRACE_TRY(require_equal("the last size of input2", right.shape.back(), weight.shape[2]));
+    shape_builder shape(left.shape);
+    shape.back() = right.shape.back();
+    HEADRACE_TRY(require_shape("input2", right.shape, shape));
+    shape.back() = weight.shape[0];
+    HEADRACE_TRY(require_elements("bias", a.bias, weight.shape[0]));
+    HEADRACE_TRY(require_dtype("bias", a.bias, weight.dtype));
+    return add_result(out, left.dtype, shape);
+}
+
+// Norms and distances.
+
+template <one_of<ops<aten::linalg_norm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(type, detail::norm_type(self.dtype, a.dtype));
+    if (a.ord && !a.dim) {
+        HEADRACE_TRY(require_rank("self", self.shape, 1, 2));
+    }
+    if (a.ord && a.dim) {
+        HEADRACE_TRY(require_between("the number of axes", static_cast<std::int64_t>(a.dim->size()), 1, 2));
+    }
+    return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
+}
+template <one_of<ops<aten::linalg_matrix_norm, aten::linalg_matrix_norm_str_ord>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(type, detail::norm_type(self.dtype, a.dtype));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    HEADRACE_TRY(require_count("dim", a.dim.size(), 2));
+    return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
+}
+template <one_of<ops<aten::pairwise_distance>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& x1 = inference::of(a.x1);
+    const tensor_meta& x2 = inference::of(a.x2);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(x1, x2));
+    HEADRACE_TRY(shape, broadcast(x1.shape, x2.shape));
+    HEADRACE_TRY(require_rank("x1", shape, 1, SIZE_MAX));
+    return detail::infer_reduced(out, type, shape, std::int64_t{-1}, a.keepdim);
+}
+template <one_of<ops<aten::cdist, aten::_cdist_forward>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& x1 = inference::of(a.x1);
+    const tensor_meta& x2 = inference::of(a.x2);
+    HEADRACE_TRY(require_type_for<Op>("x1", x1.dtype));
+    HEADRACE_TRY(require_dtype("x2", x2.dtype, x1.dtype));
+    HEADRACE_TRY(require_rank("x1", x1.shape, 2, SIZE_MAX));
+    HEADRACE_TRY(require_rank("x2", x2.shape, 2, SIZE_MAX));
+    HEADRACE_TRY(require_equal("the last size of x2", x2.shape.back(), x1.shape.back()));
+    if (!(a.p >= 0)) return invalid("p must be at least 0");
+    if (a.compute_mode) {
+        HEADRACE_TRY(require_between("compute_mode", *a.compute_mode, 0, 2));
+    }
+    HEADRACE_TRY(shape,
+                 broadcast(sizes(x1.shape).first(x1.rank() - 2), sizes(x2.shape).first(x2.rank() - 2)));
+    shape.push_back(x1.shape[x1.rank() - 2]);
+    shape.push_back(x2.shape[x2.rank() - 2]);
+    return add_result(out, x1.dtype, shape);
+}
+template <one_of<ops<aten::pdist, aten::_pdist_forward>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", self.shape, 2));
+    if (!(a.p >= 0)) return invalid("p must be at least 0");
+    const std::int64_t n = self.shape[0];
+    return add_result(out, self.dtype, {n < 2 ? 0 : saturating_mul(n, n - 1) / 2});
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/aten_einsum.hpp ----
 
 namespace headrace {
@@ -7238,321 +9061,6 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     }
     HEADRACE_TRY(shape, known.shape_of(equation.result));
     return add_result(out, first.dtype, shape);
-}
-
-}  // namespace headrace
-
-// ---- headrace/infer/aten_elementwise.hpp ----
-
-namespace headrace {
-
-namespace aten {
-
-/// Matches arithmetic: `self` and `other`, of which nothing else decides on the result's dtype.
-template <class Op>
-concept takes_other = requires(const args<Op>& a) {
-    { a.self } -> std::convertible_to<value>;
-    a.other;
-} && !requires(const args<Op>& a) { a.rounding_mode; };
-
-/// These have the type and shape of self, and a rule of their own for their other arguments.
-using like_self_ops_with_rule =
-    ops<prelu, _prelu_kernel, gelu, celu, fill_tensor, channel_shuffle, flip, fliplr, flipud, roll, tril,
-        triu, index_add, index_copy, index_fill_int_scalar, index_put, _unsafe_index_put, scatter_add,
-        scatter_src, scatter_value, select_scatter, slice_scatter>;
-
-}  // namespace aten
-
-namespace detail {
-
-inline result<void> infer_broadcast(inference& out, dtype type, const tensor_meta& a, const tensor_meta& b) {
-    HEADRACE_TRY(shape, broadcast(a.shape, b.shape));
-    return add_result(out, type, shape);
-}
-inline result<void> infer_broadcast(inference& out, dtype type, const tensor_meta& a, const tensor_meta& b,
-                                    const tensor_meta& c) {
-    HEADRACE_TRY(shape, broadcast(a.shape, b.shape, c.shape));
-    return add_result(out, type, shape);
-}
-
-/// The common type of operands, where an op of these traits is defined for it.
-[[nodiscard]] inline result<dtype> promoted_for(std::uint64_t trait_bits, dtype type) {
-    HEADRACE_TRY(require_type_for(trait_bits, "the common type of the operands", type));
-    return type;
-}
-template <class Op, class... Operands>
-result<dtype> promoted_for(const Operands&... operands) {
-    return promoted_for(Op::trait_bits, result_type(operands...));
-}
-template <class Op>
-result<void> infer_promoted(inference& out, const tensor_meta& a, const tensor_meta& b) {
-    HEADRACE_TRY(type, promoted_for<Op>(a, b));
-    return infer_broadcast(out, type, a, b);
-}
-
-/// A factor of integers must be one.
-inline result<void> check_alpha(const scalar& alpha, dtype type) {
-    if (is_floating(type) || !alpha.is_floating()) return {};
-    return invalid({"alpha must be an integer where the result is ", name_of(type)});
-}
-
-/// The shape and dtype of `self`, where an op of these traits is defined for that dtype.
-inline result<void> infer_like_self(std::uint64_t trait_bits, const tensor_meta& self, inference& out) {
-    HEADRACE_TRY(require_type_for(trait_bits, "self", self.dtype));
-    return add_result(out, self);
-}
-template <class Op>
-result<void> infer_like_self(const tensor_meta& self, inference& out) {
-    return infer_like_self(Op::trait_bits, self, out);
-}
-
-/// The dtype of arithmetic's result: that of the operands, where an op of these traits is defined for it.
-[[nodiscard]] inline result<dtype> arithmetic_type(std::uint64_t trait_bits, dtype common,
-                                                   const scalar* alpha) {
-    HEADRACE_TRY(promoted_for(trait_bits, common));
-    const dtype type = has_any(trait_bits, trait::predicate)      ? dtype::boolean
-                       : has_any(trait_bits, trait::int_to_float) ? as_floating(common)
-                                                                  : common;
-    if (alpha != nullptr) {
-        HEADRACE_TRY(check_alpha(*alpha, type));
-    }
-    return type;
-}
-// One function for all ops, in which nothing but the traits differs.
-inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self,
-                                     const tensor_meta& other, const scalar* alpha, inference& out) {
-    HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
-    return infer_broadcast(out, type, self, other);
-}
-inline result<void> infer_arithmetic(std::uint64_t trait_bits, const tensor_meta& self, const scalar& other,
-                                     const scalar* alpha, inference& out) {
-    HEADRACE_TRY(type, arithmetic_type(trait_bits, result_type(self, other), alpha));
-    return add_result(out, type, self);
-}
-inline result<void> infer_function(std::uint64_t trait_bits, const tensor_meta& self, inference& out) {
-    HEADRACE_TRY(require_type_for(trait_bits, "self", self.dtype));
-    return add_result(out, has_any(trait_bits, trait::predicate) ? dtype::boolean : as_floating(self.dtype),
-                      self);
-}
-
-/// The dtype of a quotient. One that is rounded keeps the common type of the operands.
-template <class Other>
-result<dtype> quotient_type(const tensor_meta& self, const Other& other,
-                            const std::optional<std::string_view>& rounding_mode) {
-    if (!rounding_mode) return as_floating(result_type(self, other));
-    if (*rounding_mode != "floor" && *rounding_mode != "trunc") {
-        return invalid("rounding_mode must be floor or trunc");
-    }
-    return promoted_for<aten::floor_divide>(self, other);  // both divide what it divides
-}
-}  // namespace detail
-
-template <op_where<aten::dialect, trait::like_self> Op>
-    requires(!one_of<Op, aten::like_self_ops_with_rule>)
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_like_self<Op>(inference::of(a.self), out);
-}
-
-template <one_of<ops<aten::gelu>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if (a.approximate != "none" && a.approximate != "tanh")
-        return invalid("approximate must be none or tanh");
-    return detail::infer_like_self<Op>(inference::of(a.self), out);
-}
-template <one_of<ops<aten::celu>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if (a.alpha.to_double() == 0) return invalid("alpha must not be 0");
-    return detail::infer_like_self<Op>(inference::of(a.self), out);
-}
-/// One weight for all, or one for each channel; only a tensor with a second axis has channels.
-template <one_of<ops<aten::prelu>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const sizes weight(inference::of(a.weight).shape);
-    HEADRACE_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
-    HEADRACE_TRY(require_rank("weight", weight, 0, 1));
-    if (element_count(weight) != 1) {
-        HEADRACE_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
-        HEADRACE_TRY(require_elements("weight", weight, self.rank() > 1 ? self.shape[1] : 1));
-    }
-    return detail::infer_like_self<Op>(self, out);
-}
-template <one_of<ops<aten::_prelu_kernel>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_dtype("weight", inference::of(a.weight).dtype, self.dtype));
-    HEADRACE_TRY(require_expandable("weight", inference::of(a.weight).shape, self.shape));
-    return detail::infer_like_self<Op>(self, out);
-}
-template <one_of<ops<aten::fill_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(require_rank("value", inference::of(a.value).shape, 0));
-    return add_result(out, inference::of(a.self));
-}
-
-/// copy(self, src) is src in the type and shape of self.
-template <one_of<ops<aten::copy>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(expanded_shape(inference::of(a.src).shape, self.shape));
-    return add_result(out, self);
-}
-
-/// Functions of one tensor whose result is not of its dtype.
-template <op_where<aten::dialect, trait::unary, trait::int_to_float | trait::predicate> Op>
-    requires(!aten::takes_other<Op>)
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_function(Op::trait_bits, inference::of(a.self), out);
-}
-
-/// A tensor and another one, or a Python number, promoted (torch.result_type).
-template <op_where<aten::dialect, trait::unary | trait::binary> Op>
-    requires aten::takes_other<Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const scalar* alpha = nullptr;
-    if constexpr (requires { a.alpha; }) alpha = &a.alpha;
-    if constexpr (has_trait<Op>(trait::binary)) {
-        return detail::infer_arithmetic(Op::trait_bits, inference::of(a.self), inference::of(a.other), alpha,
-                                        out);
-    } else {
-        return detail::infer_arithmetic(Op::trait_bits, inference::of(a.self), a.other, alpha, out);
-    }
-}
-
-template <one_of<ops<aten::remainder_scalar_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& other = inference::of(a.other);
-    HEADRACE_TRY(type, detail::promoted_for<Op>(other, a.self));
-    return add_result(out, type, other);
-}
-
-template <one_of<ops<aten::div_tensor_mode>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const tensor_meta& other = inference::of(a.other);
-    HEADRACE_TRY(type, detail::quotient_type(self, other, a.rounding_mode));
-    return detail::infer_broadcast(out, type, self, other);
-}
-
-template <one_of<ops<aten::div_scalar_mode>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(type, detail::quotient_type(self, a.other, a.rounding_mode));
-    return add_result(out, type, self);
-}
-
-template <one_of<ops<aten::pow_scalar>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& exponent = inference::of(a.exponent);
-    return add_result(out, result_type(exponent, a.self), exponent);
-}
-
-template <one_of<ops<aten::pow_tensor_scalar>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const dtype type = result_type(self, a.exponent);
-    return add_result(out, is_boolean(type) ? dtype::int64 : type, self);
-}
-
-template <one_of<ops<aten::pow_tensor_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.exponent));
-}
-
-/// A square is a power with the exponent 2.
-template <one_of<ops<aten::square>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    return add_result(out, result_type(self, scalar(2)), self);
-}
-
-template <one_of<ops<aten::addcdiv, aten::addcmul>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const tensor_meta& left = inference::of(a.tensor1);
-    const tensor_meta& right = inference::of(a.tensor2);
-    HEADRACE_TRY(type, detail::promoted_for<Op>(self, left, right));
-    return detail::infer_broadcast(out, type, self, left, right);
-}
-
-template <one_of<ops<aten::lerp_scalar>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end));
-}
-
-template <one_of<ops<aten::lerp_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    return detail::infer_broadcast(out, self.dtype, self, inference::of(a.end), inference::of(a.weight));
-}
-
-template <one_of<ops<aten::clamp>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if (!a.min && !a.max) return invalid("neither min nor max is given");
-    const tensor_meta& self = inference::of(a.self);
-    promotion type;
-    type.add(self);
-    if (a.min) type.add(*a.min);
-    if (a.max) type.add(*a.max);
-    HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type.type()));
-    return add_result(out, type.type(), self);
-}
-
-template <one_of<ops<aten::clamp_max>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.max));
-    return add_result(out, type, self);
-}
-
-template <one_of<ops<aten::clamp_min>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(type, detail::promoted_for<Op>(self, a.min));
-    return add_result(out, type, self);
-}
-
-template <one_of<ops<aten::clamp_max_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.max));
-}
-
-template <one_of<ops<aten::clamp_min_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return detail::infer_promoted<Op>(out, inference::of(a.self), inference::of(a.min));
-}
-
-template <one_of<ops<aten::clamp_tensor>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    if (!a.min && !a.max) return invalid("neither min nor max is given");
-    const tensor_meta& self = inference::of(a.self);
-    const tensor_meta& low = inference::of(a.min ? *a.min : *a.max);
-    const tensor_meta& high = inference::of(a.max ? *a.max : *a.min);
-    HEADRACE_TRY(type, detail::promoted_for<Op>(self, low, high));
-    return detail::infer_broadcast(out, type, self, low, high);
-}
-
-/// On the CPU, the second result keeps what the gradient needs.
-template <one_of<ops<aten::log_sigmoid_forward>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(detail::infer_like_self<Op>(inference::of(a.self), out));
-    return add_result(out, inference::of(a.self));
-}
-
-template <one_of<ops<aten::glu>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    shape_builder shape(self.shape);
-    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
-    if (shape.empty() || shape[axis] % 2 != 0) {
-        return invalid({"axis ", axis, " of ", shape_text(self.shape), " must be even"});
-    }
-    shape[axis] /= 2;
-    return add_result(out, self.dtype, shape);
 }
 
 }  // namespace headrace
@@ -8581,6 +10089,380 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
+// ---- headrace/infer/aten_resize.hpp ----
+
+namespace headrace {
+namespace aten {
+
+using resize_ops =
+    ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d, upsample_nearest2d,
+        upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d, upsample_trilinear3d,
+        _upsample_bilinear2d_aa, _upsample_bicubic2d_aa>;
+/// These have the new size or the factors.
+using resize_vec_ops =
+    ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec, upsample_nearest1d_vec,
+        upsample_nearest2d_vec, upsample_nearest3d_vec, _upsample_nearest_exact1d_vec,
+        _upsample_nearest_exact2d_vec, upsample_trilinear3d_vec, _upsample_bilinear2d_aa_vec,
+        _upsample_bicubic2d_aa_vec>;
+
+}  // namespace aten
+
+namespace detail {
+
+inline result<void> infer_resized(inference& out, const tensor_meta& input, std::size_t count, sizes output) {
+    HEADRACE_TRY(require_rank("input", input.shape, count + 2));
+    HEADRACE_TRY(require_nonempty("input", sizes(input.shape).subspan(1)));
+    HEADRACE_TRY(require_count("output_size", output.size(), count));
+    HEADRACE_TRY(require_nonempty("output_size", output));
+    shape_builder shape(sizes(input.shape).first(2));
+    shape.append(output);
+    return add_result(out, input.dtype, shape);
+}
+
+}  // namespace detail
+
+/// Sizes times factors, toward zero as in PyTorch.
+[[nodiscard]] inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
+    HEADRACE_TRY(require_count("scale_factors", factors.size(), spatial.size()));
+    shape_builder scaled;
+    for (std::size_t i = 0; i != spatial.size(); ++i) {
+        scaled.push_back(scalar(static_cast<double>(spatial[i]) * factors[i]).to_int());
+    }
+    return scaled;
+}
+
+/// PyTorch copies elements of any type, and interpolates real numbers and bytes.
+template <op_tag Op>
+[[nodiscard]] result<void> require_resizable(std::string_view what, const tensor_meta& input) {
+    if (has_trait<Op>(trait::nearest) || input.dtype == dtype::uint8) return {};
+    HEADRACE_TRY(require_floating(what, input.dtype));
+    return require_real(what, input.dtype);
+}
+
+template <one_of<aten::resize_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_resizable<Op>("self", inference::of(a.self)));
+    return detail::infer_resized(out, inference::of(a.self), spatial_rank<Op>, a.output_size);
+}
+
+template <one_of<aten::resize_vec_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    constexpr std::size_t count = spatial_rank<Op>;
+    const tensor_meta& input = inference::of(a.input);
+    HEADRACE_TRY(require_resizable<Op>("input", input));
+    HEADRACE_TRY(require_rank("input", input.shape, count + 2));
+    if (a.output_size && a.scale_factors) return invalid("both output_size and scale_factors are given");
+    if (a.output_size) return detail::infer_resized(out, input, count, *a.output_size);
+    if (!a.scale_factors) return invalid("neither output_size nor scale_factors is given");
+    HEADRACE_TRY(scaled, scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
+    return detail::infer_resized(out, input, count, scaled);
+}
+
+template <one_of<ops<aten::grid_sampler, aten::grid_sampler_2d>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    const tensor_meta& grid = inference::of(a.grid);
+    HEADRACE_TRY(require_rank("input", input.shape, 4, std::is_same_v<Op, aten::grid_sampler> ? 5 : 4));
+    HEADRACE_TRY(require_rank("grid", grid.shape, input.rank()));
+    const std::size_t spatial = input.rank() - 2;
+    const auto coordinates = static_cast<std::int64_t>(spatial);
+    HEADRACE_TRY(require_equal("the first size of grid", grid.shape[0], input.shape[0]));
+    HEADRACE_TRY(require_equal("the last size of grid", grid.shape.back(), coordinates));
+    HEADRACE_TRY(require_nonempty("input", sizes(input.shape).last(spatial)));
+    HEADRACE_TRY(require_between("interpolation_mode", a.interpolation_mode, 0, 2));
+    HEADRACE_TRY(require_between("padding_mode", a.padding_mode, 0, 2));
+    shape_builder shape(sizes(input.shape).first(2));
+    shape.append(sizes(grid.shape).subspan(1, spatial));
+    return add_result(out, input.dtype, shape);
+}
+
+template <one_of<ops<aten::fft_rfft2>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(axes_of(a.dim, self.rank(), no_axes::none));
+    if (a.dim.empty() || self.rank() == 0) return invalid("there is no axis to transform");
+    if (a.s) {
+        HEADRACE_TRY(require_count("s", a.s->size(), a.dim.size()));
+    }
+    shape_builder shape(self.shape);
+    for (std::size_t i = 0; i != a.dim.size(); ++i) {
+        const std::size_t axis = *normalized_axis(a.dim[i], self.rank());
+        if (a.s && (*a.s)[i] != -1) shape[axis] = (*a.s)[i];
+        HEADRACE_TRY(require_at_least("the size of a transformed axis", shape[axis], 1));
+        if (i + 1 == a.dim.size()) shape[axis] = shape[axis] / 2 + 1;
+    }
+    return add_result(out, complex_of(self.dtype), shape);
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/aten_loss.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+/// One number, or with a reduction of 0 the loss of each element.
+inline result<void> infer_loss(inference& out, dtype type, sizes each, std::int64_t reduction) {
+    HEADRACE_TRY(require_reduction(reduction));
+    return add_result(out, type, reduction == 0 ? shape_builder(each) : shape_builder());
+}
+/// The classes lie along the second axis, or along the first of a tensor that has no other; the targets are
+/// indices of them.
+inline result<void> check_classes(const tensor_meta& self, const tensor_meta& target) {
+    HEADRACE_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
+    shape_builder rest(self.shape);
+    rest.erase(self.rank() == 1 ? 0 : 1);
+    HEADRACE_TRY(require_shape("target", target.shape, rest));
+    return require_dtype("target", target.dtype, target.dtype == dtype::uint8 ? dtype::uint8 : dtype::int64);
+}
+[[nodiscard]] inline std::int64_t class_count(sizes shape) { return shape[shape.size() == 1 ? 0 : 1]; }
+inline result<void> check_class_weight(const std::optional<value>& weight, const tensor_meta& self) {
+    HEADRACE_TRY(require_dtype("weight", weight, self.dtype));
+    return require_shape("weight", weight, shape_builder{class_count(self.shape)});
+}
+
+}  // namespace detail
+
+template <one_of<ops<aten::mse_loss, aten::l1_loss, aten::smooth_l1_loss, aten::huber_loss,
+                     aten::soft_margin_loss, aten::kl_div>>
+              Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, inference::of(a.target)));
+    HEADRACE_TRY(shape, broadcast(self.shape, inference::of(a.target).shape));
+    if constexpr (requires { a.beta; }) {
+        if (!(a.beta >= 0)) return invalid("beta must be at least 0");
+    }
+    if constexpr (requires { a.delta; }) {
+        if (!(a.delta > 0)) return invalid("delta must be above 0");
+    }
+    return detail::infer_loss(out, magnitude_of(type), shape, a.reduction);
+}
+template <one_of<ops<aten::binary_cross_entropy>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_shape("target", inference::of(a.target).shape, self.shape));
+    if (a.weight) {
+        HEADRACE_TRY(require_expandable("weight", inference::of(*a.weight).shape, self.shape));
+    }
+    return detail::infer_loss(out, self.dtype, self.shape, a.reduction);
+}
+template <one_of<ops<aten::binary_cross_entropy_with_logits>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& target = inference::of(a.target);
+    HEADRACE_TRY(shape, broadcast(self.shape, target.shape));
+    promotion type;
+    type.add(self).add(target);
+    for (const std::optional<value>& v : {a.weight, a.pos_weight}) {
+        if (!v) continue;
+        HEADRACE_TRY(wide, broadcast(shape, inference::of(*v).shape));
+        shape = wide;
+        type.add(inference::of(*v));
+    }
+    HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type.type()));
+    return detail::infer_loss(out, as_floating(type.type()), shape, a.reduction);
+}
+template <one_of<ops<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd, aten::nll_loss_forward,
+                     aten::nll_loss2d_forward>>
+              Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& target = inference::of(a.target);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(detail::check_classes(self, target));
+    HEADRACE_TRY(detail::check_class_weight(a.weight, self));
+    HEADRACE_TRY(detail::infer_loss(out, self.dtype, target.shape, a.reduction));
+    return Op::results == 2 ? add_result(out, self.dtype, shape_builder()) : result<void>();
+}
+/// Targets are indices of classes, or probabilities of them.
+template <one_of<ops<aten::cross_entropy_loss>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& target = inference::of(a.target);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", self.shape, 1, SIZE_MAX));
+    HEADRACE_TRY(detail::check_class_weight(a.weight, self));
+    if (!(a.label_smoothing >= 0 && a.label_smoothing <= 1))
+        return invalid("label_smoothing must be from 0 to 1");
+    shape_builder rest(self.shape);
+    rest.erase(self.rank() == 1 ? 0 : 1);
+    if (shape_builder(self.shape) == shape_builder(target.shape)) {
+        HEADRACE_TRY(require_floating("target", target.dtype));
+        HEADRACE_TRY(require_real("target", target.dtype));
+    } else {
+        HEADRACE_TRY(detail::check_classes(self, target));
+    }
+    return detail::infer_loss(out, self.dtype, rest, a.reduction);
+}
+template <one_of<ops<aten::poisson_nll_loss>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& input = inference::of(a.input);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(input, inference::of(a.target)));
+    HEADRACE_TRY(shape, broadcast(input.shape, inference::of(a.target).shape));
+    return detail::infer_loss(out, as_floating(type), shape, a.reduction);
+}
+template <one_of<ops<aten::cosine_embedding_loss>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& x = inference::of(a.input1);
+    const tensor_meta& y = inference::of(a.input2);
+    const tensor_meta& target = inference::of(a.target);
+    HEADRACE_TRY(require_rank("target", target.shape, 0, 1));
+    HEADRACE_TRY(require_rank("input1", x.shape, target.rank() + 1));
+    HEADRACE_TRY(require_rank("input2", y.shape, target.rank() + 1));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(x, y));
+    HEADRACE_TRY(both, broadcast(x.shape, y.shape));
+    HEADRACE_TRY(shape, broadcast(sizes(both).first(target.rank()), target.shape));
+    return detail::infer_loss(out, as_floating(type), shape, a.reduction);
+}
+template <one_of<ops<aten::margin_ranking_loss>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& x = inference::of(a.input1);
+    const tensor_meta& y = inference::of(a.input2);
+    const tensor_meta& target = inference::of(a.target);
+    HEADRACE_TRY(require_rank("input2", y.shape, x.rank()));
+    HEADRACE_TRY(require_rank("target", target.shape, x.rank()));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(x, y, target));
+    HEADRACE_TRY(shape, broadcast(x.shape, y.shape, target.shape));
+    return detail::infer_loss(out, type, shape, a.reduction);
+}
+template <one_of<ops<aten::hinge_embedding_loss>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(shape, broadcast(self.shape, inference::of(a.target).shape));
+    return detail::infer_loss(out, self.dtype, shape, a.reduction);
+}
+template <one_of<ops<aten::triplet_margin_loss>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& anchor = inference::of(a.anchor);
+    const tensor_meta& positive = inference::of(a.positive);
+    const tensor_meta& negative = inference::of(a.negative);
+    HEADRACE_TRY(require_rank("positive", positive.shape, anchor.rank()));
+    HEADRACE_TRY(require_rank("negative", negative.shape, anchor.rank()));
+    HEADRACE_TRY(require_rank("anchor", anchor.shape, 1, SIZE_MAX));
+    HEADRACE_TRY(require_floating("anchor", anchor.dtype));
+    HEADRACE_TRY(type, detail::promoted_for<Op>(anchor, positive, negative));
+    HEADRACE_TRY(shape, broadcast(anchor.shape, positive.shape, negative.shape));
+    return detail::infer_loss(out, type, sizes(shape).first(shape.size() - 1), a.reduction);
+}
+template <one_of<ops<aten::multi_margin_loss>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& target = inference::of(a.target);
+    HEADRACE_TRY(require_rank("self", self.shape, 1, 2));
+    HEADRACE_TRY(require_floating("self", self.dtype));
+    HEADRACE_TRY(require_dtype("target", target.dtype, dtype::int64));
+    HEADRACE_TRY(require_elements("target", target.shape, self.rank() == 1 ? 1 : self.shape[0]));
+    HEADRACE_TRY(require_rank("target", target.shape, 0, 1));
+    HEADRACE_TRY(detail::check_class_weight(a.weight, self));
+    if (a.p.to_double() != 1 && a.p.to_double() != 2) return invalid("p must be 1 or 2");
+    return detail::infer_loss(out, self.dtype, target.shape, a.reduction);
+}
+
+// Tables of numbers.
+
+template <one_of<ops<aten::hann_window, aten::hamming_window, aten::blackman_window, aten::bartlett_window,
+                     aten::kaiser_window, aten::hann_window_periodic, aten::hamming_window_periodic,
+                     aten::blackman_window_periodic, aten::bartlett_window_periodic,
+                     aten::kaiser_window_periodic, aten::hamming_window_periodic_alpha,
+                     aten::hamming_window_periodic_alpha_beta, aten::kaiser_window_beta>>
+              Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_at_least("window_length", a.window_length, 0));
+    const dtype type = a.dtype.value_or(default_float);
+    HEADRACE_TRY(require_floating("dtype", type));
+    HEADRACE_TRY(require_real("dtype", type));
+    return add_result(out, type, {a.window_length});
+}
+template <one_of<ops<aten::logspace>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_at_least("steps", a.steps, 0));
+    return add_result(out, a.dtype.value_or(default_float), {a.steps});
+}
+/// How many columns of row `r` lie below (tril) a diagonal, itself included.
+[[nodiscard]] constexpr std::int64_t columns_until(std::int64_t r, std::int64_t columns,
+                                                   std::int64_t offset) {
+    const std::int64_t end = saturating_add(saturating_add(r, offset), 1);
+    return end < 0 ? 0 : end > columns ? columns : end;
+}
+template <one_of<ops<aten::tril_indices, aten::triu_indices>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    constexpr std::int64_t most_rows = std::int64_t{1} << 20;
+    HEADRACE_TRY(require_between("row", a.row, 0, most_rows));
+    HEADRACE_TRY(require_at_least("col", a.col, 0));
+    std::int64_t count = 0;
+    for (std::int64_t r = 0; r != a.row; ++r) {
+        if constexpr (std::is_same_v<Op, aten::tril_indices>) {
+            count = saturating_add(count, columns_until(r, a.col, a.offset));
+        } else {
+            count = saturating_add(count, a.col - columns_until(r, a.col, saturating_sub(a.offset, 1)));
+        }
+    }
+    const dtype type = a.dtype.value_or(dtype::int64);
+    HEADRACE_TRY(require_real("dtype", type));
+    return add_result(out, type, {2, count});
+}
+template <one_of<ops<aten::affine_grid_generator>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& theta = inference::of(a.theta);
+    HEADRACE_TRY(require_type_for<Op>("theta", theta.dtype));
+    const auto count = static_cast<std::int64_t>(a.size.size());
+    HEADRACE_TRY(require_between("the number of sizes", count, 4, 5));
+    HEADRACE_TRY(require_nonempty("size", a.size));
+    HEADRACE_TRY(require_shape("theta", theta.shape, shape_builder{a.size[0], count - 2, count - 1}));
+    shape_builder shape{a.size[0]};
+    shape.append(sizes(a.size).subspan(2));
+    shape.push_back(count - 2);
+    return add_result(out, theta.dtype, shape);
+}
+template <one_of<ops<aten::repeat_interleave_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& repeats = inference::of(a.repeats);
+    HEADRACE_TRY(require_rank("repeats", repeats.shape, 1));
+    HEADRACE_TRY(require_indices("repeats", repeats));
+    if (!a.output_size) return invalid("output_size is needed: the size of the result depends on data");
+    HEADRACE_TRY(require_at_least("output_size", *a.output_size, 0));
+    return add_result(out, repeats.dtype, {*a.output_size});
+}
+template <one_of<ops<aten::repeat_interleave_self_tensor>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& repeats = inference::of(a.repeats);
+    HEADRACE_TRY(require_rank("repeats", repeats.shape, 0, 1));
+    HEADRACE_TRY(require_indices("repeats", repeats));
+    if (!a.output_size) return invalid("output_size is needed: the size of the result depends on data");
+    HEADRACE_TRY(require_at_least("output_size", *a.output_size, 0));
+    if (!a.dim || self.rank() == 0) {
+        if (repeats.rank() == 1) {
+            HEADRACE_TRY(require_elements("repeats", repeats.shape, element_count(self.shape)));
+        }
+        return add_result(out, self.dtype, {*a.output_size});
+    }
+    HEADRACE_TRY(axis, axis_of(*a.dim, self.rank()));
+    if (repeats.rank() == 1 && repeats.shape[0] != 1) {
+        HEADRACE_TRY(require_elements("repeats", repeats.shape, self.shape[axis]));
+    }
+    shape_builder shape(self.shape);
+    shape[axis] = *a.output_size;
+    return add_result(out, self.dtype, shape);
+}
+
+// Random numbers.
+
+template <one_of<ops<aten::rand, aten::randn>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(default_float), a.size);
+}
+template <one_of<ops<aten::rand_like, aten::randn_like>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), inference::of(a.self));
+}
+
+}  // namespace headrace
+
 // ---- headrace/infer/aten_norm.hpp ----
 
 namespace headrace {
@@ -8780,341 +10662,269 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 }  // namespace headrace
 
-// ---- headrace/infer/aten_reduction.hpp ----
+// ---- headrace/infer/aten_search.hpp ----
 
 namespace headrace {
 
 namespace detail {
 
-/// No list of axes, and for most ops an empty one, means all of them.
-inline result<void> infer_reduced(inference& out, dtype type, sizes shape, sizes axes, bool keepdim,
-                                  no_axes empty = no_axes::all) {
-    HEADRACE_TRY(reduced, axes_of(axes, shape.size(), empty));
-    return add_result(out, type, reduced_shape(shape, reduced, keepdim));
+/// How many elements a diagonal has.
+[[nodiscard]] constexpr std::int64_t diagonal_length(std::int64_t rows, std::int64_t columns,
+                                                     std::int64_t offset) {
+    const std::int64_t right = offset < 0 ? columns : saturating_sub(columns, offset);
+    const std::int64_t down = offset < 0 ? saturating_add(rows, offset) : rows;
+    const std::int64_t least = right < down ? right : down;
+    return least < 0 ? 0 : least;
 }
-inline result<void> infer_reduced(inference& out, dtype type, sizes shape, const int_list& axes,
-                                  bool keepdim) {
-    return infer_reduced(out, type, shape, sizes(axes), keepdim);
-}
-inline result<void> infer_reduced(inference& out, dtype type, sizes shape,
-                                  const std::optional<int_list>& axes, bool keepdim) {
-    return infer_reduced(out, type, shape, axes ? sizes(*axes) : sizes(), keepdim);
-}
-inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::int64_t axis, bool keepdim) {
-    return infer_reduced(out, type, shape, sizes(&axis, 1), keepdim);
-}
-inline result<void> infer_reduced(inference& out, dtype type, sizes shape, std::optional<std::int64_t> axis,
-                                  bool keepdim) {
-    return axis ? infer_reduced(out, type, shape, *axis, keepdim)
-                : infer_reduced(out, type, shape, sizes(), keepdim);
-}
+[[nodiscard]] constexpr std::int64_t magnitude(std::int64_t n) { return n < 0 ? saturating_sub(0, n) : n; }
 
-/// Extrema of nothing are not defined: refuses empty axes among those that are reduced.
-inline result<void> check_reduced_sizes(sizes shape, sizes axes) {
-    HEADRACE_TRY(reduced, axes_of(axes, shape.size()));
-    for (std::size_t i = 0; i != shape.size(); ++i) {
-        if (reduced.contains(i) && shape[i] == 0) {
-            return invalid({"axis ", i, " of ", shape_text(shape), " must not be empty"});
-        }
-    }
-    return {};
+/// The shape of torch.diag_embed: two axes of the square take the place of the last.
+[[nodiscard]] inline result<shape_builder> embedded_shape(sizes shape, std::int64_t offset, std::int64_t dim1,
+                                                          std::int64_t dim2) {
+    HEADRACE_TRY(require_rank("self", shape, 1, shape_builder::capacity - 1));
+    HEADRACE_TRY(first, axis_of(dim1, shape.size() + 1));
+    HEADRACE_TRY(second, axis_of(dim2, shape.size() + 1));
+    if (first == second) return invalid("dim1 and dim2 must be different axes");
+    const std::int64_t size = saturating_add(shape.back(), magnitude(offset));
+    shape_builder made(shape.first(shape.size() - 1));
+    made.insert(first < second ? first : second, size);
+    made.insert(first < second ? second : first, size);
+    return made;
 }
-template <class Op>
-result<void> check_extrema(const tensor_meta& self, sizes axes) {
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    return check_reduced_sizes(self.shape, axes);
-}
-template <class Op>
-result<void> check_extrema(const tensor_meta& self, std::optional<std::int64_t> axis) {
-    return check_extrema<Op>(self, axis ? sizes(&*axis, 1) : sizes());
-}
-/// The accumulating dtype of means and spreads, which integers do not have.
-inline result<dtype> real_type(dtype self, std::optional<dtype> given = std::nullopt) {
-    const dtype type = given.value_or(self);
-    HEADRACE_TRY(require_floating(given ? "dtype" : "self", type));
-    return type;
-}
-
-/// `all` and `any` keep uint8, which once stood for bool.
-constexpr dtype truth_of(dtype t) { return t == dtype::uint8 ? t : dtype::boolean; }
 
 }  // namespace detail
 
-template <one_of<ops<aten::sum, aten::prod>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, a.dtype.value_or(as_accumulator(inference::of(a.self).dtype)), shape_builder());
-}
+// Rearrangements.
 
-template <one_of<ops<aten::sum_dim_intlist, aten::prod_dim_int, aten::nansum>> Op>
+template <one_of<ops<aten::atleast_1d, aten::atleast_2d, aten::atleast_3d>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    return detail::infer_reduced(out, a.dtype.value_or(as_accumulator(self.dtype)), self.shape, a.dim,
-                                 a.keepdim);
+    constexpr std::size_t least = std::is_same_v<Op, aten::atleast_1d>   ? 1
+                                  : std::is_same_v<Op, aten::atleast_2d> ? 2
+                                                                         : 3;
+    shape_builder shape(self.shape);
+    if (shape.empty()) shape.push_back(1);
+    if (least > 1 && shape.size() == 1) shape.insert(0, 1);
+    if (least > 2 && shape.size() == 2) shape.push_back(1);
+    return add_result(out, self.dtype, shape);
 }
-
-template <one_of<ops<aten::cumsum, aten::cumprod>> Op>
+template <one_of<ops<aten::diag>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, a.dtype.value_or(as_accumulator(self.dtype)), self);
+    HEADRACE_TRY(require_rank("self", self.shape, 1, 2));
+    if (self.rank() == 2)
+        return add_result(out, self.dtype,
+                          {detail::diagonal_length(self.shape[0], self.shape[1], a.diagonal)});
+    HEADRACE_TRY(shape, detail::embedded_shape(self.shape, a.diagonal, 0, 1));
+    return add_result(out, self.dtype, shape);
 }
-
-template <one_of<ops<aten::mean>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype, a.dtype));
-    return add_result(out, type, shape_builder());
-}
-
-template <one_of<ops<aten::mean_dim, aten::linalg_vector_norm>> Op>
+template <one_of<ops<aten::diag_embed>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(type, detail::real_type(self.dtype, a.dtype));
-    return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
+    HEADRACE_TRY(shape, detail::embedded_shape(self.shape, a.offset, a.dim1, a.dim2));
+    return add_result(out, self.dtype, shape);
 }
-
-template <one_of<ops<aten::amax, aten::amin>> Op>
+template <one_of<ops<aten::diagflat>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
-    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
+    HEADRACE_TRY(shape, detail::embedded_shape(shape_builder{element_count(self.shape)}, a.offset, 0, 1));
+    return add_result(out, self.dtype, shape);
 }
-
-template <one_of<
-    ops<aten::std_correction, aten::std_dim, aten::var_correction, aten::var_dim, aten::norm_scalaropt_dim>>
+template <one_of<ops<aten::linalg_diagonal>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    return infer_results(aten::diagonal{}, args<aten::diagonal>{a.A, a.offset, a.dim1, a.dim2}, out);
+}
+template <one_of<ops<aten::diagonal_scatter>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& src = inference::of(a.src);
+    HEADRACE_TRY(first, axis_of(a.dim1, self.rank()));
+    HEADRACE_TRY(second, axis_of(a.dim2, self.rank()));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, shape_builder::capacity));
+    if (first == second) return invalid("dim1 and dim2 must be different axes");
+    shape_builder shape(self.shape);
+    shape.erase(first < second ? second : first);
+    shape.erase(first < second ? first : second);
+    shape.push_back(detail::diagonal_length(self.shape[first], self.shape[second], a.offset));
+    HEADRACE_TRY(require_shape("src", src.shape, shape));
+    HEADRACE_TRY(require_dtype("src", src.dtype, self.dtype));
+    return add_result(out, self);
+}
+template <one_of<ops<aten::trace>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_rank("self", self.shape, 2));
+    return add_result(out, as_accumulator(self.dtype), shape_builder());
+}
+template <one_of<ops<aten::block_diag>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.tensors.empty()) return add_result(out, default_float, {1, 0});
+    shape_builder shape{0, 0};
+    dtype type = dtype::unknown;
+    for (const value v : a.tensors) {
+        const tensor_meta& block = inference::of(v);
+        HEADRACE_TRY(require_rank("a tensor", block.shape, 0, 2));
+        type = promote(type, block.dtype);
+        shape[0] = saturating_add(shape[0], block.rank() == 2 ? block.shape[0] : 1);
+        shape[1] = saturating_add(shape[1], block.rank() == 0 ? 1 : block.shape.back());
+    }
+    return add_result(out, type, shape);
+}
+template <one_of<ops<aten::cartesian_prod>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.tensors.empty()) return invalid("there are no tensors");
+    const tensor_meta& first = inference::of(a.tensors[0]);
+    std::int64_t rows = 1;
+    for (const value v : a.tensors) {
+        const tensor_meta& t = inference::of(v);
+        HEADRACE_TRY(require_rank("a tensor", t.shape, 1));
+        HEADRACE_TRY(require_dtype("a tensor", t.dtype, first.dtype));
+        rows = saturating_mul(rows, t.shape[0]);
+    }
+    if (a.tensors.size() == 1) return add_result(out, first.dtype, {rows});
+    return add_result(out, first.dtype, {rows, static_cast<std::int64_t>(a.tensors.size())});
+}
+template <one_of<ops<aten::hsplit_int, aten::vsplit_int, aten::dsplit_int, aten::hsplit_array,
+                     aten::vsplit_array, aten::dsplit_array>>
               Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    constexpr std::size_t least = one_of<Op, ops<aten::hsplit_int, aten::hsplit_array>>   ? 1
+                                  : one_of<Op, ops<aten::vsplit_int, aten::vsplit_array>> ? 2
+                                                                                          : 3;
     const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(type, detail::real_type(self.dtype));
-    return detail::infer_reduced(out, type, self.shape, a.dim, a.keepdim);
+    HEADRACE_TRY(require_rank("self", self.shape, least, SIZE_MAX));
+    const std::int64_t axis = least == 3 ? 2 : least == 1 && self.rank() > 1 ? 1 : 0;
+    if constexpr (requires { a.sections; }) {
+        const std::int64_t size = self.shape[static_cast<std::size_t>(axis)];
+        HEADRACE_TRY(require_at_least("sections", a.sections, 1));
+        if (size % a.sections != 0) return invalid({a.sections, " sections of ", size, " are not equal"});
+        return infer_results(aten::tensor_split_sections{},
+                             args<aten::tensor_split_sections>{a.self, a.sections, axis}, out);
+    } else {
+        return infer_results(aten::tensor_split_indices{},
+                             args<aten::tensor_split_indices>{a.self, a.indices, axis}, out);
+    }
 }
 
-template <one_of<ops<aten::logsumexp>> Op>
+// Selections.
+
+template <one_of<ops<aten::take>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& index = inference::of(a.index);
+    HEADRACE_TRY(require_indices("index", index));
+    return add_result(out, inference::of(a.self).dtype, index.shape);
+}
+template <one_of<ops<aten::take_along_dim>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    return detail::infer_reduced(out, as_floating(self.dtype), self.shape, a.dim, a.keepdim);
+    const tensor_meta& indices = inference::of(a.indices);
+    HEADRACE_TRY(require_indices("indices", indices));
+    if (!a.dim) return add_result(out, self.dtype, {element_count(indices.shape)});
+    HEADRACE_TRY(require_rank("indices", indices.shape, self.rank()));
+    HEADRACE_TRY(axis, axis_of(*a.dim, self.rank()));
+    shape_builder wide(self.shape);
+    if (!wide.empty()) wide[axis] = indices.shape[axis];
+    HEADRACE_TRY(shape, broadcast(wide, indices.shape));
+    return add_result(out, self.dtype, shape);
 }
-
-template <one_of<ops<aten::max, aten::min>> Op>
+template <one_of<ops<aten::isin_tensor_tensor, aten::isin_tensor_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    HEADRACE_TRY(require_real("elements", inference::of(a.elements).dtype));
+    return add_result(out, dtype::boolean, inference::of(a.elements));
+}
+template <one_of<ops<aten::isin_scalar_tensor>> Op>
+result<void> infer_results(Op, const args<Op>&, inference& out) {
+    return add_result(out, dtype::boolean, shape_builder());
+}
+template <one_of<ops<aten::bucketize_tensor, aten::bucketize_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& boundaries = inference::of(a.boundaries);
+    HEADRACE_TRY(require_rank("boundaries", boundaries.shape, 1));
+    const dtype type = a.out_int32 ? dtype::int32 : dtype::int64;
+    if constexpr (std::is_same_v<Op, aten::bucketize_tensor>) {
+        return add_result(out, type, inference::of(a.self).shape);
+    } else {
+        return add_result(out, type, shape_builder());
+    }
+}
+template <one_of<ops<aten::searchsorted_tensor, aten::searchsorted_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& sequence = inference::of(a.sorted_sequence);
+    HEADRACE_TRY(require_rank("sorted_sequence", sequence.shape, 1, SIZE_MAX));
+    if (a.side && *a.side != "left" && *a.side != "right") return invalid("side must be left or right");
+    if (a.sorter) {
+        HEADRACE_TRY(require_shape("sorter", a.sorter, sequence.shape));
+        HEADRACE_TRY(require_dtype("sorter", a.sorter, dtype::int64));
+    }
+    const dtype type = a.out_int32 ? dtype::int32 : dtype::int64;
+    if constexpr (std::is_same_v<Op, aten::searchsorted_tensor>) {
+        const tensor_meta& self = inference::of(a.self);
+        if (sequence.rank() != 1) {
+            HEADRACE_TRY(require_rank("self", self.shape, sequence.rank()));
+            HEADRACE_TRY(require_shape_beside("self", self.shape, sequence.shape, sequence.rank() - 1));
+        }
+        return add_result(out, type, self.shape);
+    } else {
+        HEADRACE_TRY(require_rank("sorted_sequence", sequence.shape, 1));
+        return add_result(out, type, shape_builder());
+    }
+}
+template <one_of<ops<aten::masked_scatter>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(detail::check_extrema<Op>(self, sizes()));
-    return add_result(out, self.dtype, shape_builder());
+    HEADRACE_TRY(require_mask("mask", inference::of(a.mask)));
+    HEADRACE_TRY(require_dtype("source", inference::of(a.source).dtype, self.dtype));
+    HEADRACE_TRY(shape, broadcast(self.shape, inference::of(a.mask).shape));
+    return add_result(out, self.dtype, shape);
 }
-
-template <one_of<ops<aten::std_, aten::var, aten::norm_scalar>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(type, detail::real_type(inference::of(a.self).dtype));
-    return add_result(out, type, shape_builder());
-}
-
-template <one_of<ops<aten::max_dim, aten::min_dim>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
-    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
-    return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
-}
-
-template <one_of<ops<aten::topk>> Op>
+template <one_of<ops<aten::scatter_reduce_two, aten::scatter_src_reduce>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    HEADRACE_TRY(axis, axis_of(a.dim, self.rank()));
-    shape_builder shape(self.shape);
-    HEADRACE_TRY(require_between("k", a.k, 0, shape.empty() ? 1 : shape[axis]));
-    if (!shape.empty()) shape[axis] = a.k;
-    HEADRACE_TRY(add_result(out, self.dtype, shape));
-    return add_result(out, dtype::int64, shape);
+    HEADRACE_TRY(detail::check_scatter(self, a.dim, inference::of(a.index), inference::of(a.src)));
+    constexpr bool is_two = std::is_same_v<Op, aten::scatter_reduce_two>;
+    const auto is = [&](std::string_view name) { return a.reduce == name; };
+    const bool known = is_two ? is("sum") || is("prod") || is("mean") || is("amax") || is("amin")
+                              : is("add") || is("multiply");
+    if (!known) return invalid({"reduce is unknown: ", a.reduce});
+    return add_result(out, self);
 }
-
-template <one_of<aten::sort_ops> Op>
+template <one_of<ops<aten::index_reduce>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    constexpr bool gives_positions = !std::is_same_v<Op, aten::msort>;
-    constexpr bool gives_elements = !has_trait<Op>(trait::locating);
     HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    if constexpr (gives_positions) {
-        HEADRACE_TRY(axis_of(a.dim, self.rank()));
+    HEADRACE_TRY(detail::check_slices(self, a.dim, inference::of(a.index), inference::of(a.source)));
+    if (a.reduce != "prod" && a.reduce != "mean" && a.reduce != "amax" && a.reduce != "amin")
+        return invalid({"reduce is unknown: ", a.reduce});
+    return add_result(out, self);
+}
+
+/// One row for each bag. The other results tell where bags lie; they serve the gradient.
+template <one_of<ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
+                     aten::_embedding_bag_forward_only>>
+              Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& weight = inference::of(a.weight);
+    const tensor_meta& indices = inference::of(a.indices);
+    const tensor_meta& offsets = inference::of(a.offsets);
+    HEADRACE_TRY(require_rank("weight", weight.shape, 2));
+    HEADRACE_TRY(require_rank("indices", indices.shape, 1));
+    HEADRACE_TRY(require_rank("offsets", offsets.shape, 1));
+    HEADRACE_TRY(require_indices("indices", indices));
+    HEADRACE_TRY(require_indices("offsets", offsets));
+    HEADRACE_TRY(require_floating("weight", weight.dtype));
+    HEADRACE_TRY(require_real("weight", weight.dtype));
+    HEADRACE_TRY(require_between("mode", a.mode, 0, 2));
+    if (a.per_sample_weights) {
+        HEADRACE_TRY(require_equal("mode beside per_sample_weights", a.mode, 0));
+        HEADRACE_TRY(require_shape("per_sample_weights", a.per_sample_weights, indices.shape));
+        HEADRACE_TRY(require_dtype("per_sample_weights", a.per_sample_weights, weight.dtype));
     }
-    if constexpr (gives_elements) {
-        HEADRACE_TRY(add_result(out, self.dtype, self.shape));
-    }
-    if constexpr (gives_positions) {
-        HEADRACE_TRY(add_result(out, dtype::int64, self.shape));
-    }
+    const std::int64_t bags = offsets.shape[0] - (a.include_last_offset ? 1 : 0);
+    HEADRACE_TRY(require_at_least("the number of bags", bags, 0));
+    HEADRACE_TRY(add_result(out, weight.dtype, {bags, weight.shape[1]}));
+    for (int i = 1; i != Op::results; ++i) out.add(dtype::unknown, sizes());
     return {};
-}
-
-template <one_of<ops<aten::aminmax>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
-    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
-    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
-}
-
-template <
-    one_of<ops<aten::var_mean_correction, aten::var_mean_dim, aten::std_mean_correction, aten::std_mean_dim>>
-        Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(detail::real_type(self.dtype));
-    HEADRACE_TRY(detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim));
-    return detail::infer_reduced(out, self.dtype, self.shape, a.dim, a.keepdim);
-}
-
-template <one_of<ops<aten::argmax, aten::argmin>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
-    return detail::infer_reduced(out, dtype::int64, self.shape, a.dim, a.keepdim);
-}
-
-template <one_of<ops<aten::all, aten::any>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    return add_result(out, detail::truth_of(inference::of(a.self).dtype), shape_builder());
-}
-
-template <one_of<ops<aten::all_dim, aten::any_dim>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    return detail::infer_reduced(out, detail::truth_of(self.dtype), self.shape, a.dim, a.keepdim);
-}
-
-/// Here an empty list reduces nothing.
-template <one_of<ops<aten::all_dims, aten::any_dims>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const dtype type = detail::truth_of(self.dtype);
-    return a.dim ? detail::infer_reduced(out, type, self.shape, sizes(*a.dim), a.keepdim, no_axes::none)
-                 : detail::infer_reduced(out, type, self.shape, sizes(), a.keepdim);
-}
-
-// Softmax: the shape stays.
-
-template <one_of<ops<aten::softmax_int, aten::log_softmax_int, aten::_safe_softmax>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    const dtype type = a.dtype.value_or(as_floating(self.dtype));
-    HEADRACE_TRY(require_floating("dtype", type));
-    HEADRACE_TRY(require_type_for<Op>(a.dtype ? "dtype" : "self", type));
-    HEADRACE_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, type, self);
-}
-
-template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(require_floating("self", self.dtype));
-    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
-    HEADRACE_TRY(axis_of(a.dim, self.rank()));
-    return add_result(out, a.half_to_float ? dtype::float32 : self.dtype, self);
-}
-
-}  // namespace headrace
-
-// ---- headrace/infer/aten_resize.hpp ----
-
-namespace headrace {
-namespace aten {
-
-using resize_ops =
-    ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d, upsample_nearest2d,
-        upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d, upsample_trilinear3d>;
-/// These have the new size or the factors.
-using resize_vec_ops =
-    ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec, upsample_nearest1d_vec,
-        upsample_nearest2d_vec, upsample_nearest3d_vec, _upsample_nearest_exact1d_vec,
-        _upsample_nearest_exact2d_vec, upsample_trilinear3d_vec>;
-
-}  // namespace aten
-
-namespace detail {
-
-inline result<void> infer_resized(inference& out, const tensor_meta& input, std::size_t count, sizes output) {
-    HEADRACE_TRY(require_rank("input", input.shape, count + 2));
-    HEADRACE_TRY(require_nonempty("input", sizes(input.shape).subspan(1)));
-    HEADRACE_TRY(require_count("output_size", output.size(), count));
-    HEADRACE_TRY(require_nonempty("output_size", output));
-    shape_builder shape(sizes(input.shape).first(2));
-    shape.append(output);
-    return add_result(out, input.dtype, shape);
-}
-
-}  // namespace detail
-
-/// Sizes times factors, toward zero as in PyTorch.
-[[nodiscard]] inline result<shape_builder> scaled_sizes(sizes spatial, list<double> factors) {
-    HEADRACE_TRY(require_count("scale_factors", factors.size(), spatial.size()));
-    shape_builder scaled;
-    for (std::size_t i = 0; i != spatial.size(); ++i) {
-        scaled.push_back(scalar(static_cast<double>(spatial[i]) * factors[i]).to_int());
-    }
-    return scaled;
-}
-
-/// PyTorch copies elements of any type, and interpolates real numbers and bytes.
-template <op_tag Op>
-[[nodiscard]] result<void> require_resizable(std::string_view what, const tensor_meta& input) {
-    if (has_trait<Op>(trait::nearest) || input.dtype == dtype::uint8) return {};
-    HEADRACE_TRY(require_floating(what, input.dtype));
-    return require_real(what, input.dtype);
-}
-
-template <one_of<aten::resize_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    HEADRACE_TRY(require_resizable<Op>("self", inference::of(a.self)));
-    return detail::infer_resized(out, inference::of(a.self), spatial_rank<Op>, a.output_size);
-}
-
-template <one_of<aten::resize_vec_ops> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    constexpr std::size_t count = spatial_rank<Op>;
-    const tensor_meta& input = inference::of(a.input);
-    HEADRACE_TRY(require_resizable<Op>("input", input));
-    HEADRACE_TRY(require_rank("input", input.shape, count + 2));
-    if (a.output_size && a.scale_factors) return invalid("both output_size and scale_factors are given");
-    if (a.output_size) return detail::infer_resized(out, input, count, *a.output_size);
-    if (!a.scale_factors) return invalid("neither output_size nor scale_factors is given");
-    HEADRACE_TRY(scaled, scaled_sizes(sizes(input.shape).subspan(2), *a.scale_factors));
-    return detail::infer_resized(out, input, count, scaled);
-}
-
-template <one_of<ops<aten::grid_sampler, aten::grid_sampler_2d>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& input = inference::of(a.input);
-    const tensor_meta& grid = inference::of(a.grid);
-    HEADRACE_TRY(require_rank("input", input.shape, 4, std::is_same_v<Op, aten::grid_sampler> ? 5 : 4));
-    HEADRACE_TRY(require_rank("grid", grid.shape, input.rank()));
-    const std::size_t spatial = input.rank() - 2;
-    const auto coordinates = static_cast<std::int64_t>(spatial);
-    HEADRACE_TRY(require_equal("the first size of grid", grid.shape[0], input.shape[0]));
-    HEADRACE_TRY(require_equal("the last size of grid", grid.shape.back(), coordinates));
-    HEADRACE_TRY(require_nonempty("input", sizes(input.shape).last(spatial)));
-    HEADRACE_TRY(require_between("interpolation_mode", a.interpolation_mode, 0, 2));
-    HEADRACE_TRY(require_between("padding_mode", a.padding_mode, 0, 2));
-    shape_builder shape(sizes(input.shape).first(2));
-    shape.append(sizes(grid.shape).subspan(1, spatial));
-    return add_result(out, input.dtype, shape);
-}
-
-template <one_of<ops<aten::fft_rfft2>> Op>
-result<void> infer_results(Op, const args<Op>& a, inference& out) {
-    const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(axes_of(a.dim, self.rank(), no_axes::none));
-    if (a.dim.empty() || self.rank() == 0) return invalid("there is no axis to transform");
-    if (a.s) {
-        HEADRACE_TRY(require_count("s", a.s->size(), a.dim.size()));
-    }
-    shape_builder shape(self.shape);
-    for (std::size_t i = 0; i != a.dim.size(); ++i) {
-        const std::size_t axis = *normalized_axis(a.dim[i], self.rank());
-        if (a.s && (*a.s)[i] != -1) shape[axis] = (*a.s)[i];
-        HEADRACE_TRY(require_at_least("the size of a transformed axis", shape[axis], 1));
-        if (i + 1 == a.dim.size()) shape[axis] = shape[axis] / 2 + 1;
-    }
-    return add_result(out, complex_of(self.dtype), shape);
 }
 
 }  // namespace headrace
@@ -11845,16 +13655,18 @@ namespace headrace {
 
 HEADRACE_INLINE std::pmr::string diagnostic_text(const diagnostic& d) {
     const std::string_view behind = d.source.empty() ? "" : ": ";
-    return text_of({d.source, behind, printable(d.node), " (", printable(d.op),
-                    "): ", printable(d.reason, max_printed_message)});
+    const bool is_named = !d.node.empty();
+    return text_of({d.source, behind, printable(d.node), is_named ? " (" : "", printable(d.op),
+                    is_named ? "): " : ": ", printable(d.reason, max_printed_message)});
 }
 
 HEADRACE_INLINE void pass_context::report(const node& n, std::string_view reason, error_kind kind) {
     if (kind == error_kind::invalid && !diagnostics_.empty()) return;
-    const auto* origin = n.find_annotation<provenance>();
-    diagnostic d{std::pmr::string(origin_name(n)),
-                 std::pmr::string(origin != nullptr ? origin->op_name : op_name(n)), std::pmr::string(reason),
-                 kind, source_line(n)};
+    const node& named = nearest_named(n);
+    const auto* origin = named.find_annotation<provenance>();
+    diagnostic d{std::pmr::string(origin_name(named)),
+                 std::pmr::string(origin != nullptr ? origin->op_name : op_name(named)),
+                 text_of({relation_text(n, named), reason}), kind, source_line(named)};
     if (2 * (diagnostics_.size() + 1) > places_.size()) grow();
     std::uint32_t& place = place_of(d);
     if (place != free) return;
@@ -11867,7 +13679,7 @@ HEADRACE_INLINE std::uint32_t& pass_context::place_of(const diagnostic& d) {
     return places_[find_slot(places_.size(), hash(d.node) ^ 31 * hash(d.reason), [&](std::size_t at) {
         if (places_[at] == free) return true;
         const diagnostic& other = diagnostics_[places_[at] - 1];
-        return other.node == d.node && other.reason == d.reason;
+        return other.node == d.node && other.reason == d.reason && other.op == d.op;
     })];
 }
 
@@ -12354,6 +14166,10 @@ HEADRACE_INLINE bool emitter::may_store(std::int64_t elements, headrace::dtype t
 [[gnu::noinline]] HEADRACE_INLINE node* emitter::add_by(inference_rule rule, const op_info& op,
                                                         const void* arguments) {
     if (failed() || !operands_sound(op, arguments)) return nullptr;
+    if (rule == nullptr) {
+        cannot_make(op, invalid("nothing infers its results; declare infer_results(Op, …) beside the op"));
+        return nullptr;
+    }
     at_->inference_.clear();
     if (const result<void> inferred = rule(arguments, at_->inference_); !inferred) {
         cannot_make(op, inferred.error());
@@ -12594,6 +14410,143 @@ using joined = typename detail::each_once<boost::mp11::mp_append<ops<>, Lists...
 
 }  // namespace headrace
 
+// ---- headrace/pass/call_checks.hpp ----
+
+namespace headrace {
+
+/// Diagnoses of calls, for compile errors; see no_fault.
+template <class T>
+struct unknown_op {};
+template <class Op, std::size_t Given, std::size_t Takes>
+struct wrong_arity {};
+/// The call has a `Given` where the op's field of that name is a `Takes`.
+template <class Op, fixed_string Field, class Given, class Takes>
+struct wrong_argument {};
+template <class Op, fixed_string Field>
+struct no_such_field {};
+
+template <class Diagnosis>
+inline constexpr bool calls_known_ops = true;
+template <class T>
+inline constexpr bool calls_known_ops<unknown_op<T>> = false;
+template <class Diagnosis>
+inline constexpr bool arity_fits = true;
+template <class Op, std::size_t Given, std::size_t Takes>
+inline constexpr bool arity_fits<wrong_arity<Op, Given, Takes>> = false;
+template <class Diagnosis>
+inline constexpr bool arguments_fit = true;
+template <class Op, fixed_string Field, class Given, class Takes>
+inline constexpr bool arguments_fit<wrong_argument<Op, Field, Given, Takes>> = false;
+template <class Op, fixed_string Field>
+inline constexpr bool arguments_fit<no_such_field<Op, Field>> = false;
+/// The field names of the op that is called are those of its arguments.
+template <class Diagnosis>
+inline constexpr bool called_op_is_sound = true;
+template <class Op, std::size_t Names>
+inline constexpr bool called_op_is_sound<not_as_many_names<Op, Names>> = false;
+template <class Op, fixed_string Field>
+inline constexpr bool called_op_is_sound<other_name<Op, Field>> = false;
+/// All of these at once.
+template <class Diagnosis>
+inline constexpr bool calls_fit = calls_known_ops<Diagnosis> && arity_fits<Diagnosis> &&
+                                  arguments_fit<Diagnosis> && called_op_is_sound<Diagnosis>;
+
+namespace detail {
+
+template <class Op>
+constexpr bool is_known_op() {
+    if constexpr (op_tag<Op>) {
+        return listed_in_its_dialect<Op>;
+    } else {
+        return false;
+    }
+}
+
+template <class Op, std::size_t I>
+inline constexpr auto field_label = [] {
+    constexpr std::string_view name = field_names<Op>[I];
+    return fixed_string<name.size() + 1>(name);
+}();
+
+// Diagnoses the member of args at a position.
+template <class Op, std::size_t I, class Given, class... Members>
+auto diagnose_argument(const members<Members...>*) {
+    return wrong_argument<Op, field_label<Op, I>, Given, typename type_at<I, ops<Members...>>::type>{};
+}
+template <class Op>
+using members_of_op = decltype(members_of<field_names<Op>.size()>(default_args<Op>));
+template <class Op, std::size_t I, class Given>
+using argument_fault = decltype(diagnose_argument<Op, I, Given>(static_cast<members_of_op<Op>*>(nullptr)));
+
+template <class Member>
+struct one_member {
+    Member item;
+};
+template <class Member, class Given>
+concept initializes = requires(const Given& given) { one_member<Member>{given}; };
+
+// The position of the first argument that its member cannot be made from, or how many arguments there are.
+template <class Members, class Given, std::size_t... I>
+constexpr std::size_t first_other(std::index_sequence<I...>) {
+    constexpr bool fits[] = {
+        initializes<typename type_at<I, Members>::type, typename type_at<I, Given>::type>..., false};
+    std::size_t at = 0;
+    while (fits[at]) ++at;
+    return at;
+}
+// True if one of the members from a position on is an operand that must be given.
+template <std::size_t Given, class... Members>
+constexpr bool lacks_operands(const members<Members...>*) {
+    constexpr bool is_operand_type[] = {
+        (std::is_same_v<Members, value> || std::is_same_v<Members, list<value>>)..., false};
+    for (std::size_t i = Given; i < sizeof...(Members); ++i) {
+        if (is_operand_type[i]) return true;
+    }
+    return false;
+}
+
+template <class Op, class... Given, class... Members>
+auto diagnose_arguments(const members<Members...>*) {
+    constexpr std::size_t at = first_other<ops<Members...>, ops<Given...>>(
+        std::make_index_sequence<sizeof...(Given)>{});
+    if constexpr (at == sizeof...(Given)) {
+        return wrong_arity<Op, sizeof...(Given), sizeof...(Members)>{};
+    } else {
+        return argument_fault<Op, at, typename type_at<at, ops<Given...>>::type>{};
+    }
+}
+
+// Compares a call's arguments with the op's struct `args`: at once, and one by one only if that fails.
+template <class Op, class... Given>
+auto diagnose_call() {
+    if constexpr (!is_known_op<Op>()) {
+        return unknown_op<Op>{};
+    } else if constexpr (!requires { Op::field_list; }) {
+        return no_fault{};
+    } else if constexpr (!fields_are_members<field_fault<Op>>) {
+        return field_fault<Op>{};
+    } else {
+        constexpr std::size_t takes = count_names(Op::field_list);
+        if constexpr (sizeof...(Given) > takes) {
+            return wrong_arity<Op, sizeof...(Given), takes>{};
+        } else if constexpr (!requires(const Given&... given) { args<Op>{given...}; }) {
+            return diagnose_arguments<Op, Given...>(static_cast<members_of_op<Op>*>(nullptr));
+        } else if constexpr (lacks_operands<sizeof...(Given)>(static_cast<members_of_op<Op>*>(nullptr))) {
+            return wrong_arity<Op, sizeof...(Given), takes>{};
+        } else {
+            return no_fault{};
+        }
+    }
+}
+
+}  // namespace detail
+
+/// The fault of a call of `Op` with arguments of these types, or no_fault.
+template <class Op, class... Given>
+using call_fault = decltype(detail::diagnose_call<Op, Given...>());
+
+}  // namespace headrace
+
 // ---- headrace/pass/expression.hpp ----
 
 namespace headrace {
@@ -12610,7 +14563,11 @@ namespace headrace {
 /// a rewrite are those of every branch that its expression has, whichever is taken at run time.
 
 template <auto Made>
-struct symbol;
+struct join_with_choose;
+/// The value of an expression whose ops are `Made`, an op_set. The name of its type is what compilers print
+/// where a callable returns expressions of several types, so it says how to mend that.
+template <auto Made>
+using symbol = join_with_choose<Made>;
 /// The symbol of a value that no op of the expression makes.
 using operand_symbol = symbol<op_set<>{}>;
 
@@ -12637,15 +14594,27 @@ struct symbol_answers {
     [[nodiscard]] operand_symbol of(headrace::value v) const;
 };
 
-/// The value of an expression whose ops are `Made`, an op_set.
 template <auto Made>
-struct symbol : symbol_answers {
+struct join_with_choose : symbol_answers {
     static constexpr auto made = Made;
-    constexpr symbol() = default;
+    constexpr join_with_choose() = default;
     /// As one of several branches it counts with them.
     template <auto Fewer>
-    constexpr symbol(symbol<Fewer>) {}
+    constexpr join_with_choose(symbol<Fewer>) {}
 };
+
+/// The symbol of an expression that is at fault: what holds it is at fault, too, and the pipeline that reads
+/// the rule reports the diagnosis.
+template <class Diagnosis>
+struct ill_formed : symbol_answers {
+    constexpr ill_formed() = default;
+    /// Counts for all of several branches.
+    template <class T>
+    constexpr ill_formed(const T&) {}
+};
+/// Diagnosis: something else stands where an expression is wanted.
+template <class T>
+struct not_an_expression {};
 
 /// A value of the graph, and the emitter that makes what an expression says of it.
 class term {
@@ -12716,6 +14685,8 @@ template <class T>
 inline constexpr bool is_symbol = false;
 template <auto Made>
 inline constexpr bool is_symbol<symbol<Made>> = true;
+template <class Diagnosis>
+inline constexpr bool is_symbol<ill_formed<Diagnosis>> = true;
 
 /// Matches the readings of a value in an expression. Patterns add theirs.
 template <class T>
@@ -12752,6 +14723,43 @@ struct made_in<tensors_expression<Ts...>> : made_in<std::tuple<Ts...>> {};
 template <class T>
 struct made_in<std::optional<T>> : made_in<T> {};
 
+// The first fault of an expression, in the order in which it is written, or no_fault.
+template <class T>
+struct fault_in {
+    using type = no_fault;
+};
+template <class Diagnosis>
+struct fault_in<ill_formed<Diagnosis>> {
+    using type = Diagnosis;
+};
+template <class... Faults>
+struct first_of_faults {
+    using type = no_fault;
+};
+template <class Fault, class... Faults>
+struct first_of_faults<Fault, Faults...> {
+    using type = Fault;
+};
+template <class... Faults>
+struct first_of_faults<no_fault, Faults...> : first_of_faults<Faults...> {};
+template <class... Ts>
+struct fault_in<std::tuple<Ts...>> : first_of_faults<typename fault_in<Ts>::type...> {};
+template <class... Ts>
+struct fault_in<tensors_expression<Ts...>> : fault_in<std::tuple<Ts...>> {};
+template <class T>
+struct fault_in<std::optional<T>> : fault_in<T> {};
+
+// The symbol of what is made of these operands, unless one of them is at fault.
+template <auto Made, class... Operands>
+constexpr auto symbol_of() {
+    using fault = typename fault_in<std::tuple<Operands...>>::type;
+    if constexpr (std::is_same_v<fault, no_fault>) {
+        return symbol<(Made | ... | made_in<Operands>::value)>{};
+    } else {
+        return ill_formed<fault>{};
+    }
+}
+
 template <class T>
 inline constexpr bool holds_term = std::is_same_v<T, term>;
 template <class... Ts>
@@ -12775,6 +14783,25 @@ auto as_argument(const tensors_expression<Ts...>& argument) {
     };
     return std::apply([](const Ts&... items) { return held{{as_argument(items)...}}; }, argument.items);
 }
+
+// An argument's type as a member of that struct, in the reading with symbols.
+template <class T>
+struct given_as {
+    using type = T;
+};
+template <class T>
+    requires is_symbol<T>
+struct given_as<T> {
+    using type = value;
+};
+template <>
+struct given_as<term> {
+    using type = value;
+};
+template <class... Ts>
+struct given_as<tensors_expression<Ts...>> {
+    using type = list<value>;
+};
 
 template <class T, class... Ts>
 const term& first_term(const T& first, const Ts&... rest) {
@@ -12812,8 +14839,16 @@ struct call_t {
     template <class... Arguments>
     constexpr auto operator()(Arguments... arguments) const {
         if constexpr ((detail::holds_symbol<Arguments> || ...)) {
-            return symbol<(ops_in<Op> | ... | detail::made_in<Arguments>::value)>{};
+            using fault = call_fault<Op, typename detail::given_as<Arguments>::type...>;
+            if constexpr (std::is_same_v<fault, no_fault>) {
+                return detail::symbol_of<ops_in<Op>, Arguments...>();
+            } else {
+                return detail::symbol_of<op_set<>{}, Arguments..., ill_formed<fault>>();
+            }
         } else if constexpr ((detail::holds_term<Arguments> || ...)) {
+            using rule = std::conditional_t<inferable<Op>, no_fault, no_inference<Op>>;
+            static_assert(results_are_inferred<rule>,
+                          "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
             const emitter e = detail::first_term(arguments...).owner();
             return term(e,
                         detail::expression_access::make<Op>(e, args<Op>{detail::as_argument(arguments)...}));
@@ -12848,6 +14883,11 @@ struct branch_of {
     using expression = T;
     static constexpr bool declines = false;
 };
+template <>
+struct branch_of<void> {
+    using expression = ill_formed<not_an_expression<void>>;
+    static constexpr bool declines = false;
+};
 template <class T>
 struct branch_of<std::optional<T>> {
     using expression = T;
@@ -12859,11 +14899,22 @@ struct branch_of<unchanged_type> {
     static constexpr bool declines = true;
 };
 
-// What two expressions have in common, in either reading.
+template <class T>
+inline constexpr bool is_ill_formed = !std::is_same_v<typename fault_in<T>::type, no_fault>;
+
+// The type that two expressions have in common, in either reading. With symbols, a fault becomes a diagnosis.
 template <class A, class B>
 struct joined_expressions {
-    static_assert(sizeof(A) == 0,
+    static_assert(holds_symbol<A> || holds_symbol<B>,
                   "choose: a branch is not an expression; return one from it, or `unchanged`");
+    using other = std::conditional_t<holds_symbol<A>, B, A>;
+    using type = ill_formed<not_an_expression<other>>;
+};
+template <class A, class B>
+    requires((is_ill_formed<A> || is_ill_formed<B>) && !std::is_same_v<A, B> && !std::is_void_v<A> &&
+             !std::is_void_v<B>)
+struct joined_expressions<A, B> {
+    using type = ill_formed<typename fault_in<std::tuple<A, B>>::type>;
 };
 template <class A>
 struct joined_expressions<A, A> : std::type_identity<A> {};
@@ -12893,7 +14944,9 @@ using value_of = value;
 
 template <class To, class F>
 constexpr To take_branch(const F& f) {
-    if constexpr (std::is_same_v<branch_type<F>, unchanged_type>) {
+    if constexpr (is_ill_formed<To>) {
+        return To();
+    } else if constexpr (std::is_same_v<branch_type<F>, unchanged_type>) {
         return std::nullopt;
     } else {
         return branch(f);
@@ -12926,7 +14979,7 @@ template <class List, class F, reading... Operands>
 constexpr auto emitting(const F& f, const Operands&... operands) {
     using returned = std::invoke_result_t<const F&, emit<List>, detail::value_of<Operands>...>;
     if constexpr ((is_symbol<Operands> || ...)) {
-        using made = symbol<(set_of<List> | ... | detail::made_in<Operands>::value)>;
+        using made = decltype(detail::symbol_of<set_of<List>, Operands...>());
         return std::conditional_t<is_optional<returned>, std::optional<made>, made>{};
     } else {
         const emitter e = detail::first_term(operands...).owner();
@@ -12962,8 +15015,14 @@ auto as_value(const std::tuple<Ts...>& items) {
 template <class List, class F, std::same_as<value>... Values>
 auto evaluate(const emit<List>& e, const F& f, Values... operands) {
     using result = decltype(f((static_cast<void>(operands), operand_symbol{})...));
-    emit<list_of_set<detail::made_in<result>::value>> checked(e);
-    return detail::as_value(f(term(checked, operands)...));
+    using fault = typename detail::fault_in<result>::type;
+    static_assert(calls_fit<fault>, "evaluate: a call does not fit its op; see the diagnosis, fix that call");
+    if constexpr (std::is_same_v<fault, no_fault>) {
+        emit<list_of_set<detail::made_in<result>::value>> checked(e);
+        return detail::as_value(f(term(checked, operands)...));
+    } else {
+        return value();
+    }
 }
 
 namespace detail {
@@ -12981,7 +15040,7 @@ struct made_by_t {
     constexpr auto operator()(const Arguments&... arguments) const {
         using list = decltype(detail::ops_emitted_by(Builder));
         if constexpr ((detail::holds_symbol<Arguments> || ...)) {
-            return symbol<(set_of<list> | ... | detail::made_in<Arguments>::value)>{};
+            return detail::symbol_of<set_of<list>, Arguments...>();
         } else {
             const emitter e = detail::first_term(arguments...).owner();
             return term(e, Builder(emit<list>(e), detail::as_argument(arguments)...));
@@ -12990,6 +15049,53 @@ struct made_by_t {
 };
 template <auto Builder>
 inline constexpr made_by_t<Builder> made_by{};
+
+}  // namespace headrace
+
+// ---- headrace/pass/rule_diagnoses.hpp ----
+
+namespace headrace {
+
+/// Diagnoses of rules, for compile errors. A rule's callable cannot be called with the operands of `Op`.
+template <class Op>
+struct not_callable_with {};
+/// A rule gives `Given` expressions for an op that has `Has` results.
+template <class Op, std::size_t Given, std::size_t Has>
+struct wrong_result_count {};
+/// The compiler itself has said what is wrong with a callable.
+struct unreadable {};
+/// A rewrite asks its match for a node of a name that is not among the pattern's (match/node_pattern.hpp).
+template <fixed_string... Names>
+struct pattern_names {};
+template <fixed_string Name, class Names>
+struct not_in_pattern {};
+/// The rule of `Op` that a diagnosis is about.
+template <class Pass, class Op, class Diagnosis>
+struct in_rewrite {};
+
+// One trait for each message, of the diagnosis alone or with where it was found.
+template <class Diagnosis>
+inline constexpr bool rule_takes_operands = true;
+template <class Op>
+inline constexpr bool rule_takes_operands<not_callable_with<Op>> = false;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool rule_takes_operands<in_rewrite<Pass, Op, Diagnosis>> = rule_takes_operands<Diagnosis>;
+template <class Diagnosis>
+inline constexpr bool rule_gives_results = true;
+template <class Op, std::size_t Given, std::size_t Has>
+inline constexpr bool rule_gives_results<wrong_result_count<Op, Given, Has>> = false;
+template <class T>
+inline constexpr bool rule_gives_results<not_an_expression<T>> = false;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool rule_gives_results<in_rewrite<Pass, Op, Diagnosis>> = rule_gives_results<Diagnosis>;
+template <class Diagnosis>
+inline constexpr bool node_is_in_pattern = true;
+template <fixed_string Name, class Names>
+inline constexpr bool node_is_in_pattern<not_in_pattern<Name, Names>> = false;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool node_is_in_pattern<in_rewrite<Pass, Op, Diagnosis>> = node_is_in_pattern<Diagnosis>;
+template <class Pass, class Op, class Diagnosis>
+inline constexpr bool calls_fit<in_rewrite<Pass, Op, Diagnosis>> = calls_fit<Diagnosis>;
 
 }  // namespace headrace
 
@@ -13016,22 +15122,27 @@ struct rule {};
 template <class... Rules>
 struct rule_list {};
 
-/// Names the op whose rule cannot be called, in the compile error.
-template <class Op>
-struct not_callable_with {};
-template <class Diagnosis>
-inline constexpr bool rule_takes_operands = false;
-template <>
-inline constexpr bool rule_takes_operands<no_fault> = true;
-
 namespace detail {
+
+// In the place of rules whose fault an assertion has reported.
+struct reported_rule {};
 
 template <class... Ops>
 struct rules_for {
+    using fault =
+        typename first_of_faults<std::conditional_t<op_tag<Ops>, no_fault, unknown_op<Ops>>...>::type;
+
     template <class F>
-    constexpr rule_list<rule<Ops, F>...> operator=(F) const {  // NOLINT: it makes a rule
+    constexpr auto operator=(F) const {  // NOLINT: it makes a rule
+        static_assert(
+            calls_known_ops<fault>,
+            "rule: it is for something that is not an op; see unknown_op<T>, name ops of a dialect");
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
-        return {};
+        if constexpr (calls_known_ops<fault> && std::is_empty_v<F>) {
+            return rule_list<rule<Ops, F>...>{};
+        } else {
+            return rule_list<reported_rule>{};
+        }
     }
 };
 template <class List>
@@ -13142,11 +15253,18 @@ inline constexpr rule_call call_of_rule =
 template <class Op, class F, class Reading, class... Readings>
 constexpr auto apply_rule(const args<Op>& a, const Readings&... operands) {
     if constexpr (!call_of_rule<Op, F, Reading>.found) {
-        return unchanged;  // the fault is reported where the rule is run
+        return unchanged;  // pipelines report the fault
     } else if constexpr (call_of_rule<Op, F, Reading>.arguments) {
-        return F{}(operands..., a);
-    } else {
+        // After an error in its body, clang no longer finds the callable.
+        if constexpr (requires { F{}(operands..., a); }) {
+            return F{}(operands..., a);
+        } else {
+            return ill_formed<unreadable>{};
+        }
+    } else if constexpr (requires { F{}(operands...); }) {
         return F{}(operands...);
+    } else {
+        return ill_formed<unreadable>{};
     }
 }
 template <class Op, class F, std::size_t... I>
@@ -13157,6 +15275,101 @@ auto read_rule(std::index_sequence<I...>)
 template <class Op, class F>
 using rule_result =
     decltype(read_rule<Op, F>(std::make_index_sequence<call_of_rule<Op, F, operand_symbol>.operands>{}));
+
+// Reads rules with symbols where few templates lie between them and the pipeline that asks: a compiler's own
+// error in the body of a callable then comes with few lines. First without its node's arguments, then with.
+template <class Rule>
+struct operands_of_rule {
+    using indices = std::index_sequence<>;
+};
+template <class Op, class F, class Policy>
+struct operands_of_rule<rule<Op, F, Policy>> {
+    using indices = std::make_index_sequence<plain_operands<Op>>;
+};
+template <class Rule, class Indices>
+inline constexpr bool reads_alone = true;
+template <class Op, class F, class Policy, std::size_t... I>
+inline constexpr bool reads_alone<rule<Op, F, Policy>, std::index_sequence<I...>> =
+    requires(const F& f) { f(std::declval<symbol_at<I>>()...); };
+template <class Rule, class Indices>
+struct reads_with_arguments : std::false_type {};
+template <class Op, class F, class Policy, std::size_t... I>
+struct reads_with_arguments<rule<Op, F, Policy>, std::index_sequence<I...>> {
+    static constexpr bool value =
+        requires(const F& f, const args<Op>& a) { f(std::declval<symbol_at<I>>()..., a); };
+};
+template <class List>
+inline constexpr bool rules_read = true;
+template <class... Rules>
+inline constexpr bool rules_read<rule_list<Rules...>> =
+    (std::conditional_t<reads_alone<Rules, typename operands_of_rule<Rules>::indices>, std::true_type,
+                        reads_with_arguments<Rules, typename operands_of_rule<Rules>::indices>>::value &&
+     ...);
+
+// The expressions that a rule returns: how many, and what is wrong with them.
+template <class T>
+struct returned_expressions {
+    static constexpr std::size_t count = 1;
+    using fault = not_an_expression<T>;
+};
+template <class T>
+    requires(is_symbol<T> || std::is_same_v<T, unchanged_type>)
+struct returned_expressions<T> {
+    static constexpr std::size_t count = 1;
+    using fault = typename fault_in<T>::type;
+};
+template <class T>
+struct returned_expressions<std::optional<T>> : returned_expressions<T> {};
+template <class... Ts>
+struct returned_expressions<std::tuple<Ts...>> {
+    static constexpr std::size_t count = sizeof...(Ts);
+    using fault = typename first_of_faults<typename returned_expressions<Ts>::fault...>::type;
+};
+
+template <class Op, class Result>
+auto diagnose_result() {
+    using returned = returned_expressions<Result>;
+    if constexpr (!std::is_same_v<typename returned::fault, no_fault>) {
+        return typename returned::fault{};
+    } else if constexpr (Op::results == variadic_results || std::is_same_v<Result, unchanged_type> ||
+                         returned::count == std::size_t{Op::results}) {
+        return no_fault{};
+    } else {
+        return wrong_result_count<Op, returned::count, std::size_t{Op::results}>{};
+    }
+}
+
+// Says if a callable that could not be read has the parameters for it, and so an error in its body: g++ still
+// prefers it to a function that takes anything, clang has read it once and does not find it again.
+struct not_viable {};
+template <class F>
+struct or_not_viable : F {
+    using F::operator();
+    template <class... Ts>
+    not_viable operator()(const Ts&...) const;
+};
+template <class F, class... Arguments>
+concept has_parameters = !requires(const or_not_viable<F>& f, const Arguments&... all) {
+    { f(all...) } -> std::same_as<not_viable>;
+};
+template <class Op, class F, std::size_t... I>
+constexpr bool has_error(std::index_sequence<I...> indices) {
+    using read = rule<Op, F>;
+    return reads_alone<read, decltype(indices)> || reads_with_arguments<read, decltype(indices)>::value ||
+           has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., args<Op>>;
+}
+
+template <class Op, class F>
+auto diagnose_rule() {
+    if constexpr (!called_op_is_sound<field_fault<Op>>) {
+        return field_fault<Op>{};
+    } else if constexpr (!call_of_rule<Op, F, operand_symbol>.found) {
+        constexpr bool is_read = has_error<Op, F>(typename operands_of_rule<rule<Op, F>>::indices{});
+        return std::conditional_t<is_read, unreadable, not_callable_with<Op>>{};
+    } else {
+        return diagnose_result<Op, rule_result<Op, F>>();
+    }
+}
 
 template <class Rule>
 struct rule_facts;
@@ -13172,8 +15385,27 @@ struct rule_effects;
 template <class Op, class F, class Policy>
 struct rule_effects<rule<Op, F, Policy>> {
     using result = rule_result<Op, F>;
+    using op_type = Op;
+    using fault = decltype(diagnose_rule<Op, F>());
     static constexpr bool may_decline = is_optional<result> || std::is_same_v<result, unchanged_type>;
     static constexpr auto made = Policy::made | made_in<result>::value;
+};
+
+template <>
+struct rule_facts<reported_rule> {
+    using targets = ops<>;
+    static bool run(emitter, const node&, value_list&) { return false; }
+};
+template <>
+struct rule_effects<reported_rule> {
+    using op_type = void;
+    using fault = unreadable;
+    static constexpr bool may_decline = true;
+    static constexpr op_set<> made{};
+};
+template <class Policy>
+struct rule_under<reported_rule, Policy> {
+    using type = reported_rule;
 };
 
 template <class Policy>
@@ -13201,10 +15433,6 @@ bool take_result(const Returned& returned, value_list& out) {
 template <class Op, class F, class Policy>
 bool rule_facts<rule<Op, F, Policy>>::run(emitter e, const node& n, value_list& out) {
     static constexpr rule_call call = call_of_rule<Op, F, term>;
-    using fault = std::conditional_t<call.found, no_fault, not_callable_with<Op>>;
-    static_assert(
-        rule_takes_operands<fault>,
-        "rule: its callable does not take the operands; see not_callable_with<Op>, list them in order");
     const auto* bytes = static_cast<const std::byte*>(n.arguments);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
         const auto operand = [&](std::size_t i) {
@@ -13260,6 +15488,12 @@ struct list_effects;
 template <class... Rules>
 struct list_effects<rule_list<Rules...>> {
     static constexpr auto made = (op_set<>{} | ... | rule_effects<Rules>::made);
+    // The fault of the first rule that has one.
+    template <class Pass>
+    using fault_of_pass = typename first_of_faults<
+        std::conditional_t<std::is_same_v<typename rule_effects<Rules>::fault, no_fault>, no_fault,
+                           in_rewrite<Pass, typename rule_effects<Rules>::op_type,
+                                      typename rule_effects<Rules>::fault>>...>::type;
     using dialect_list = typename std::remove_const_t<decltype(made)>::dialect_list;
 };
 // What the rules for one op do: the first that does not decline rewrites the node.
@@ -13275,9 +15509,14 @@ struct rules_together<rule_list<Rules...>> {
     }
 };
 
+template <class T>
+inline constexpr bool is_rule_list = false;
+template <class... Rules>
+inline constexpr bool is_rule_list<rule_list<Rules...>> = true;
+
 template <class P>
 auto own_rewrites() {
-    if constexpr (requires { P::rewrites(); }) {
+    if constexpr (requires { requires is_rule_list<decltype(P::rewrites())>; }) {
         return P::rewrites();
     } else {
         return rule_list<>{};
@@ -13377,45 +15616,50 @@ struct declared_graph_pass : pass {
 
 namespace detail {
 
+template <class T>
+inline constexpr bool is_op_list = false;
+template <class... Ops>
+inline constexpr bool is_op_list<ops<Ops...>> = true;
+
 // One trait per spelling under which passes list their targets.
 template <class P>
 auto own_targets() {
-    if constexpr (requires { typename P::targets; })
+    if constexpr (requires { requires is_op_list<typename P::targets>; })
         return typename P::targets{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_targeted_ops() {
-    if constexpr (requires { typename P::targeted_ops; })
+    if constexpr (requires { requires is_op_list<typename P::targeted_ops>; })
         return typename P::targeted_ops{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_target_ops() {
-    if constexpr (requires { typename P::target_ops; })
+    if constexpr (requires { requires is_op_list<typename P::target_ops>; })
         return typename P::target_ops{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_supported_ops() {
-    if constexpr (requires { typename P::supported_ops; })
+    if constexpr (requires { requires is_op_list<typename P::supported_ops>; })
         return typename P::supported_ops{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_edge_ops() {
-    if constexpr (requires { typename P::edge_ops; })
+    if constexpr (requires { requires is_op_list<typename P::edge_ops>; })
         return typename P::edge_ops{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_aten_ops() {
-    if constexpr (requires { typename P::aten_ops; })
+    if constexpr (requires { requires is_op_list<typename P::aten_ops>; })
         return typename P::aten_ops{};
     else
         return ops<>{};
@@ -13447,14 +15691,14 @@ struct listed_targets {
 
 template <class P>
 auto own_produces() {
-    if constexpr (requires { typename P::produces; })
+    if constexpr (requires { requires is_op_list<typename P::produces>; })
         return typename P::produces{};
     else
         return ops<>{};
 }
 template <class P>
 auto own_removes() {
-    if constexpr (requires { typename P::removes; })
+    if constexpr (requires { requires is_op_list<typename P::removes>; })
         return typename P::removes{};
     else
         return ops<>{};
@@ -13716,11 +15960,14 @@ struct effects_of {
     /// no_fault, or what is wrong with the handlers.
     using missing_handler = decltype(detail::table_of<P>::diagnose_missing());
     using faulty_handler = decltype(detail::table_of<P>::diagnose_result());
+    /// no_fault, or what is wrong with a rule.
+    using faulty_rule = typename detail::list_effects<detail::rules_of<facts>>::template fault_of_pass<P>;
 
     /// False for a pass with a fault: pipelines take it for one that does nothing, so that no second error
     /// follows.
     static constexpr bool sound =
-        std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault>;
+        std::is_same_v<missing_handler, no_fault> && std::is_same_v<faulty_handler, no_fault> &&
+        std::is_same_v<faulty_rule, no_fault>;
     /// A pass without targets always runs, unless it declines; so does one that replaces the skip test.
     static constexpr bool always_runs = detail::always_runs<P>;
 
@@ -13810,8 +16057,11 @@ constexpr std::size_t length_of_name() {
 template <class T>
 inline constexpr std::size_t identity_of = length_of_name<T>();
 
+// Of what is no list nothing: that is a fault of the pass, see not_a_list.
 template <class List>
-struct listed_ids;
+struct listed_ids {
+    static constexpr std::array<order_id, 0> value{};
+};
 template <class... Ts>
 struct listed_ids<pass_list<Ts...>> {
     static constexpr std::array<order_id, sizeof...(Ts)> value{&identity_of<Ts>...};
@@ -14554,6 +16804,7 @@ private:
         for (std::uint32_t i = 0; store && i != n.result_count; ++i) {
             const auto& was = n.results[i].meta;
             const tensor_meta& is_now = inference_.results()[i];
+            if (is_now.dtype == dtype::unknown) continue;  // the rule does not say
             if (pass_.changes_metadata && was && !(*was == is_now)) mark_users(n.result(i));
             if (!was || !(*was == is_now)) n.owner->set_meta(n.result(i), is_now);
         }
@@ -14599,6 +16850,13 @@ struct wrong_handler {};
 /// A pass has handlers that nothing would call.
 template <class Pass>
 struct no_targets {};
+/// The function `rewrites` of a pass returns something else than rules, or is not static.
+template <class Pass, class Result>
+struct no_rules {};
+struct not_static {};
+/// A member of a pass that should be an ops<…> or a pass_list<…> is a `T`.
+template <class Pass, fixed_string Member, class T>
+struct not_a_list {};
 
 // One trait for each message; each fails for its own diagnosis alone. Who runs passes asserts all of them in
 // its own body: a common helper would cost the reader of a message the lines that lead to it.
@@ -14618,6 +16876,14 @@ template <class Diagnosis>
 inline constexpr bool handlers_fit = true;
 template <class Pass, class Op, class Handler>
 inline constexpr bool handlers_fit<wrong_handler<Pass, Op, Handler>> = false;
+template <class Diagnosis>
+inline constexpr bool lists_are_lists = true;
+template <class Pass, fixed_string Member, class T>
+inline constexpr bool lists_are_lists<not_a_list<Pass, Member, T>> = false;
+template <class Diagnosis>
+inline constexpr bool rewrites_are_rules = true;
+template <class Pass, class Result>
+inline constexpr bool rewrites_are_rules<no_rules<Pass, Result>> = false;
 template <class Diagnosis>
 inline constexpr bool handlers_have_targets = true;
 template <class Pass>
@@ -14666,6 +16932,84 @@ auto refine(no_handler<P, Op>) {
     }
 }
 
+template <class T>
+inline constexpr bool is_pass_list = false;
+template <class... Passes>
+inline constexpr bool is_pass_list<pass_list<Passes...>> = true;
+
+// Diagnoses a member that should be a list, by the first that is none.
+template <class P>
+auto find_other_list() {
+    if constexpr (requires { requires !is_op_list<typename P::targets>; }) {
+        return not_a_list<P, "targets", typename P::targets>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::targeted_ops>; }) {
+        return not_a_list<P, "targeted_ops", typename P::targeted_ops>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::target_ops>; }) {
+        return not_a_list<P, "target_ops", typename P::target_ops>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::supported_ops>; }) {
+        return not_a_list<P, "supported_ops", typename P::supported_ops>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::edge_ops>; }) {
+        return not_a_list<P, "edge_ops", typename P::edge_ops>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::aten_ops>; }) {
+        return not_a_list<P, "aten_ops", typename P::aten_ops>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::produces>; }) {
+        return not_a_list<P, "produces", typename P::produces>{};
+    } else if constexpr (requires { requires !is_op_list<typename P::removes>; }) {
+        return not_a_list<P, "removes", typename P::removes>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::requires_before>; }) {
+        return not_a_list<P, "requires_before", typename P::requires_before>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::requires_after>; }) {
+        return not_a_list<P, "requires_after", typename P::requires_after>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::runs_before>; }) {
+        return not_a_list<P, "runs_before", typename P::runs_before>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::runs_after>; }) {
+        return not_a_list<P, "runs_after", typename P::runs_after>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::ensures>; }) {
+        return not_a_list<P, "ensures", typename P::ensures>{};
+    } else if constexpr (requires { requires !is_pass_list<typename P::invalidates>; }) {
+        return not_a_list<P, "invalidates", typename P::invalidates>{};
+    } else {
+        return no_fault{};
+    }
+}
+
+// Diagnoses a function `rewrites` that gives no rules.
+template <class P>
+auto find_other_rewrites() {
+    if constexpr (!std::is_same_v<rules_of<P>, rule_list<>>) {
+        return no_fault{};
+    } else if constexpr (requires { P::rewrites(); }) {
+        using returned = decltype(P::rewrites());
+        return std::conditional_t<is_rule_list<returned>, no_fault, no_rules<P, returned>>{};
+    } else if constexpr (requires(P& p) { p.rewrites(); }) {
+        return no_rules<P, not_static>{};
+    } else {
+        return no_fault{};
+    }
+}
+
+// The first op that the rules of a pass make and that has no inference. Handlers' ops are checked where they
+// are made, a pass that is declared where it is compiled.
+template <class... Ops>
+auto find_not_inferred(ops<Ops...>) {
+    using dialect = builtin::dialect;
+    return typename first_of_faults<
+        std::conditional_t<inferable<Ops> || std::is_same_v<typename Ops::dialect_type, dialect>, no_fault,
+                           no_inference<Ops>>...>::type{};
+}
+template <class P>
+auto find_inference_fault() {
+    if constexpr (is_declared<P> || !requires { sizeof(P); }) {
+        return no_fault{};
+    } else if constexpr (requires { typename P::made_by_expressions; }) {
+        return find_not_inferred(typename P::made_by_expressions{});
+    } else if constexpr (!std::is_same_v<rules_of<P>, rule_list<>>) {
+        return find_not_inferred(list_of_set<made_by_rules<P>>{});
+    } else {
+        return no_fault{};
+    }
+}
+
 template <class P>
 auto find_pass_fault() {
     if constexpr (is_declared<P>) {
@@ -14674,6 +17018,12 @@ auto find_pass_fault() {
         return only_declared<P>{};
     } else if constexpr (!pass_type<P>) {
         return not_a_pass<P>{};
+    } else if constexpr (!std::is_same_v<decltype(find_other_list<P>()), no_fault>) {
+        return find_other_list<P>();
+    } else if constexpr (!std::is_same_v<decltype(find_other_rewrites<P>()), no_fault>) {
+        return find_other_rewrites<P>();
+    } else if constexpr (!std::is_same_v<typename effects_of<P>::faulty_rule, no_fault>) {
+        return typename effects_of<P>::faulty_rule{};
     } else if constexpr (!std::is_same_v<typename effects_of<P>::missing_handler, no_fault>) {
         return detail::refine(typename effects_of<P>::missing_handler{});
     } else if constexpr (targets_of<P>::size != 0 || graph_pass<P> || !has_handlers<P>) {
@@ -14715,10 +17065,19 @@ using code_fault_of = decltype(detail::find_code_fault<P>());
 template <class P>
 using faulty_handler_of = decltype(detail::find_faulty_handler<P>());
 
-/// Matches passes that can run.
+/// no_fault, or an op that the expressions of a pass make and whose results nothing infers.
+template <class P>
+using inference_fault_of = decltype(detail::find_inference_fault<P>());
+
+/// Matches passes without a fault, which proofs can count on.
 template <class P>
 concept sound_pass =
     std::is_same_v<pass_fault<P>, no_fault> && std::is_same_v<faulty_handler_of<P>, no_fault>;
+/// Matches passes for whose ops inference is there, and those of them that can run.
+template <class P>
+concept has_inference = std::is_same_v<inference_fault_of<P>, no_fault>;
+template <class P>
+concept runnable_pass = sound_pass<P> && has_inference<P>;
 
 }  // namespace headrace
 
@@ -15060,6 +17419,146 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/pass/pipeline_run.hpp ----
+
+namespace headrace::detail {
+
+/// The two ends of a pipeline: may an op enter, and may it leave?
+struct pipeline_ends {
+    bool (*may_enter)(const op_info& op);
+    bool (*may_leave)(const op_info& op);
+};
+
+/// Runs the steps over a graph that the proof covers. The error names every node whose op may not enter, and
+/// then nothing has run, or every node that was refused or may not leave; all of them are in the context's
+/// diagnostics, too.
+[[nodiscard]] result<run_statistics> run_between(const pipeline_ends& ends, const pipeline_steps& steps,
+                                                 graph& g, pass_context& context, const run_options& options);
+
+}  // namespace headrace::detail
+
+// ---- headrace/ir/purity.hpp ----
+
+namespace headrace {
+
+/// Does a node of that op do something even if nothing uses its results? Ops without results do (assertions,
+/// TOSA's variables), and ops that write in place.
+[[nodiscard]] constexpr bool has_effects(const op_info& op) {
+    return op.has(trait::no_results | trait::in_place);
+}
+
+/// True if an op of PyTorch of that name writes in place, as "aten.fill_.Scalar" and "aten.__iand__.Tensor"
+/// do; "aten.__and__.Tensor" does not.
+[[nodiscard]] constexpr bool is_named_in_place(std::string_view target) {
+    const std::size_t end = target.rfind('.');
+    if (end == std::string_view::npos || end == 0) return false;
+    if (target.find(".__i") != std::string_view::npos) return true;
+    return target[end - 1] == '_' && target.find("__") == std::string_view::npos;
+}
+
+/// The same of one node: an op that holds graphs has the effects of what is in them.
+[[nodiscard]] inline bool has_effects(const node& n) {
+    // An unknown op without results is called for what else it does.
+    bool found = has_effects(*n.op);
+    if (const auto* unknown = args_if<builtin::opaque>(n))
+        found = n.result_count == 0 || is_named_in_place(unknown->target);
+    for_each_region(n, [&](const field_info&, const graph* region) {
+        if (region == nullptr) return;
+        for (const node& inner : region->nodes()) {
+            found = found || (!is<builtin::output>(inner) && has_effects(inner));
+        }
+    });
+    return found;
+}
+
+/// Is the node a function of its operands and arguments alone, with nothing else that can see it run? Of a
+/// dialect that does not say so, no op is.
+[[nodiscard]] inline bool is_pure(const node& n) {
+    if (n.result_count == 0 || has_effects(*n.op)) return false;
+    if (!n.op->dialect->is_pure || n.op->has(trait::impure)) return false;
+    for (const field_info& f : *n.op) {
+        if (f.kind == field_kind::region) return false;
+    }
+    return true;
+}
+
+}  // namespace headrace
+
+// ---- headrace/pass/pipeline_run_definition.hpp ----
+
+namespace headrace::detail {
+
+/// Erases the nodes that nothing uses: they are in no result, so a pipeline need not take them.
+inline void erase_unused(graph& g) {
+    for (node* n = g.last(); n != nullptr;) {
+        node* const previous = n->previous;
+        const bool is_end = is<builtin::placeholder>(*n) || is<builtin::output>(*n);
+        if (n->first_use == nullptr && !is_end && !has_effects(*n)) g.erase(*n);
+        n = previous;
+    }
+}
+
+inline bool is_about(const diagnostic& d, const node& n) {
+    const auto* origin = n.find_annotation<provenance>();
+    return d.node == origin_name(n) && d.op == (origin != nullptr ? origin->op_name : op_name(n));
+}
+
+/// True if all ops of a graph and its regions are allowed. Other nodes are reported, unless a pass has
+/// refused them with a reason of its own, which is a diagnostic from `known` on.
+inline bool check_ops(graph& g, pass_context& context, bool (*is_allowed)(const op_info&), std::size_t known,
+                      std::string_view reason) {
+    const auto has_other = [&] {
+        bool found = false;
+        for_each_graph(g, [&](graph& sub) {
+            for (const node& n : sub.nodes()) found = found || !is_allowed(*n.op);
+        });
+        return found;
+    };
+    if (!has_other()) return true;
+    if (g.output() != nullptr) {
+        for_each_graph(g, [](graph& sub) { erase_unused(sub); });
+        if (!has_other()) return true;
+    }
+    const std::size_t refused = context.diagnostics().size();
+    for_each_graph(g, [&](graph& sub) {
+        for (const node& n : sub.nodes()) {
+            bool is_known = is_allowed(*n.op);
+            for (std::size_t i = known; i != refused && !is_known; ++i)
+                is_known = is_about(context.diagnostics()[i], n);
+            if (!is_known) context.report(n, reason);
+        }
+    });
+    return false;
+}
+
+/// All diagnostics from `known` on, as one error.
+[[gnu::cold, gnu::noinline]] inline error joined_diagnostics(const pass_context& context, std::size_t known) {
+    const auto& all = context.diagnostics();
+    if (known == all.size()) known = 0;  // they have been reported by a run before this one
+    error joined{all[known].kind, {}};
+    for (std::size_t i = known; i != all.size(); ++i) {
+        joined.message += i == known ? "the pipeline refuses the graph: " : "; ";
+        joined.message += diagnostic_text(all[i]);
+    }
+    return joined;
+}
+
+HEADRACE_INLINE result<run_statistics> run_between(const pipeline_ends& ends, const pipeline_steps& steps,
+                                                   graph& g, pass_context& context,
+                                                   const run_options& options) {
+    const std::size_t known = context.diagnostics().size();
+    if (!check_ops(g, context, ends.may_enter, known,
+                   "the pipeline is not proven for this op; add it to `from<...>`, or rewrite it before"))
+        return joined_diagnostics(context, known);
+    HEADRACE_TRY(statistics, steps.run(g, context, options));
+    const bool is_legal =
+        check_ops(g, context, ends.may_leave, known, "no pass of the pipeline has rewritten this op");
+    if (!is_legal || context.diagnostics().size() != known) return joined_diagnostics(context, known);
+    return statistics;
+}
+
+}  // namespace headrace::detail
+
 // ---- headrace/pass/pass_base.hpp ----
 
 namespace headrace {
@@ -15178,7 +17677,7 @@ result<node_counts> run_unchecked(const P& p, graph& g, pass_context& context, d
         result<std::size_t> rewritten = p(g, context);
         if (!rewritten) return std::move(rewritten).error();
         return node_counts{.rewritten = rewritten.value()};
-    } else if constexpr (effects_of<P>::sound) {
+    } else if constexpr (effects_of<P>::sound && has_inference<P>) {
         return run_handlers(erase_type(p), g, context, driver);
     } else {
         return node_counts{};
@@ -15397,6 +17896,10 @@ public:
     using last_pass_for = typename detail::pass_at<detail::last_targeting<Op, Passes...>(), Passes...>::type;
 
 private:
+    // Reads the rules first: errors of the compiler in them then come with the fewest lines.
+    using rules_are_read = std::integer_sequence<
+        bool, detail::rules_read<detail::rules_of<detail::pass_facts<Passes>>>...>;
+
     using source_set_type = std::remove_const_t<decltype(detail::boundary<From>::set)>;
     using legal_set_type = std::remove_const_t<decltype(detail::boundary<To>::set)>;
     // One union per list of sets, not one per pass: the dialects of all passes' ops together.
@@ -15419,6 +17922,21 @@ private:
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
     static_assert(is_defined<typename checks::pass_fault>,
                   "pass: it is only declared; see only_declared<Pass>, include the header that defines it");
+    static_assert(
+        lists_are_lists<typename checks::pass_fault>,
+        "pass: one of its lists is none; see not_a_list<Pass, Member, T>, write ops<…> or pass_list<…>");
+    static_assert(rewrites_are_rules<typename checks::pass_fault>,
+                  "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
+                  "static function");
+    static_assert(rule_takes_operands<typename checks::pass_fault>,
+                  "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
+                  "order");
+    static_assert(calls_fit<typename checks::pass_fault>,
+                  "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
+    static_assert(node_is_in_pattern<typename checks::pass_fault>,
+                  "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+    static_assert(rule_gives_results<typename checks::pass_fault>,
+                  "rule: it does not return an expression for each result; see the diagnosis, return those");
     static_assert(handlers_complete<typename checks::pass_fault>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<typename checks::pass_fault>,
@@ -15519,41 +18037,70 @@ public:
     }();
     static constexpr std::array<std::string_view, size> pass_names{pass_name<Passes>()...};
 
-    /// Runs the passes. Refused nodes are in the context's diagnostics; the result is an error only where the
-    /// run could not go on. Whoever runs it asks `for_each_illegal` afterwards.
+    /// Runs the passes over a graph that the proof covers. The error names each node whose op `from<…>` does
+    /// not list, and then nothing has run; or each node that a pass refused, or that `to<…>` does not list.
+    /// The context's diagnostics have them one by one.
     [[nodiscard]] static result<run_statistics> run(graph& g, pass_context& context,
                                                     const run_options& options = {}) {
-        static_assert(is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+        static_assert(is_defined<code_fault>,
                       "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
                       "or its header");
+        static_assert(results_are_inferred<inference_fault>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+        return detail::run_between({&may_enter, &may_leave}, {steps_, infos_}, g, context, options);
+    }
+    /// Runs the passes whatever is in the graph, for callers that judge the result themselves: refused nodes
+    /// are in the context's diagnostics, `for_each_illegal` finds the others that may not leave. The error is
+    /// only that of a pass that could not go on.
+    [[nodiscard]] static result<run_statistics> run_unchecked(graph& g, pass_context& context,
+                                                              const run_options& options = {}) {
+        static_assert(is_defined<code_fault>,
+                      "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
+                      "or its header");
+        static_assert(results_are_inferred<inference_fault>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return pipeline_steps{steps_, infos_}.run(g, context, options);
     }
     /// The same as data, for other ways to run them.
     [[nodiscard]] static constexpr pipeline_steps steps() {
-        static_assert(is_defined<decltype(detail::first_fault<code_fault_of<Passes>...>())>,
+        static_assert(is_defined<code_fault>,
                       "pass: its code is not here; see only_declared<Pass>, include passes/definitions.hpp "
                       "or its header");
+        static_assert(results_are_inferred<inference_fault>,
+                      "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         return {steps_, infos_};
     }
 
+    /// True if `from<…>` lists the op, and if `to<…>` does.
+    [[nodiscard]] static bool may_enter(const op_info& op) {
+        static constexpr auto source_set = detail::boundary<From>::set;
+        return source_set.contains(op);
+    }
+    [[nodiscard]] static bool may_leave(const op_info& op) {
+        static constexpr auto legal_set = detail::boundary<To>::set;
+        return legal_set.contains(op);
+    }
     /// Calls `f(node&)` for each node whose op may not leave the pipeline.
     template <class F>
     static void for_each_illegal(graph& g, F&& f) {
-        static constexpr auto legal_set = detail::boundary<To>::set;
         for_each_graph(g, [&](graph& sub) {
             for (node& n : sub.nodes()) {
-                if (!legal_set.contains(*n.op)) f(n);
+                if (!may_leave(*n.op)) f(n);
             }
         });
     }
 
 private:
+    // Are found when the pipeline is run: a proof needs neither code nor inference.
+    using code_fault = decltype(detail::first_fault<code_fault_of<Passes>...>());
+    using inference_fault = decltype(detail::first_fault<inference_fault_of<Passes>...>());
+
     // A pass that can never fire has no code.
     template <std::size_t I, class P>
     static constexpr pipeline_step step_of() {
         pipeline_step step;
         step.name = pass_names[I];
-        if constexpr (flow_.fires[I] && is_defined<code_fault_of<P>>) {
+        if constexpr (flow_.fires[I] && is_defined<code_fault_of<P>> && has_inference<P>) {
             if (targets_of<P>::size != 0) step.targets = targets_[I];
             step.replaces_skip_test = replaces_skip_test<P>;
             if constexpr (decides_itself<P>) step.should_run = &pass_code<P>::should_run;
@@ -15585,6 +18132,21 @@ template <class P>
                                              driver_kind driver = driver_kind::in_place) {
     static_assert(is_a_pass<pass_fault<P>>,
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(
+        lists_are_lists<pass_fault<P>>,
+        "pass: one of its lists is none; see not_a_list<Pass, Member, T>, write ops<…> or pass_list<…>");
+    static_assert(rewrites_are_rules<pass_fault<P>>,
+                  "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
+                  "static function");
+    static_assert(rule_takes_operands<pass_fault<P>>,
+                  "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
+                  "order");
+    static_assert(calls_fit<pass_fault<P>>,
+                  "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
+    static_assert(node_is_in_pattern<pass_fault<P>>,
+                  "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+    static_assert(rule_gives_results<pass_fault<P>>,
+                  "rule: it does not return an expression for each result; see the diagnosis, return those");
     static_assert(handlers_complete<pass_fault<P>>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<pass_fault<P>>,
@@ -15598,7 +18160,9 @@ template <class P>
     static_assert(
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
-    if constexpr (sound_pass<P>) {
+    static_assert(results_are_inferred<inference_fault_of<P>>,
+                  "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
+    if constexpr (runnable_pass<P>) {
         if (!is_due(p, g, context)) return detail::run_checks_alone(p, g);
         return pass_code<P>::run(p, g, context, driver);
     } else {
@@ -15898,6 +18462,47 @@ constexpr auto find_unlisted(ops<Ops...>) {
 /// the pass for every op of the dialect.
 template <pass_type P, class Dialect>
 inline constexpr auto unlisted_handlers = detail::find_unlisted<P, Dialect>(typename Dialect::all_ops{});
+
+/// The ops that passes emit while it is there, for a test that a pass declares no more than that. An op in
+/// `produces` that no handler emits makes the proof weaker than it could be:
+///
+///     emission_record emitted(context);
+///     ... apply_pass(my_pass{}, g, context) to a graph for each of its handlers ...
+///     CHECK(emitted.never<my_pass>().empty());
+class emission_record {
+public:
+    explicit emission_record(pass_context& context) : context_(context) {
+        context.observe_emissions(
+            [](void* self, const node& n) { static_cast<emission_record*>(self)->add(*n.op); }, this);
+    }
+    ~emission_record() { context_.observe_emissions(nullptr, nullptr); }
+    emission_record(const emission_record&) = delete;
+    emission_record& operator=(const emission_record&) = delete;
+
+    [[nodiscard]] bool contains(const op_info& op) const {
+        return any_of(emitted_, [&](const op_info* other) { return other == &op; });
+    }
+    /// The names of the ops in the pass's `produces` that have not been emitted.
+    template <pass_type P>
+    [[nodiscard]] pmr_vector<std::string_view> never() const {
+        return missing_of(detail::infos_in<detail::declared_by<detail::pass_facts<P>>>::value);
+    }
+
+private:
+    void add(const op_info& op) {
+        if (!contains(op)) emitted_.push_back(&op);
+    }
+    [[nodiscard]] pmr_vector<std::string_view> missing_of(std::span<const op_info* const> declared) const {
+        pmr_vector<std::string_view> missing;
+        for (const op_info* op : declared) {
+            if (!contains(*op)) missing.push_back(op->name);
+        }
+        return missing;
+    }
+
+    pass_context& context_;
+    pmr_vector<const op_info*> emitted_;
+};
 
 }  // namespace headrace
 
@@ -16363,6 +18968,9 @@ struct op_attributes {
     headrace::dtype declared = dtype::unknown;  ///< acc_type, or the type of a VARIABLE
     resize_mode mode = resize_mode::unknown;
     bool round = false;  ///< of ARITHMETIC_RIGHT_SHIFT
+    /// Zero points that are constants: of the first operand, of a weight or second matrix, and of the result.
+    std::int64_t input_zero = 0, second_zero = 0, output_zero = 0;
+    bool input_unsigned = false, output_unsigned = false;  ///< of RESCALE
 
     /// Of a convolution: the largest sum of absolute weights of a result's channel, where that can be too
     /// large for a target; whether biases fit in 40 bits; if it is of INT16, whether only RESCALEs follow.
@@ -16846,6 +19454,61 @@ constexpr std::string_view computed_operand(const op_facts& f) {
     }
     const std::string_view computed = detail::computed_operand(f);
     return computed.empty() ? type_fault{} : type_fault{type_limit::computed_operand, nullptr, computed};
+}
+
+/// A zero point that an operator does not take. Values of 8 bits have one; unsigned ones of 16 bits have 0 or
+/// 32768; all others have 0 (the ERROR_IFs of TOSA 1.0, 2.2, 2.5.11 and 2.12.2).
+struct zero_fault {
+    std::string_view operand{};  ///< empty: there is none
+    std::int64_t zero = 0;
+    dtype type = dtype::unknown;  ///< of the values that it is of
+
+    explicit constexpr operator bool() const { return !operand.empty(); }
+};
+
+namespace detail {
+
+constexpr zero_fault zero_fault_of(std::string_view operand, std::int64_t zero, dtype type,
+                                   bool is_unsigned = false) {
+    constexpr std::int64_t middle = 32768;  // whose bits are those of -32768
+    const bool is_middle = is_unsigned && type == dtype::int16 && (zero == middle || zero == -middle);
+    return zero == 0 || type == dtype::int8 || is_middle ? zero_fault{} : zero_fault{operand, zero, type};
+}
+constexpr zero_fault first_of(const zero_fault& a, const zero_fault& b) { return a ? a : b; }
+
+}  // namespace detail
+
+[[nodiscard]] constexpr zero_fault zero_fault_of(const op_facts& f) {
+    using detail::first_of;
+    const op_attributes& a = f.attributes;
+    const auto of_operand = [&](std::string_view name, std::int64_t zero, std::size_t i) {
+        return detail::zero_fault_of(name, zero, f.operand(i).dtype, i == 0 && a.input_unsigned);
+    };
+    if (is_convolution(*f.op))
+        return first_of(of_operand("input_zp", a.input_zero, 0), of_operand("weight_zp", a.second_zero, 1));
+    if (f.is<tosa::matmul>())
+        return first_of(of_operand("a_zp", a.input_zero, 0), of_operand("b_zp", a.second_zero, 1));
+    std::string_view input;
+    for (const field_info& field : *f.op) {
+        if (field.name == "output_zp")
+            return first_of(of_operand(input, a.input_zero, 0),
+                            detail::zero_fault_of("output_zp", a.output_zero, f.result(0).dtype,
+                                                  a.output_unsigned));
+        if (field.name.ends_with("_zp")) input = field.name;
+    }
+    return {};
+}
+
+/// The type that a RESCALE cannot have on one side where it is unsigned on one: INT32 and INT48 have a sign,
+/// and RESCALE does not go from unsigned values to INT32 or back (TOSA 1.0, 2.12.2). `unknown` if it is
+/// sound.
+[[nodiscard]] constexpr dtype sign_fault_of(const op_facts& f) {
+    if (!f.is<tosa::rescale>() || (!f.attributes.input_unsigned && !f.attributes.output_unsigned))
+        return dtype::unknown;
+    for (const dtype type : {f.operand(0).dtype, f.result(0).dtype}) {
+        if (type == dtype::int32 || type == dtype::int48) return type;
+    }
+    return dtype::unknown;
 }
 
 /// Which of level 8K's limits (TOSA 1.0, section 1.5) an operator is above.

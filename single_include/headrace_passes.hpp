@@ -28,10 +28,89 @@
 #include <tuple>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include <boost/mp11/algorithm.hpp>
+
 #include "headrace.hpp"
+
+// ---- headrace/passes/decompose/shapes.hpp ----
+
+namespace headrace {
+
+/// x in another shape.
+template <reading X>
+[[nodiscard]] auto viewed(const X& x, const int_list& shape) {
+    return choose(x.shape() == shape, x, [&] { return call<aten::view>(x, shape); });
+}
+
+/// x as one axis: what belongs to channels, which PyTorch takes in any shape.
+template <reading X>
+[[nodiscard]] auto flat(const X& x) {
+    return viewed(x, int_list{x.meta().elements()});
+}
+
+/// [C] as [C, 1, …, 1] of that rank: what belongs to channels, ready to broadcast with [C, H, W].
+template <reading X>
+[[nodiscard]] auto along_channels(const X& x, std::size_t rank) {
+    shape_builder shape = shape_builder::filled(std::min(rank, shape_builder::capacity), 1);
+    shape[0] = x.meta().elements();
+    return call<aten::view>(x, shape);
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/reductions.hpp ----
+
+namespace headrace {
+
+// Along these axes, or all if there are none; each keeps size 1.
+// clang-format off
+auto sum(const reading auto& x, const int_list& axes) { return call<aten::sum_dim_intlist>(x, axes, true); }
+auto mean(const reading auto& x, const int_list& axes) { return call<aten::mean_dim>(x, axes, true); }
+auto largest(const reading auto& x, const int_list& axes) { return call<aten::amax>(x, axes, true); }
+auto smallest(const reading auto& x, const int_list& axes) { return call<aten::amin>(x, axes, true); }
+// clang-format on
+
+/// How many elements of x each element of a reduction of x stands for.
+template <reading X, reading Y>
+[[nodiscard]] double reduced_count(const X& x, const Y& reduced) {
+    const std::int64_t left = std::max<std::int64_t>(reduced.meta().elements(), 1);
+    return static_cast<double>(x.meta().elements() / left);
+}
+
+/// Σx · (1/N), computed in `type`.
+template <reading X>
+[[nodiscard]] auto average(const X& x, const std::optional<int_list>& axes, bool keepdim, dtype type) {
+    const auto total = call<aten::sum_dim_intlist>(x, axes, keepdim, type);
+    return scaled(total, 1 / reduced_count(x, total));
+}
+
+/// What a rewrite ends in that kept the axes along which it reduced: x in the shape and the dtype of the
+/// result that it replaces.
+template <reading X>
+[[nodiscard]] auto as_result(const X& x, std::uint32_t result = 0) {
+    return viewed(in_result_type(x, result), x.result_meta(result).shape);
+}
+
+/// The policy of real functions along axes: computed in float32, a number counting as an axis of size 1.
+struct reduced_in_float32 {
+    static constexpr auto made = ops_in<aten::_to_copy, aten::view>;
+    static term operand(const term& x) {
+        const term real = as(x, dtype::float32);
+        return real.rank() == 0 ? viewed(real, int_list{1}) : real;
+    }
+    static term result(const term& y, std::uint32_t i) { return as_result(y, i); }
+};
+/// Rules over real functions along axes.
+template <class... Lists>
+constexpr auto reduction_rules(Lists... lists) {
+    return rules_with<reduced_in_float32>(lists...);
+}
+
+}  // namespace headrace
 
 // ---- headrace/passes/declared_passes.hpp ----
 
@@ -64,22 +143,28 @@ struct decompose_adaptive_pooling;
 struct decompose_add_sub_alpha;
 struct decompose_as_strided;
 struct decompose_attention;
+struct decompose_bags;
 struct decompose_batch_norm;
 struct decompose_bicubic;
 struct decompose_blocks;
+struct decompose_class_losses;
 struct decompose_comparisons;
 struct decompose_cumprod;
+struct decompose_diagonals;
 struct decompose_dilated_pooling;
+struct decompose_distances;
 struct decompose_division;
 struct decompose_einsum;
 struct decompose_elu;
 struct decompose_erfinv;
 struct decompose_exponentials;
+struct decompose_extrema;
 struct decompose_fused_arithmetic;
 struct decompose_gelu;
 struct decompose_grouped_convolution;
 struct decompose_hyperbolic;
 struct decompose_limits;
+struct decompose_losses;
 struct decompose_masks;
 struct decompose_matmul;
 struct decompose_mean;
@@ -88,6 +173,7 @@ struct decompose_norms;
 struct decompose_partial_writes;
 struct decompose_pow;
 struct decompose_predicates;
+struct decompose_products;
 struct decompose_quantization;
 struct decompose_rearrangements;
 struct decompose_rectifiers;
@@ -96,11 +182,15 @@ struct decompose_repeats;
 struct decompose_roll;
 struct decompose_rounding;
 struct decompose_sampling;
+struct decompose_scatter_reduction;
+struct decompose_searches;
 struct decompose_shuffles;
 struct decompose_sigmoids;
 struct decompose_softmax;
 struct decompose_sort;
+struct decompose_special;
 struct decompose_stack;
+struct decompose_tables;
 struct decompose_topk;
 struct decompose_transposed_volumes;
 struct decompose_trigonometric;
@@ -198,9 +288,11 @@ struct remove_whole_clamps;
 struct rescale_before_moving;
 struct scalars_to_tensors;
 struct select_by_convolution;
+struct signed_types;
 struct sort_topologically;
 struct split_convolutions;
 struct stage_image;
+struct store_unsigned;
 struct tabulate_functions;
 struct tensor_operands;
 struct tosa_only;
@@ -208,6 +300,8 @@ struct transpose_before_matmul;
 struct transpose_by_convolution;
 struct tuning;
 struct unit_alpha;
+struct unsigned_widened;
+struct widen_unsigned;
 template <class Evaluator>
 struct fold_constants;
 template <class Evaluator>
@@ -256,7 +350,8 @@ struct declared_pass<functionalize> : declared_graph_pass {
             aten::clamp_min_inplace, aten::ne_inplace_scalar, aten::ne_inplace_tensor, aten::detach_inplace,
             aten::squeeze_inplace_dim, aten::index_copy_inplace, aten::index_put_inplace,
             aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor, aten::copy_inplace,
-            aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor, aten::zero_inplace>;
+            aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor, aten::zero_inplace,
+            aten::feature_dropout_inplace, aten::alpha_dropout_inplace, aten::feature_alpha_dropout_inplace>;
     using removes = ops<>;
     using produces = ops<aten::permute, aten::view, aten::select_scatter, aten::slice_scatter>;
 };
@@ -292,27 +387,44 @@ struct declared_pass<canonicalize_variants> : declared_rewrites {
             aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::concat, aten::index_copy_inplace,
             aten::index_put_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
             aten::copy_inplace, aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
-            aten::lift_fresh_copy, aten::expand_as, aten::reshape_as, aten::view_as>;
+            aten::lift_fresh_copy, aten::absolute, aten::arccos, aten::arccosh, aten::arcsin, aten::arcsinh,
+            aten::arctan, aten::arctanh, aten::fix, aten::negative, aten::special_erf, aten::special_erfc,
+            aten::special_erfinv, aten::special_exp2, aten::special_expit, aten::special_expm1,
+            aten::special_log1p, aten::special_logit, aten::arctan2, aten::greater_scalar,
+            aten::greater_tensor, aten::greater_equal_scalar, aten::greater_equal_tensor, aten::less_scalar,
+            aten::less_tensor, aten::less_equal_scalar, aten::less_equal_tensor, aten::not_equal_scalar,
+            aten::not_equal_tensor, aten::multiply_scalar, aten::divide_scalar, aten::true_divide_scalar,
+            aten::special_xlogy, aten::special_softmax, aten::special_log_softmax, aten::linalg_matmul,
+            aten::ger, aten::adjoint, aten::m_h, aten::matrix_h, aten::swapaxes, aten::swapdims,
+            aten::moveaxis_int, aten::moveaxis_intlist, aten::concatenate, aten::row_stack,
+            aten::feature_dropout_inplace, aten::alpha_dropout_inplace, aten::feature_alpha_dropout_inplace,
+            aten::special_sinc, aten::expand_as, aten::reshape_as, aten::view_as>;
     using removes = targets;
     using produces =
-        ops<aten::celu, aten::elu, aten::gelu, aten::hardsigmoid, aten::hardswish, aten::hardtanh,
-            aten::leaky_relu, aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid, aten::silu,
-            aten::tanh, aten::threshold, aten::abs, aten::ceil, aten::exp, aten::floor, aten::log, aten::neg,
-            aten::reciprocal, aten::round, aten::rsqrt, aten::sqrt, aten::square, aten::add_scalar,
-            aten::add_tensor, aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum,
-            aten::mul_scalar, aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor,
-            aten::sub_scalar, aten::sub_tensor, aten::clamp, aten::clamp_max, aten::clamp_min,
-            aten::ne_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::bitwise_and_tensor,
-            aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar,
-            aten::bitwise_or_tensor, aten::bitwise_right_shift_tensor,
-            aten::bitwise_right_shift_tensor_scalar, aten::bitwise_xor_scalar, aten::bitwise_xor_tensor,
-            aten::alias, aten::as_strided, aten::detach, aten::diagonal, aten::expand, aten::narrow,
+        ops<aten::matmul, aten::outer, aten::log_softmax_int, aten::softmax_int, aten::celu, aten::elu,
+            aten::gelu, aten::hardsigmoid, aten::hardswish, aten::hardtanh, aten::leaky_relu, aten::logit,
+            aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid, aten::silu, aten::tanh,
+            aten::threshold, aten::abs, aten::acos, aten::acosh, aten::asin, aten::asinh, aten::atan,
+            aten::atanh, aten::ceil, aten::erf, aten::erfc, aten::erfinv, aten::exp, aten::exp2, aten::expm1,
+            aten::floor, aten::log, aten::log1p, aten::neg, aten::reciprocal, aten::round, aten::rsqrt,
+            aten::sqrt, aten::square, aten::trunc, aten::add_scalar, aten::add_tensor, aten::atan2,
+            aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum, aten::mul_scalar,
+            aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::sub_scalar,
+            aten::sub_tensor, aten::xlogy_tensor, aten::clamp, aten::clamp_max, aten::clamp_min,
+            aten::ge_scalar, aten::ge_tensor, aten::gt_scalar, aten::gt_tensor, aten::le_scalar,
+            aten::le_tensor, aten::lt_scalar, aten::lt_tensor, aten::ne_scalar, aten::ne_tensor,
+            aten::bitwise_and_scalar, aten::bitwise_and_tensor, aten::bitwise_left_shift_tensor,
+            aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar, aten::bitwise_or_tensor,
+            aten::bitwise_right_shift_tensor, aten::bitwise_right_shift_tensor_scalar,
+            aten::bitwise_xor_scalar, aten::bitwise_xor_tensor, aten::alias, aten::as_strided, aten::detach,
+            aten::diagonal, aten::expand, aten::m_t, aten::movedim_int, aten::movedim_intlist, aten::narrow,
             aten::permute, aten::reshape, aten::select_int, aten::slice_tensor, aten::squeeze,
             aten::squeeze_dim, aten::squeeze_dims, aten::t, aten::transpose_int, aten::unfold,
             aten::unsqueeze, aten::view, aten::split_tensor, aten::split_with_sizes, aten::unbind_int,
-            aten::cat, aten::index_copy, aten::index_put, aten::masked_fill_scalar, aten::masked_fill_tensor,
-            aten::copy, aten::dropout, aten::fill_scalar, aten::fill_tensor, aten::lift_fresh,
-            aten::_to_copy>;
+            aten::cat, aten::vstack, aten::index_copy, aten::index_put, aten::masked_fill_scalar,
+            aten::masked_fill_tensor, aten::copy, aten::dropout, aten::fill_scalar, aten::fill_tensor,
+            aten::lift_fresh, aten::_to_copy, aten::feature_dropout, aten::alpha_dropout,
+            aten::feature_alpha_dropout, aten::sinc>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_variants);
 
@@ -372,12 +484,16 @@ struct declared_pass<remove_noop> : declared_rewrites {
     using targets =
         ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
             aten::sym_constrain_range, aten::sym_constrain_range_for_size, aten::alias, aten::detach,
-            aten::clone, aten::contiguous, aten::lift_fresh, dim_order_ops::_clone_dim_order, aten::expand,
-            aten::expand_as, aten::broadcast_to, aten::_to_copy, aten::dropout>;
+            aten::clone, aten::contiguous, aten::lift_fresh, aten::positive, aten::resolve_conj,
+            aten::resolve_neg, dim_order_ops::_clone_dim_order, aten::expand, aten::expand_as,
+            aten::broadcast_to, aten::_to_copy, aten::dropout, aten::feature_dropout, aten::alpha_dropout,
+            aten::feature_alpha_dropout>;
     using removes =
         ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::dropout, aten::lift_fresh,
-            aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
-            aten::sym_constrain_range, aten::sym_constrain_range_for_size, dim_order_ops::_clone_dim_order>;
+            aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::positive,
+            aten::resolve_conj, aten::resolve_neg, aten::_assert_async, aten::_assert_scalar,
+            aten::_assert_tensor_metadata, aten::sym_constrain_range, aten::sym_constrain_range_for_size,
+            dim_order_ops::_clone_dim_order>;
     using produces = ops<>;
 };
 HEADRACE_COMPILED_PASS(remove_noop);
@@ -467,6 +583,22 @@ struct declared_pass<canonicalize_pooling> : declared_rewrites {
 HEADRACE_COMPILED_PASS(canonicalize_pooling);
 
 template <>
+struct declared_pass<widen_unsigned> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "arithmetic of uint8 as that of int32, cut to its low bits";
+    using runs_after =
+        pass_list<functional, canonical_variants, canonical_casts, canonical_fills, noops_removed,
+                  tensor_operands>;
+    using runs_before = pass_list<functions_tabulated>;
+    using ensures = pass_list<unsigned_widened>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<aten::bitwise_xor_tensor, aten::_to_copy>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(widen_unsigned);
+
+template <>
 struct declared_pass<canonicalize_quantization> : declared_rewrites {
     static constexpr std::string_view summary =
         "quantization parameters as numbers, uint8 as int8";
@@ -484,7 +616,8 @@ struct declared_pass<canonicalize_quantization> : declared_rewrites {
             quantized_decomposed::dequantize_per_tensor_tensor,
             quantized_decomposed::dequantize_per_tensor_tensor2>;
     using produces =
-        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
+            tosa::rescale>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_quantization);
 
@@ -508,7 +641,7 @@ struct declared_pass<fold_quantized_constants<Evaluator>> : declared_graph_pass 
         links_compiled && std::is_same_v<Evaluator, constant_evaluator>;
     static constexpr std::string_view name = "fold_quantized_constants";
     static constexpr std::string_view summary =
-        "computes constant nodes of graphs with quantized parts";
+        "computes constant nodes of graphs with quantized parts or in float64";
     static constexpr bool repeatable = true;
     using runs_after = pass_list<functional, canonical_quantization>;
     using ensures = pass_list<quantized_constants_folded>;
@@ -517,6 +650,7 @@ struct declared_pass<fold_quantized_constants<Evaluator>> : declared_graph_pass 
             quantized_decomposed::dequantize_per_channel>;
     using removes = ops<>;
     using produces = ops<builtin::constant>;
+    bool should_run(const graph& g, bool has_targets) const;
 };
 
 template <>
@@ -532,6 +666,216 @@ struct declared_pass<merge_duplicates> : declared_graph_pass {
     using produces = ops<>;
 };
 HEADRACE_COMPILED_PASS(merge_duplicates);
+
+template <>
+struct declared_pass<decompose_losses> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "losses of elements and of rows as arithmetic, and their mean or sum";
+    using phase = decomposition;
+    using targets =
+        ops<aten::mse_loss, aten::l1_loss, aten::smooth_l1_loss, aten::huber_loss, aten::soft_margin_loss,
+            aten::binary_cross_entropy, aten::binary_cross_entropy_with_logits, aten::kl_div,
+            aten::poisson_nll_loss, aten::margin_ranking_loss, aten::hinge_embedding_loss,
+            aten::cosine_embedding_loss, aten::triplet_margin_loss>;
+    using removes = targets;
+    using produces =
+        ops<aten::linalg_vector_norm, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal,
+            aten::rsqrt, aten::add_tensor, aten::maximum, aten::minimum, aten::mul_tensor, aten::sub_tensor,
+            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::mean_dim, aten::sum_dim_intlist,
+            aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_losses);
+
+template <>
+struct declared_pass<decompose_class_losses> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "nll_loss, cross_entropy, multi_margin_loss by gathering the numbers of own classes";
+    using phase = decomposition;
+    using targets =
+        ops<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd, aten::nll_loss_forward,
+            aten::nll_loss2d_forward, aten::cross_entropy_loss, aten::multi_margin_loss>;
+    using removes = targets;
+    using produces =
+        ops<aten::log_softmax_int, aten::neg, aten::reciprocal, aten::add_tensor, aten::maximum,
+            aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::logical_not, aten::mean_dim,
+            aten::sum_dim_intlist, aten::squeeze_dim, aten::unsqueeze, aten::view, aten::embedding,
+            aten::gather, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_class_losses);
+
+template <>
+struct declared_pass<decompose_distances> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "cdist, pdist, pairwise_distance, dist, matrix norms as norms of differences; isclose";
+    using phase = decomposition;
+    using targets =
+        ops<aten::pairwise_distance, aten::dist, aten::cdist, aten::_cdist_forward, aten::pdist,
+            aten::_pdist_forward, aten::isclose, aten::linalg_norm, aten::linalg_matrix_norm,
+            aten::linalg_matrix_norm_str_ord>;
+    using removes = targets;
+    using produces =
+        ops<aten::matmul, aten::linalg_vector_norm, aten::abs, aten::reciprocal, aten::rsqrt,
+            aten::add_tensor, aten::maximum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
+            aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not, aten::logical_or,
+            aten::amax, aten::amin, aten::sum_dim_intlist, aten::transpose_int, aten::unsqueeze, aten::view,
+            aten::index_select, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_distances);
+
+template <>
+struct declared_pass<decompose_diagonals> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "diag_embed, diagonal_scatter by a mask, trace as a sum, block_diag as padded rows";
+    using phase = decomposition;
+    using targets =
+        ops<aten::block_diag, aten::cartesian_prod, aten::atleast_1d, aten::atleast_2d, aten::atleast_3d,
+            aten::diag, aten::diag_embed, aten::diagflat, aten::linalg_diagonal, aten::diagonal_scatter,
+            aten::trace>;
+    using removes = targets;
+    using produces =
+        ops<aten::sum_dim_intlist, aten::diagonal, aten::expand, aten::movedim_intlist, aten::reshape,
+            aten::unsqueeze, aten::view, aten::cat, aten::constant_pad_nd, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_diagonals);
+
+template <>
+struct declared_pass<decompose_products> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, vecdot, cov as mul and sum";
+    using phase = decomposition;
+    using targets =
+        ops<aten::chain_matmul, aten::linalg_multi_dot, aten::linalg_matrix_power, aten::vdot, aten::inner,
+            aten::tensordot, aten::kron, aten::linalg_cross, aten::cross, aten::linalg_vecdot, aten::addmv,
+            aten::addr, aten::addbmm, aten::bilinear, aten::cov, aten::corrcoef>;
+    using removes = targets;
+    using produces =
+        ops<aten::bmm, aten::dot, aten::matmul, aten::mv, aten::reciprocal, aten::rsqrt, aten::add_tensor,
+            aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::mean_dim, aten::sum_dim_intlist,
+            aten::diagonal, aten::permute, aten::transpose_int, aten::unsqueeze, aten::view, aten::roll,
+            aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_products);
+
+template <>
+struct declared_pass<decompose_searches> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "bucketize, searchsorted by how many boundaries are exceeded; isin; take as gather";
+    using phase = decomposition;
+    using targets =
+        ops<aten::hsplit_int, aten::vsplit_int, aten::dsplit_int, aten::hsplit_array, aten::vsplit_array,
+            aten::dsplit_array, aten::isin_tensor_tensor, aten::isin_tensor_scalar, aten::isin_scalar_tensor,
+            aten::bucketize_tensor, aten::bucketize_scalar, aten::searchsorted_tensor,
+            aten::searchsorted_scalar, aten::take, aten::take_along_dim, aten::masked_scatter,
+            aten::repeat_interleave_self_tensor>;
+    using removes = targets;
+    using produces =
+        ops<aten::add_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor, aten::ge_tensor,
+            aten::gt_tensor, aten::logical_not, aten::any, aten::any_dim, aten::cumsum, aten::sum_dim_intlist,
+            aten::expand, aten::unsqueeze, aten::view, aten::tensor_split_indices,
+            aten::tensor_split_sections, aten::gather, aten::index_select, aten::where_self, aten::_to_copy,
+            aten::repeat_interleave_tensor>;
+};
+HEADRACE_COMPILED_PASS(decompose_searches);
+
+template <>
+struct declared_pass<decompose_extrema> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "cummax, cummin, logcumsumexp over all elements up to each; kthvalue, median by sort";
+    using phase = decomposition;
+    using targets =
+        ops<aten::kthvalue, aten::median, aten::median_dim, aten::nanmedian, aten::nanmedian_dim,
+            aten::cummax, aten::cummin, aten::logcumsumexp>;
+    using removes = targets;
+    using produces =
+        ops<aten::floor, aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor, aten::logical_and,
+            aten::logical_not, aten::logical_or, aten::amax, aten::amin, aten::argmax, aten::logsumexp,
+            aten::sort, aten::sum_dim_intlist, aten::movedim_int, aten::narrow, aten::reshape,
+            aten::unsqueeze, aten::view, aten::gather, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_extrema);
+
+template <>
+struct declared_pass<decompose_scatter_reduction> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "scatter_reduce, index_reduce by comparisons of indices with places; sums by scatter_add";
+    using phase = decomposition;
+    using targets = ops<aten::scatter_reduce_two, aten::scatter_src_reduce, aten::index_reduce>;
+    using removes = targets;
+    using produces =
+        ops<aten::reciprocal, aten::add_tensor, aten::div_tensor_mode, aten::maximum, aten::minimum,
+            aten::mul_tensor, aten::eq_tensor, aten::amax, aten::amin, aten::any_dim, aten::prod_dim_int,
+            aten::sum_dim_intlist, aten::expand, aten::movedim_int, aten::narrow, aten::unsqueeze, aten::view,
+            aten::constant_pad_nd, aten::scatter_add, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_scatter_reduction);
+
+template <>
+struct declared_pass<decompose_bags> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "embedding_bag as embedding, and a product with a matrix that tells the rows of bags";
+    using phase = decomposition;
+    using targets =
+        ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
+            aten::_embedding_bag_forward_only>;
+    using removes = targets;
+    using produces =
+        ops<aten::matmul, aten::reciprocal, aten::add_tensor, aten::maximum, aten::mul_tensor,
+            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not,
+            aten::amax, aten::any_dim, aten::sum_dim_intlist, aten::narrow, aten::unsqueeze, aten::view,
+            aten::cat, aten::embedding, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_bags);
+
+template <>
+struct declared_pass<decompose_tables> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "windows of signals, logspace, tril_indices as constants; affine_grid as grid · θᵀ";
+    using phase = decomposition;
+    using targets =
+        ops<aten::hann_window, aten::hann_window_periodic, aten::hamming_window,
+            aten::hamming_window_periodic, aten::hamming_window_periodic_alpha,
+            aten::hamming_window_periodic_alpha_beta, aten::blackman_window, aten::blackman_window_periodic,
+            aten::bartlett_window, aten::bartlett_window_periodic, aten::kaiser_window,
+            aten::kaiser_window_periodic, aten::kaiser_window_beta, aten::tril_indices, aten::triu_indices,
+            aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::logspace,
+            aten::affine_grid_generator>;
+    using removes = targets;
+    using produces = ops<aten::matmul, aten::transpose_int, aten::view, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_tables);
+
+template <>
+struct declared_pass<decompose_special> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "sinc, angle, heaviside, isposinf as arithmetic; count_nonzero, nanmean, trapezoid as sums";
+    using phase = decomposition;
+    using targets =
+        ops<aten::sinc, aten::angle, aten::special_entr, aten::special_xlog1py, aten::logaddexp2,
+            aten::std_mean, aten::var_mean, aten::nanmean, aten::trapezoid_dx, aten::trapezoid_x,
+            aten::cumulative_trapezoid_dx, aten::heaviside, aten::isposinf, aten::isneginf, aten::isreal,
+            aten::real, aten::conj, aten::special_round, aten::count_nonzero,
+            aten::count_nonzero_dim_intlist>;
+    using removes = targets;
+    using produces =
+        ops<aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::round_decimals, aten::sin,
+            aten::add_tensor, aten::maximum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
+            aten::gt_tensor, aten::logical_and, aten::logical_not, aten::cumsum, aten::mean, aten::std_,
+            aten::sum_dim_intlist, aten::var, aten::narrow, aten::view, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_special);
+
+template <>
+struct declared_pass<decompose_einsum> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "einsum as products of matrices, two operands at a time from the left";
+    using phase = decomposition;
+    using runs_before = pass_list<decompose_rearrangements>;
+    using targets = ops<aten::einsum>;
+    using removes = targets;
+    using produces =
+        ops<aten::matmul, aten::sum_dim_intlist, aten::diagonal, aten::expand, aten::permute, aten::view>;
+};
+HEADRACE_COMPILED_PASS(decompose_einsum);
 
 template <>
 struct declared_pass<decompose_rearrangements> : declared_rewrites {
@@ -592,24 +936,23 @@ struct declared_pass<decompose_attention> : declared_rewrites {
 HEADRACE_COMPILED_PASS(decompose_attention);
 
 template <>
-struct declared_pass<decompose_einsum> : declared_rewrites {
-    static constexpr std::string_view summary =
-        "einsum as products of matrices, two operands at a time from the left";
-    using phase = decomposition;
-    using targets = ops<aten::einsum>;
-    using removes = targets;
-    using produces = ops<aten::matmul, aten::sum_dim_intlist, aten::permute, aten::view>;
-};
-HEADRACE_COMPILED_PASS(decompose_einsum);
-
-template <>
 struct declared_pass<decompose_bicubic> : declared_rewrites {
     static constexpr std::string_view summary =
-        "bicubic resampling as R · x · Sᵀ, with constant weights R and S";
+        "resampling beyond RESIZE as R · x · Sᵀ with constant R and S, or as selections";
     using phase = decomposition;
-    using targets = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
-    using removes = targets;
-    using produces = ops<aten::matmul, aten::_to_copy>;
+    using targets =
+        ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec, aten::_upsample_bilinear2d_aa,
+            aten::_upsample_bilinear2d_aa_vec, aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec,
+            aten::upsample_bilinear2d_vec, aten::upsample_bilinear2d, aten::upsample_linear1d_vec,
+            aten::upsample_linear1d, aten::upsample_nearest2d_vec, aten::upsample_nearest2d,
+            aten::upsample_nearest1d_vec, aten::upsample_nearest1d, aten::_upsample_nearest_exact2d_vec,
+            aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact1d_vec,
+            aten::_upsample_nearest_exact1d>;
+    using removes =
+        ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec, aten::_upsample_bilinear2d_aa,
+            aten::_upsample_bilinear2d_aa_vec, aten::_upsample_bicubic2d_aa,
+            aten::_upsample_bicubic2d_aa_vec>;
+    using produces = ops<aten::matmul, aten::index_select, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_bicubic);
 
@@ -769,9 +1112,10 @@ HEADRACE_COMPILED_PASS(decompose_roll);
 template <>
 struct declared_pass<decompose_repeats> : declared_rewrites {
     static constexpr std::string_view summary =
-        "repeat_interleave as x[…, None] expanded and viewed; meshgrid as expands";
+        "repeat_interleave as x[…, None] expanded, or as constant indices; meshgrid as expands";
     using phase = decomposition;
-    using targets = ops<aten::meshgrid_indexing, aten::repeat_interleave_self_int>;
+    using targets =
+        ops<aten::meshgrid_indexing, aten::repeat_interleave_self_int, aten::repeat_interleave_tensor>;
     using removes = targets;
     using produces = ops<aten::expand, aten::reshape>;
 };
@@ -1180,9 +1524,9 @@ struct declared_pass<lower_quantized> : declared_rewrites {
     using produces =
         ops<tosa::avg_pool2d, tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::matmul,
             tosa::transpose_conv2d, tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::abs,
-            tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::pad,
-            tosa::reshape, tosa::slice, tosa::transpose, tosa::resize, tosa::rescale, tosa::const_shape,
-            aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd, aten::full,
+            tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::concat,
+            tosa::pad, tosa::reshape, tosa::slice, tosa::transpose, tosa::resize, tosa::rescale,
+            tosa::const_shape, aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd, aten::full,
             quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_channel,
             quantized_decomposed::dequantize_per_tensor, higher_order::cond, higher_order::while_loop>;
     bool should_run(const graph& g) const;
@@ -1210,7 +1554,9 @@ struct declared_pass<quantize_interface> : declared_graph_pass {
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
     using removes = ops<>;
-    using produces = ops<tosa::maximum, tosa::minimum, tosa::rescale, aten::clamp, aten::constant_pad_nd>;
+    using produces =
+        ops<tosa::add, tosa::maximum, tosa::minimum, tosa::sub, tosa::rescale, aten::clamp,
+            aten::constant_pad_nd>;
 };
 HEADRACE_COMPILED_PASS(quantize_interface);
 
@@ -1231,6 +1577,20 @@ struct declared_pass<decompose_quantization> : declared_rewrites {
             tosa::cast, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(decompose_quantization);
+
+template <>
+struct declared_pass<store_unsigned> : declared_graph_pass {
+    static constexpr std::string_view summary =
+        "uint8 as int8 of the same bits; casts of it as RESCALE";
+    using runs_after = pass_list<unsigned_widened, quantization_lowered>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<signed_types>;
+    using targets = ops<>;
+    using removes = ops<>;
+    using produces = ops<aten::add_tensor, aten::gt_tensor, aten::where_self, aten::_to_copy, tosa::rescale>;
+    bool should_run(const graph& g) const;
+};
+HEADRACE_COMPILED_PASS(store_unsigned);
 
 template <>
 struct declared_pass<narrow_int64> : declared_graph_pass {
@@ -2266,6 +2626,8 @@ struct canonical_fills : property {};
 struct noops_removed : property {};
 /// Arithmetic with numbers takes constant tensors: no `.Scalar` form of it is left.
 struct tensor_operands : property {};
+/// Nothing computes with uint8: its elements are moved, masked or cast alone.
+struct unsigned_widened : property {};
 /// `aten.add` and `aten.sub` add and subtract once: their `alpha` is 1, and later passes do not read it.
 struct unit_alpha : property {};
 /// A convolution is `aten.convolution` over a batch, with all its lists at full length.
@@ -2294,6 +2656,8 @@ struct quantization_lowered : property {};
 
 /// No value is int64 or float64. Before, types are PyTorch's, and promotion depends on them.
 struct narrow_types : property {};
+/// No value is uint8: its bits are those of int8.
+struct signed_types : property {};
 /// What follows from constants is a constant, unless that would take more memory than it saves.
 struct constants_folded : property {};
 /// Each op is computed in the layout with which the whole graph moves the fewest bytes.
@@ -2332,159 +2696,122 @@ struct legalization {
 
 // Each pass includes this header, so that each file of a program sees the same of it, with all that it names.
 
-// ---- headrace/passes/decompose/decompose_adaptive_pooling.hpp ----
+// ---- headrace/passes/decompose/decompose_bags.hpp ----
 
 namespace headrace {
 
-/// Output i has the bin [floor(i · in / out), ceil((i + 1) · in / out)) of its axis (PyTorch,
-/// torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that is one
-/// pooling; elsewhere one axis is pooled after the other, bin by bin.
-struct decompose_adaptive_pooling : pass {
+/// Bags of rows of a table (PyTorch, torch.nn.EmbeddingBag). Which index belongs to which bag is a matrix of
+/// comparisons with the offsets; the rows' sums are a product with it. An index of padding counts nothing.
+struct decompose_bags : pass {
     using phase = decomposition;
-    using runs_after = pass_list<canonical_pooling>;
     static constexpr std::string_view summary =
-        "adaptive pooling as one pooling of equal bins, or bin by bin and concatenated";
+        "embedding_bag as embedding, and a product with a matrix that tells the rows of bags";
+    using targeted_ops = ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
+                             aten::_embedding_bag_forward_only>;
+    using produces =
+        ops<aten::add_tensor, aten::amax, aten::any_dim, aten::cat, aten::embedding, aten::eq_tensor,
+            aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not, aten::matmul,
+            aten::maximum, aten::mul_tensor, aten::narrow, aten::reciprocal, aten::sum_dim_intlist,
+            aten::unsqueeze, aten::view, aten::where_self, aten::_to_copy>;
 
-    using targeted_ops = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
-    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
-
-    value operator()(const args<aten::adaptive_avg_pool2d>& a, emit<produces>& e) const {
-        return pool<aten::avg_pool2d>(e, a.self);
-    }
-    std::tuple<value, value> operator()(const args<aten::adaptive_max_pool2d>& a, emit<produces>& e) const {
-        return {pool<aten::max_pool2d>(e, a.self), {}};
+    template <one_of<targeted_ops> Op>
+    value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const std::int64_t count = e.shape(a.indices)[0];
+        const std::int64_t bags = e.result_meta().shape[0];
+        if (count == 0 || bags == 0)
+            return {e.unsupported("bags of nothing: TOSA has no empty tensors"), {}, {}, {}};
+        const term indices = as(term(e, a.indices), dtype::int64);
+        const term rows = as(call<aten::embedding>(term(e, a.weight), indices), dtype::float32);
+        const auto counted = [&](const term& in_bag) {
+            const std::optional<std::int64_t> padding = padding_of(a, e.shape(a.weight)[0]);
+            return padding ? logical_and(in_bag, !(indices == indices.constant(scalar(*padding)))) : in_bag;
+        };
+        const term belongs = counted(membership(e, a, count, bags));
+        const term weighted =
+            a.per_sample_weights
+                ? rows * call<aten::unsqueeze>(as(term(e, *a.per_sample_weights), dtype::float32), 1)
+                : rows;
+        const term made =
+            a.mode == 2 ? largest_rows(belongs, weighted) : summed_rows(belongs, weighted, a.mode);
+        return {in_result_type(made).value(), {}, {}, {}};
     }
 
 private:
-    struct bins {
-        std::int64_t in = 1;
-        std::int64_t out = 1;
-
-        [[nodiscard]] constexpr std::int64_t begin(std::int64_t i) const { return i * in / out; }
-        [[nodiscard]] constexpr std::int64_t end(std::int64_t i) const {
-            return ((i + 1) * in + out - 1) / out;
+    template <class Args>
+    static std::optional<std::int64_t> padding_of(const Args& a, std::int64_t rows) {
+        std::optional<std::int64_t> padding;
+        if constexpr (requires { a.padding_idx; }) {
+            padding = a.padding_idx;
+            const bool from_end = std::is_same_v<Args, args<aten::embedding_bag_padding_idx>>;
+            if (padding && *padding < 0) padding = from_end ? std::optional(*padding + rows) : std::nullopt;
         }
-        [[nodiscard]] constexpr std::int64_t size() const { return end(0); }
-        [[nodiscard]] constexpr std::int64_t stride() const { return out == 1 ? in : begin(1); }
-        // With a rest of r elements, the last bin begins r - 1 elements later than `stride` says.
-        [[nodiscard]] constexpr bool uniform() const { return out == 1 || (in % out <= 1 && in >= out); }
-    };
-
-    template <class Pool>
-    static value pool(emit<produces>& e, value v) {
-        const bins h{e.shape(v)[2], e.result_meta().shape[2]};
-        const bins w{e.shape(v)[3], e.result_meta().shape[3]};
-        if (std::min({h.in, h.out, w.in, w.out}) < 1)
-            return e.unsupported("pooling from or to an empty tensor: TOSA has no empty tensors");
-        if (h.uniform() && w.uniform()) {
-            return e.make<Pool>(
-                {.self = v, .kernel_size = {h.size(), w.size()}, .stride = {h.stride(), w.stride()}});
-        }
-        // The mean over a bin is the mean over its rows of the means over their columns: rows are equally
-        // long.
-        return along<Pool>(e, along<Pool>(e, v, 2, h), 3, w);
+        return padding;
     }
 
-    template <class Pool>
-    static value along(emit<produces>& e, value v, std::int64_t axis, const bins& b) {
-        const auto pool_once = [&](value part, std::int64_t size, std::int64_t stride) {
-            const bool rows = axis == 2;
-            return e.make<Pool>({.self = part,
-                                 .kernel_size = {rows ? size : 1, rows ? 1 : size},
-                                 .stride = {rows ? stride : 1, rows ? 1 : stride}});
+    // [bags, count]: a bag begins at its offset and ends where the next begins, or with the last index.
+    template <class Args>
+    static term membership(emit<produces>& e, const Args& a, std::int64_t count, std::int64_t bags) {
+        const term position(e, e.constant_of(dtype::int64, shape_builder{1, count}, [](std::size_t i) {
+            return scalar(static_cast<std::int64_t>(i));
+        }));
+        const term offsets = as(term(e, a.offsets), dtype::int64);
+        const auto column = [&](const term& v) { return call<aten::unsqueeze>(v, 1); };
+        const auto part = [&](std::int64_t start, std::int64_t length) {
+            return length == offsets.size(0) ? offsets
+                                             : call<aten::narrow>(offsets, std::int64_t{0}, start, length);
         };
-        if (b.uniform()) return pool_once(v, b.size(), b.stride());
-        if (!e.may_unroll(b.out)) return {};
-        value_list parts;
-        for (std::int64_t i = 0; i != b.out; ++i) {
-            const value bin =
-                e.make<aten::slice_tensor>({.self = v, .dim = axis, .start = b.begin(i), .end = b.end(i)});
-            parts.push_back(pool_once(bin, b.end(i) - b.begin(i), 1));
-        }
-        return e.make<aten::cat>({.tensors = parts, .dim = axis});
+        const term begun = position >= column(part(0, bags));
+        if (bags == 1 && !a.include_last_offset) return begun;
+        const term end(
+            e, e.constant_of(dtype::int64, shape_builder{1}, [&](std::size_t) { return scalar(count); }));
+        const term ends = a.include_last_offset
+                              ? part(1, bags)
+                              : call<aten::cat>(tensors(part(1, bags - 1), end), std::int64_t{0});
+        return logical_and(begun, !(position >= column(ends)));
+    }
+    static term summed_rows(const term& belongs, const term& rows, std::int64_t mode) {
+        const term matrix = where(belongs, rows.constant(1), rows.constant(0));
+        const term sums = call<aten::matmul>(matrix, rows);
+        if (mode == 0) return sums;
+        const term counts = call<aten::sum_dim_intlist>(matrix, int_list{1}, true);
+        return sums / max(counts, 1);  // a bag of nothing gives 0
+    }
+    static term largest_rows(const term& belongs, const term& rows) {
+        const term lowest = rows.constant(-std::numeric_limits<double>::infinity());
+        const term chosen = where(call<aten::unsqueeze>(belongs, 2), rows, lowest);
+        const term found = call<aten::amax>(chosen, int_list{1}, false);
+        return where(call<aten::unsqueeze>(call<aten::any_dim>(belongs, 1), 1), found, 0);
     }
 };
-HEADRACE_COMPILED_PASS(decompose_adaptive_pooling);
+HEADRACE_COMPILED_PASS(decompose_bags);
 
 }  // namespace headrace
 
-// ---- headrace/op/op_query.hpp ----
-
-#ifndef HEADRACE_OP_OP_QUERY_HPP
-#define HEADRACE_OP_OP_QUERY_HPP
+// ---- headrace/passes/decompose/joining.hpp ----
 
 namespace headrace {
 
-namespace detail {
+/// `length` elements of an axis, from `start` on.
+inline value narrow(emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t start,
+                    std::int64_t length) {
+    return e.make<aten::narrow>(
+        {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = length});
+}
+/// The parts one after another along an axis.
+inline value cat(emit<ops<aten::cat>> e, std::span<const value> parts, std::size_t axis) {
+    return e.make<aten::cat>({.tensors = parts, .dim = static_cast<std::int64_t>(axis)});
+}
 
-// The traits of a dialect's ops, in the order of its list.
-template <class List>
-struct traits_of_list;
-template <class... Ops>
-struct traits_of_list<ops<Ops...>> {
-    static constexpr std::array<std::uint64_t, sizeof...(Ops)> value{Ops::trait_bits...};
-};
-
-template <class Dialect, trait... Traits>
-struct op_query {
-    static constexpr const auto& traits = traits_of_list<typename Dialect::all_ops>::value;
-
-    static constexpr bool holds(std::size_t i) { return (has_any(traits[i], Traits) && ...); }
-
-    static constexpr std::size_t count = [] {
-        std::size_t n = 0;
-        for (std::size_t i = 0; i != traits.size(); ++i) n += holds(i);
-        return n;
-    }();
-    static constexpr std::array<std::size_t, count> indices = [] {
-        std::array<std::size_t, count> found{};
-        std::size_t n = 0;
-        for (std::size_t i = 0; i != traits.size(); ++i) {
-            if (holds(i)) found[n++] = i;
-        }
-        return found;
-    }();
-    static constexpr op_set<Dialect> set = [] {
-        op_set<Dialect> found;
-        for (const std::size_t i : indices) found.insert_at(0, i);
-        return found;
-    }();
-
-    template <std::size_t... I>
-    static ops<typename type_at<indices[I], typename Dialect::all_ops>::type...> list(
-        std::index_sequence<I...>);
-    using type = decltype(list(std::make_index_sequence<count>{}));
-};
-
-template <class List>
-struct bases_of_list;
-template <class... Ops>
-struct bases_of_list<ops<Ops...>> {
-    using type = ops<base_of<Ops>...>;
-};
-
-}  // namespace detail
-
-/// The ops of a dialect that have all of the traits, in the order of its list. A trait may be several joined
-/// by
-/// |, of which an op needs one:
-///
-///     using in_place_ops = ops_where<aten::dialect, trait::in_place>;
-///     using moves = ops_where<tosa::dialect, trait::reshaping | trait::permuting | trait::slicing>;
-template <class Dialect, trait... Traits>
-using ops_where = typename detail::op_query<Dialect, Traits...>::type;
-
-/// The same as an op_set: cheaper to compile where nothing needs the types.
-template <class Dialect, trait... Traits>
-inline constexpr const op_set<Dialect>& set_where = detail::op_query<Dialect, Traits...>::set;
-
-/// The ops that the variants in a list are variants of, one for each.
-template <class Variants>
-using bases_of = typename detail::bases_of_list<Variants>::type;
+/// The same elements in another shape, if it is another one.
+inline value reshaped(emit<ops<aten::reshape>> e, value v, const int_list& shape) {
+    return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
+}
+/// The same elements of another type, if it is another one.
+inline value cast(emit<ops<aten::_to_copy>> e, value v, dtype type) {
+    return v && e.dtype(v) != type ? e.make<aten::_to_copy>({.self = v, .dtype = type}) : v;
+}
 
 }  // namespace headrace
-
-#endif
 
 // ---- headrace/passes/support/build.hpp ----
 
@@ -2801,6 +3128,1652 @@ inline value reverse(emit<reverse_ops> e, value v, std::size_t axis) {
 
 }  // namespace headrace::build
 
+// ---- headrace/passes/decompose/decompose_diagonals.hpp ----
+
+namespace headrace {
+
+/// Diagonals of matrices, taken and written. Element i of a diagonal that begins `offset` columns to the
+/// right lies in column i + offset: padded to all columns, the diagonal is selected by a constant mask.
+struct decompose_diagonals : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "diag_embed, diagonal_scatter by a mask, trace as a sum, block_diag as padded rows";
+    using targeted_ops = ops<aten::block_diag, aten::cartesian_prod>;
+    using produces = ops<aten::cat, aten::constant_pad_nd, aten::expand, aten::reshape, aten::_to_copy>;
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::atleast_1d, aten::atleast_2d, aten::atleast_3d> = [](auto x) {
+                return viewed(x, x.result_meta().shape);
+            },
+            on<aten::diag> = [](auto x, const auto& a) {
+                return choose(
+                    x.rank() == 2, [&] { return call<aten::diagonal>(x, a.diagonal); },
+                    [&] { return embedded(x, a.diagonal, 0, 1); });
+            },
+            on<aten::diag_embed> = [](auto x, const auto& a) {
+                return embedded(x, a.offset, a.dim1, a.dim2);
+            },
+            on<aten::diagflat> = [](auto x, const auto& a) { return embedded(flat(x), a.offset, 0, 1); },
+            on<aten::linalg_diagonal> = [](auto x, const auto& a) {
+                return call<aten::diagonal>(x, a.offset, a.dim1, a.dim2);
+            },
+            on<aten::diagonal_scatter> = [](auto x, auto src, const auto& a) {
+                const int_list ends{-2, -1};
+                const int_list named{a.dim1, a.dim2};
+                const auto matrix = call<aten::movedim_intlist>(x, named, ends);
+                const std::int64_t rows = x.size(a.dim1);
+                const std::int64_t columns = x.size(a.dim2);
+                const auto written = selected(src, rows, columns, a.offset, matrix);
+                return choose(
+                    src.meta().elements() == 0, x,
+                    [&] { return call<aten::movedim_intlist>(written, ends, named); });
+            },
+            on<aten::trace> = [](auto x) {
+                return call<aten::sum_dim_intlist>(call<aten::diagonal>(x), std::nullopt, false);
+            });
+    }
+    // clang-format on
+
+    /// Blocks along the diagonal: each with zeros at its left and its right, one below the other.
+    value operator()(const args<aten::block_diag>& a, emit<produces>& e) const {
+        const tensor_meta& result = e.result_meta();
+        value_list rows;
+        std::int64_t left = 0;
+        for (const value v : a.tensors) {
+            const shape_builder block = matrix_shape(sizes(e.shape(v)));
+            const std::int64_t right = result.shape[1] - left - block[1];
+            const value matrix = cast(e, reshaped(e, v, int_list(block)), result.dtype);
+            if (block[0] != 0) {
+                const int_list padding{left, right};
+                rows.push_back(left == 0 && right == 0
+                                   ? matrix
+                                   : e.make<aten::constant_pad_nd>({.self = matrix, .pad = padding}));
+            }
+            left += block[1];
+        }
+        if (rows.size() == 0) return e.unsupported("blocks of nothing: TOSA has no empty tensors");
+        return cat(e, rows, 0);
+    }
+    /// Every combination of one element of each tensor, the last tensor's elements changing first.
+    value operator()(const args<aten::cartesian_prod>& a, emit<produces>& e) const {
+        const std::size_t count = a.tensors.size();
+        if (count == 1) return reshaped(e, a.tensors[0], e.result_meta().shape);
+        if (count > shape_builder::capacity) return e.unsupported("it is of more than 16 tensors");
+        shape_builder grid;
+        for (const value v : a.tensors) grid.push_back(e.shape(v)[0]);
+        const int_list column{e.result_meta().shape[0], 1};
+        value_list columns;
+        for (std::size_t i = 0; i != count; ++i) {
+            shape_builder line = shape_builder::filled(count, 1);
+            line[i] = grid[i];
+            const value v = e.make<aten::reshape>({.self = a.tensors[i], .shape = int_list(line)});
+            const value spread = e.make<aten::expand>({.self = v, .size = int_list(grid)});
+            columns.push_back(e.make<aten::reshape>({.self = spread, .shape = column}));
+        }
+        return cat(e, columns, 1);
+    }
+
+private:
+    static shape_builder matrix_shape(sizes block) {
+        if (block.size() == 2) return shape_builder(block);
+        return {1, block.empty() ? 1 : block[0]};
+    }
+
+    // `other` [..., rows, columns] with x [..., length] along its diagonal.
+    static auto selected(const auto& x, std::int64_t rows, std::int64_t columns, std::int64_t offset,
+                         const auto& other) {
+        const std::int64_t before = std::max<std::int64_t>(offset, 0);
+        const std::int64_t after = columns - before - x.size(-1);
+        const int_list padding{before, after};
+        const auto line =
+            choose(before == 0 && after == 0, x, [&] { return call<aten::constant_pad_nd>(x, padding); });
+        pmr_vector<std::uint8_t> mask;
+        const std::int64_t count = saturating_mul(rows, columns);
+        const std::int64_t computed = x.may_compute(count, dtype::boolean) ? count : 0;
+        for (std::int64_t i = 0; i != computed; ++i) mask.push_back(i % columns - i / columns == offset);
+        const auto on_diagonal = x.tensor(dtype::boolean, shape_builder{rows, columns}, mask);
+        return where(on_diagonal, call<aten::unsqueeze>(line, -2), other);
+    }
+    // A square of zeros with x along its diagonal; its axes are dim1 and dim2.
+    static auto embedded(const auto& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
+        const std::int64_t size = saturating_add(x.size(-1), offset < 0 ? saturating_sub(0, offset) : offset);
+        const auto square = selected(x, size, size, offset, x.constant(0));
+        const int_list ends{-2, -1};
+        const int_list named{dim1, dim2};
+        return choose(
+            x.size(-1) == 0, [&] { return x.filled(0); }, dim1 == -2 && dim2 == -1, square,
+            [&] { return call<aten::movedim_intlist>(square, ends, named); });
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_diagonals);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_distances.hpp ----
+
+namespace headrace {
+
+/// Distances between vectors, and norms of matrices (PyTorch, torch.cdist, torch.linalg.norm). Many distances
+/// for p = 2 are √(x² + y² - 2xy), where PyTorch computes them so: a product of matrices.
+struct decompose_distances : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "cdist, pdist, pairwise_distance, dist, matrix norms as norms of differences; isclose";
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::pairwise_distance> = [](auto x, auto y, const auto& a) {
+                return as_result(norm(real(x) - real(y) + a.eps, a.p, int_list{-1}));
+            },
+            on<aten::dist> = [](auto x, auto y, const auto& a) {
+                return as_result(norm(real(x) - real(y), a.p.to_double(), {}));
+            },
+            on<aten::cdist, aten::_cdist_forward> = [](auto x, auto y, const auto& a) {
+                return in_result_type(choose(
+                    x.size(-1) == 0, [&] { return x.unsupported("vectors without elements: TOSA has none"); },
+                    is_product(x, y, a), [&] { return by_product(real(x), real(y)); },
+                    [&] {
+                        const auto d =
+                            call<aten::unsqueeze>(real(x), -2) - call<aten::unsqueeze>(real(y), -3);
+                        return call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{-1}, false);
+                    }));
+            },
+            on<aten::pdist, aten::_pdist_forward> = [](auto x, const auto& a) {
+                const std::int64_t pairs = x.result_meta().shape[0];
+                return choose(
+                    pairs == 0 || x.size(1) == 0,
+                    [&] { return x.unsupported("distances of nothing: TOSA has no empty tensors"); },
+                    [&] {
+                        const auto rows = [&](bool second) {
+                            return call<aten::index_select>(
+                                real(x), 0, x.tensor(dtype::int64, shape_builder{pairs},
+                                                     x.may_compute(pairs, dtype::int64)
+                                                         ? pair_members(x.size(0), second)
+                                                         : pmr_vector<std::int64_t>()));
+                        };
+                        const auto d = rows(false) - rows(true);
+                        return in_result_type(
+                            call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{1}, false));
+                    });
+            },
+            on<aten::isclose> = [](auto x, auto y, const auto& a) {
+                const auto equal = x == y;
+                const auto u = real(x);
+                const auto v = real(y);
+                const auto alike = choose(
+                    a.equal_nan, [&] { return logical_or(equal, logical_and(!(u == u), !(v == v))); }, equal);
+                const auto error = abs(u - v);
+                const auto allowed = abs(v) * a.rtol + a.atol;
+                return logical_or(alike, logical_and(error < infinity, error <= allowed));
+            },
+            on<aten::linalg_norm> = [](auto x, const auto& a) {
+                const bool is_matrix = a.ord && (a.dim ? a.dim->size() == 2 : x.rank() == 2);
+                const int_list axes = a.dim ? *a.dim : is_matrix ? int_list{0, 1} : int_list();
+                const double order = a.ord ? a.ord->to_double() : 2;
+                return as_result(choose(
+                    is_matrix, [&] { return matrix_norm(real(x), order, axes); },
+                    [&] { return norm(real(x), order, axes); }));
+            },
+            on<aten::linalg_matrix_norm> = [](auto x, const auto& a) {
+                return as_result(matrix_norm(real(x), a.ord.to_double(), a.dim));
+            },
+            on<aten::linalg_matrix_norm_str_ord> = [](auto x, const auto& a) {
+                return as_result(choose(
+                    a.ord == "fro", [&] { return norm(real(x), 2, a.dim); },
+                    [&] { return x.unsupported(needs_singular_values); }));
+            });
+    }
+    // clang-format on
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr std::string_view needs_singular_values =
+        "this norm needs singular values, for which there is no lowering; use the Frobenius norm";
+
+    static auto real(const auto& x) { return as(x, dtype::float32); }
+    // Along these axes, or all; each keeps size 1.
+    static auto norm(const auto& x, double order, const int_list& axes) {
+        return call<aten::linalg_vector_norm>(x, scalar(order), optional_axes(axes), true);
+    }
+    static std::optional<int_list> optional_axes(const int_list& axes) {
+        return axes.empty() ? std::nullopt : std::optional(axes);
+    }
+    static auto matrix_norm(const auto& x, double order, const int_list& axes) {
+        const bool by_columns = order == 1 || order == -1;
+        const bool by_rows = order == infinity || order == -infinity;
+        const int_list summed{axes[by_columns ? 0 : 1]};
+        const int_list left{axes[by_columns ? 1 : 0]};
+        return choose(
+            !by_columns && !by_rows, [&] { return x.unsupported(needs_singular_values); }, order > 0,
+            [&] { return largest(sum(abs(x), summed), left); },
+            [&] { return smallest(sum(abs(x), summed), left); });
+    }
+
+    static bool is_product(const auto& x, const auto& y, const auto& a) {
+        constexpr std::int64_t few = 25;
+        const std::int64_t mode = a.compute_mode.value_or(0);
+        return a.p == 2 && (mode == 1 || (mode == 0 && (x.size(-2) > few || y.size(-2) > few)));
+    }
+    static auto by_product(const auto& x, const auto& y) {
+        const auto transposed = [](const auto& v) { return call<aten::transpose_int>(v, -2, -1); };
+        const auto squares = sum(x * x, int_list{-1}) + transposed(sum(y * y, int_list{-1}));
+        return sqrt(max(squares - call<aten::matmul>(x, transposed(y)) * 2, 0));
+    }
+    // The first or the second of each pair of rows.
+    static pmr_vector<std::int64_t> pair_members(std::int64_t rows, bool second) {
+        pmr_vector<std::int64_t> members;
+        for (std::int64_t i = 0; i != rows; ++i) {
+            for (std::int64_t j = i + 1; j < rows; ++j) members.push_back(second ? j : i);
+        }
+        return members;
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_distances);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_extrema.hpp ----
+
+namespace headrace {
+
+/// Running extrema, and elements by their rank. An axis of n elements becomes n axes of those up to each,
+/// which takes n² elements: long axes are refused. NaN is the largest number, as in PyTorch.
+struct decompose_extrema : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "cummax, cummin, logcumsumexp over all elements up to each; kthvalue, median by sort";
+    using targeted_ops =
+        ops<aten::kthvalue, aten::median, aten::median_dim, aten::nanmedian, aten::nanmedian_dim>;
+    using produces = ops<aten::argmax, aten::clamp, aten::eq_tensor, aten::floor, aten::gather,
+                         aten::mul_tensor, aten::narrow, aten::reshape, aten::sort, aten::sub_tensor,
+                         aten::sum_dim_intlist, aten::where_self, aten::_to_copy>;
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::cummax> = [](auto x, const auto& a) {
+                return running(x, a.dim, [](const auto& v) { return largest(v, int_list{-1}); });
+            },
+            on<aten::cummin> = [](auto x, const auto& a) {
+                return running(x, a.dim, [](const auto& v) { return smallest(v, int_list{-1}); });
+            },
+            on<aten::logcumsumexp> = [](auto x, const auto& a) {
+                const auto rows = last(as(x, dtype::float32), a.dim);
+                const auto until = where(triangle(rows), call<aten::unsqueeze>(rows, -2), -infinity);
+                const auto sums = call<aten::logsumexp>(until, int_list{-1}, false);
+                return in_result_type(choose(
+                    is_large(rows), [&] { return too_large(x); }, [&] { return back(sums, x, a.dim); }));
+            });
+    }
+    // clang-format on
+
+    std::tuple<value, value> operator()(const args<aten::kthvalue>& a, emit<produces>& e) const {
+        const sorted s = in_order(e, a.self, a.dim);
+        return {reshaped(e, narrow(e, s.elements, s.axis, a.k - 1), e.result_meta(0).shape),
+                reshaped(e, narrow(e, s.positions, s.axis, a.k - 1), e.result_meta(1).shape)};
+    }
+    template <one_of<ops<aten::median_dim, aten::nanmedian_dim>> Op>
+    std::tuple<value, value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const found f = middle(e, a.self, a.dim, __is_same(Op, aten::nanmedian_dim));
+        return {reshaped(e, f.element, e.result_meta(0).shape),
+                reshaped(e, f.position, e.result_meta(1).shape)};
+    }
+    template <one_of<ops<aten::median, aten::nanmedian>> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const value flat = reshaped(e, a.self, int_list{e.meta(a.self).elements()});
+        return reshaped(e, middle(e, flat, 0, __is_same(Op, aten::nanmedian)).element, int_list());
+    }
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr std::int64_t max_elements = std::int64_t{1} << 24;
+
+    // --- running extrema: the axis is the last of [..., n] -------------------------------------------------
+
+    static bool is_large(const auto& rows) {
+        return saturating_mul(rows.meta().elements(), rows.size(-1)) > max_elements;
+    }
+    static auto too_large(const auto& x) {
+        return x.unsupported(
+            "the axis is too long: all elements up to each are more than 2^24 together, and "
+            "all are in memory at once");
+    }
+    static auto last(const auto& x, std::int64_t dim) {
+        return choose(
+            x.rank() == 0, [&] { return viewed(x, int_list{1}); },
+            [&] { return call<aten::movedim_int>(x, dim, -1); });
+    }
+    static auto back(const auto& rows, const auto& x, std::int64_t dim) {
+        return choose(
+            x.rank() == 0, [&] { return viewed(rows, int_list()); },
+            [&] { return call<aten::movedim_int>(rows, -1, dim); });
+    }
+    // [n, n]: true if j is i or less.
+    static auto triangle(const auto& rows) {
+        const std::int64_t n = rows.size(-1);
+        pmr_vector<std::uint8_t> mask;
+        const std::int64_t count = saturating_mul(n, n);
+        const std::int64_t computed = !is_large(rows) && rows.may_compute(count, dtype::boolean) ? count : 0;
+        for (std::int64_t i = 0; i < computed; ++i) mask.push_back(i % n <= i / n);
+        return choose(
+            is_large(rows), [&] { return too_large(rows); },
+            [&] {
+                return rows.tensor(dtype::boolean, shape_builder{n, n}, mask);
+            });
+    }
+    // The last of equal elements counts, and the last NaN.
+    static auto running(const auto& x, std::int64_t dim, const auto& extremum) {
+        const dtype type = is_floating(x.dtype())  ? x.dtype()
+                           : is_boolean(x.dtype()) ? dtype::int32
+                                                   : x.dtype();
+        const auto rows = last(as(x, type), dim);
+        const auto mask = triangle(rows);
+        const auto each = call<aten::unsqueeze>(rows, -2);
+        const auto own = call<aten::unsqueeze>(rows, -1);
+        const auto found = extremum(where(mask, each, own));
+        const auto is_found = choose(
+            is_floating(type),
+            [&] { return logical_or(each == found, logical_and(!(each == each), !(found == found))); },
+            [&] { return each == found; });
+        const dtype counted = is_floating(type) ? dtype::float32 : dtype::int64;
+        const auto places = line(rows, counted);
+        const auto position = call<aten::amax>(
+            where(logical_and(mask, is_found), places, rows.constant(-1, counted)), int_list{-1}, false);
+        const auto elements = viewed(found, rows.shape());
+        return std::tuple(in_result_type(back(elements, x, dim)), in_result_type(back(position, x, dim), 1));
+    }
+    // 0, 1, …, n - 1.
+    static auto line(const auto& rows, dtype type) {
+        const std::int64_t n = rows.size(-1);
+        return emitting<ops<>>(
+            [n, type](emit<ops<>> e, value) {
+                return e.constant_of(type, shape_builder{n}, [&](std::size_t i) {
+                    return is_floating(type) ? scalar(static_cast<double>(i))
+                                             : scalar(static_cast<std::int64_t>(i));
+                });
+            },
+            rows);
+    }
+
+    // --- elements by their rank ----------------------------------------------------------------------------
+
+    struct sorted {
+        value elements{}, positions{};
+        std::size_t axis = 0;
+    };
+    struct found {
+        value element{}, position{};
+    };
+
+    static sorted in_order(emit<produces>& e, value v, std::int64_t dim) {
+        if (e.rank(v) == 0) v = reshaped(e, v, int_list{1});
+        const std::size_t axis = build::axis_in(e, dim, e.rank(v));
+        node* n = e.make_node<aten::sort>({.self = v, .dim = static_cast<std::int64_t>(axis)});
+        return n == nullptr ? sorted{} : sorted{n->result(0), n->result(1), axis};
+    }
+    static value narrow(emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t at) {
+        return headrace::narrow(e, v, axis, at, 1);
+    }
+    // The lower of the two in the middle. A NaN is the median where there is one, or else is not counted.
+    static found middle(emit<produces>& e, value self, std::int64_t dim, bool without_nan) {
+        if (e.meta(self).elements() == 0) {
+            return {e.unsupported("the median of nothing: TOSA has no empty tensors"), {}};
+        }
+        const sorted s = in_order(e, self, dim);
+        if (e.failed()) return {};
+        const std::int64_t count = e.shape(s.elements)[s.axis];
+        const auto axis = static_cast<std::int64_t>(s.axis);
+        const std::int64_t half = (count - 1) / 2;
+        if (!is_floating(e.dtype(s.elements)))
+            return {narrow(e, s.elements, s.axis, half), narrow(e, s.positions, s.axis, half)};
+        const value is_number = e.make<aten::eq_tensor>(s.elements, s.elements);
+        const value ones = e.make<aten::where_self>({.condition = is_number,
+                                                     .self = e.splat(1, dtype::float32, 0),
+                                                     .other = e.splat(0, dtype::float32, 0)});
+        if (without_nan) {
+            const value numbers =
+                e.make<aten::sum_dim_intlist>({.self = ones, .dim = int_list{axis}, .keepdim = true});
+            const value last =
+                e.make<aten::sub_tensor>({.self = numbers, .other = e.splat(1, dtype::float32, 0)});
+            const value at = e.make<aten::floor>(
+                {.self = e.make<aten::mul_tensor>(last, e.splat(0.5, dtype::float32, 0))});
+            const value index =
+                cast(e,
+                     e.make<aten::clamp>(
+                         {.self = at, .min = scalar(0.0), .max = scalar(static_cast<double>(half))}),
+                     dtype::int64);
+            return {e.make<aten::gather>({.self = s.elements, .dim = axis, .index = index}),
+                    e.make<aten::gather>({.self = s.positions, .dim = axis, .index = index})};
+        }
+        // NaN comes last; its position is that of the first in the axis.
+        const value last = narrow(e, s.elements, s.axis, count - 1);
+        const value is_sound = e.make<aten::eq_tensor>(last, last);
+        const value v = e.rank(self) == 0 ? reshaped(e, self, int_list{1}) : self;
+        const value unsound = e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(v, v),
+                                                        .self = e.splat(0, dtype::float32, 0),
+                                                        .other = e.splat(1, dtype::float32, 0)});
+        const value first = e.make<aten::argmax>({.self = unsound, .dim = axis, .keepdim = true});
+        return {e.make<aten::where_self>(
+                    {.condition = is_sound, .self = narrow(e, s.elements, s.axis, half), .other = last}),
+                e.make<aten::where_self>(
+                    {.condition = is_sound, .self = narrow(e, s.positions, s.axis, half), .other = first})};
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_extrema);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_losses.hpp ----
+
+namespace headrace {
+
+/// Losses between two tensors, element by element, and their mean or sum (PyTorch, torch.nn.functional).
+struct decompose_losses : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "losses of elements and of rows as arithmetic, and their mean or sum";
+
+    // clang-format off
+    static auto rewrites() {
+        return real_rules(
+            on<aten::mse_loss> = [](auto x, auto y, const auto& a) {
+                const auto d = x - y;
+                return reduced(d * d, a);
+            },
+            on<aten::l1_loss> = [](auto x, auto y, const auto& a) { return reduced(abs(x - y), a); },
+            on<aten::smooth_l1_loss> = [](auto x, auto y, const auto& a) {
+                const auto d = abs(x - y);
+                const auto smooth = [&] {
+                    return where(d < a.beta, d * d * (0.5 / a.beta), d - 0.5 * a.beta);
+                };
+                return reduced(choose(a.beta == 0, d, smooth), a);
+            },
+            on<aten::huber_loss> = [](auto x, auto y, const auto& a) {
+                const auto d = abs(x - y);
+                return reduced(where(d <= a.delta, d * d * 0.5, (d - 0.5 * a.delta) * a.delta), a);
+            },
+            on<aten::soft_margin_loss> = [](auto x, auto y, const auto& a) {
+                return reduced(log1p(exp(-(x * y))), a);
+            },
+            // Logarithms are at least -100, so that a certain mistake has a finite loss.
+            on<aten::binary_cross_entropy> = [](auto x, auto y, const auto& a) {
+                const auto sure = max(log(x), -100);
+                const auto unsure = max(log1p(-x), -100);
+                return reduced(weighted((y - 1) * unsure - y * sure, a.weight), a);
+            },
+            // -log(sigmoid(x)) as log1p(exp(-|x|)) + max(-x, 0): no exponential overflows.
+            on<aten::binary_cross_entropy_with_logits> = [](auto x, auto y, const auto& a) {
+                const auto softplus = log1p(exp(-abs(x))) + max(-x, 0);
+                const auto scaled_by = with_operand(softplus, a.pos_weight, [&](auto v, auto w) {
+                    return ((as(w, dtype::float32) - 1) * y + 1) * v;
+                });
+                return reduced(weighted((1 - y) * x + scaled_by, a.weight), a);
+            },
+            on<aten::kl_div> = [](auto x, auto y, const auto& a) {
+                return reduced(choose(
+                    a.log_target, [&] { return exp(y) * (y - x); },
+                    [&] { return where(y == 0, 0, y * log(y)) - y * x; }), a);
+            },
+            on<aten::poisson_nll_loss> = [](auto x, auto y, const auto& a) {
+                const auto plain = choose(
+                    a.log_input, [&] { return exp(x) - y * x; }, [&] { return x - y * log(x + a.eps); });
+                // Stirling's approximation of log(y!).
+                return reduced(choose(a.full, [&] {
+                    const auto stirling = y * log(y) - y + log(y * (2 * std::numbers::pi)) * 0.5;
+                    return plain + where(y <= 1, 0, stirling);
+                }, plain), a);
+            },
+            on<aten::margin_ranking_loss> = [](auto x, auto y, auto target, const auto& a) {
+                return reduced(max(a.margin - target * (x - y), 0), a);
+            },
+            on<aten::hinge_embedding_loss> = [](auto x, auto target, const auto& a) {
+                const auto apart = where(target == 1, 0, max(a.margin - x, 0));
+                return reduced(apart + where(target == -1, 0, x), a);
+            },
+            on<aten::cosine_embedding_loss> = [](auto x, auto y, auto target, const auto& a) {
+                const auto dot = along_rows(x * y);
+                const auto squares = (along_rows(x * x) + 1e-12) * (along_rows(y * y) + 1e-12);
+                const auto cosine = dot / sqrt(squares);
+                const auto apart = where(target == -1, max(cosine - a.margin, 0), 0);
+                return reduced(where(target == 1, 1 - cosine, 0) + apart, a);
+            },
+            on<aten::triplet_margin_loss> = [](auto x, auto near, auto far, const auto& a) {
+                const auto distance = [&](const auto& u, const auto& v) {
+                    return call<aten::linalg_vector_norm>(u - v + a.eps, scalar(a.p), int_list{-1}, false);
+                };
+                const auto away = distance(x, far);
+                const auto farthest = choose(a.swap, [&] { return min(away, distance(near, far)); }, away);
+                return reduced(max(distance(x, near) - farthest + a.margin, 0), a);
+            });
+    }
+    // clang-format on
+
+private:
+    static auto reduced(const auto& loss, const auto& a) {
+        return choose(
+            a.reduction == 1, [&] { return call<aten::mean_dim>(loss, std::nullopt, false); },
+            a.reduction == 2, [&] { return call<aten::sum_dim_intlist>(loss, std::nullopt, false); }, loss);
+    }
+    static auto weighted(const auto& loss, const std::optional<value>& weight) {
+        return with_operand(loss, weight, [](auto v, auto w) { return v * as(w, dtype::float32); });
+    }
+    static auto along_rows(const auto& x) { return call<aten::sum_dim_intlist>(x, int_list{-1}, false); }
+};
+HEADRACE_COMPILED_PASS(decompose_losses);
+
+/// Losses of classes, of which the target names one for each row, or says how probable each is.
+struct decompose_class_losses : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "nll_loss, cross_entropy, multi_margin_loss by gathering the numbers of own classes";
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd> = [](auto x, auto target, const auto& a) {
+                return in_result_type(by_index(as(x, dtype::float32), target, a, 0).loss);
+            },
+            on<aten::nll_loss_forward, aten::nll_loss2d_forward> = [](auto x, auto target, const auto& a) {
+                const auto found = by_index(as(x, dtype::float32), target, a, 0);
+                return std::tuple(in_result_type(found.loss), in_result_type(found.total, 1));
+            },
+            on<aten::cross_entropy_loss> = [](auto x, auto target, const auto& a) {
+                const auto logs = call<aten::log_softmax_int>(as(x, dtype::float32), axis_of_classes(x));
+                const bool names = !(shape_builder(x.shape()) == shape_builder(target.shape()));
+                return in_result_type(choose(
+                    names, [&] { return by_index(logs, target, a, a.label_smoothing).loss; },
+                    [&] { return by_probability(logs, as(target, dtype::float32), a); }));
+            },
+            on<aten::multi_margin_loss> = [](auto x, auto target, const auto& a) {
+                const std::int64_t rows = x.rank() == 1 ? 1 : x.size(0);
+                const std::int64_t classes = x.size(-1);
+                const auto wide = viewed(as(x, dtype::float32), int_list{rows, classes});
+                const auto index = viewed(target, int_list{rows, 1});
+                pmr_vector<std::int64_t> numbers;
+                const std::int64_t count = x.may_compute(classes, dtype::int64) ? classes : 0;
+                for (std::int64_t i = 0; i != count; ++i) numbers.push_back(i);
+                const auto is_own = index == x.tensor(dtype::int64, shape_builder{1, classes}, numbers);
+                const auto own = call<aten::gather>(wide, 1, index);
+                const auto margin = max(wide - own + a.margin.to_double(), 0);
+                const auto raised = choose(a.p.to_double() == 2, [&] { return margin * margin; }, margin);
+                const auto scaled = with_operand(raised, a.weight, [&](auto v, auto w) {
+                    return v * viewed(of_classes(as(w, dtype::float32), index), int_list{rows, 1});
+                });
+                const auto sums = call<aten::sum_dim_intlist>(where(is_own, 0, scaled), int_list{1}, false);
+                const auto each = sums / static_cast<double>(classes);
+                return as_result(choose(
+                    a.reduction == 1, [&] { return call<aten::mean_dim>(each, std::nullopt, false); },
+                    a.reduction == 2, [&] { return total(each); }, each));
+            });
+    }
+    // clang-format on
+
+private:
+    template <class Loss, class Total>
+    struct loss_and_total {
+        Loss loss;
+        Total total;  ///< the weight of all rows together
+    };
+
+    static std::int64_t axis_of_classes(const auto& x) { return x.rank() == 1 ? 0 : 1; }
+    static auto total(const auto& x) { return call<aten::sum_dim_intlist>(x, std::nullopt, false); }
+    // weight[index], for indices of any shape.
+    static auto of_classes(const auto& weight, const auto& index) {
+        return viewed(call<aten::embedding>(call<aten::unsqueeze>(weight, 1), index), index.shape());
+    }
+
+    // Rows whose target is ignore_index count nothing.
+    static auto by_index(const auto& logs, const auto& target, const auto& a, double smoothing) {
+        const std::int64_t axis = axis_of_classes(logs);
+        const auto index = as(target, dtype::int64);
+        const auto counts = !(index == index.constant(scalar(a.ignore_index)));
+        const auto safe = where(counts, index, 0);
+        const auto own =
+            call<aten::squeeze_dim>(call<aten::gather>(logs, axis, call<aten::unsqueeze>(safe, axis)), axis);
+        const auto ones = where(counts, own.constant(1), 0);
+        const auto weights = with_operand(
+            ones, a.weight, [&](auto v, auto w) { return v * of_classes(as(w, dtype::float32), safe); });
+        const auto smoothed = [&] {
+            const auto all = with_operand(logs, a.weight, [&](auto v, auto w) {
+                return v * as(along(w, axis, logs.rank()), dtype::float32);
+            });
+            const auto rows = call<aten::sum_dim_intlist>(all, int_list{axis}, false);
+            return own * weights * (smoothing - 1) -
+                   rows * (smoothing / static_cast<double>(logs.size(axis)));
+        };
+        const auto each = where(counts,
+                                choose(
+                                    smoothing == 0, [&] { return -(own * weights); }, smoothed),
+                                0);
+        const auto sum_of_weights = total(weights);
+        const auto loss = choose(
+            a.reduction == 1, [&] { return total(each) / sum_of_weights; }, a.reduction == 2,
+            [&] { return total(each); }, each);
+        return loss_and_total<std::remove_cvref_t<decltype(loss)>,
+                              std::remove_cvref_t<decltype(sum_of_weights)>>{loss, sum_of_weights};
+    }
+    static auto along(const auto& weight, std::int64_t axis, std::size_t rank) {
+        shape_builder shape = shape_builder::filled(rank, 1);
+        if (!shape.empty()) shape[static_cast<std::size_t>(axis)] = weight.meta().elements();
+        return viewed(weight, int_list(shape));
+    }
+    static auto by_probability(const auto& logs, const auto& target, const auto& a) {
+        const std::int64_t axis = axis_of_classes(logs);
+        const auto classes = static_cast<double>(logs.size(axis));
+        const double smoothing = a.label_smoothing;
+        const auto smoothed =
+            choose(smoothing == 0, target, [&] { return target * (1 - smoothing) + smoothing / classes; });
+        const auto weighted = with_operand(logs * smoothed, a.weight, [&](auto v, auto w) {
+            return v * as(along(w, axis, logs.rank()), dtype::float32);
+        });
+        const double rows = static_cast<double>(logs.meta().elements()) / classes;
+        return choose(
+            a.reduction == 1, [&] { return total(weighted) * (-1 / rows); }, a.reduction == 2,
+            [&] { return -total(weighted); },
+            [&] { return -call<aten::sum_dim_intlist>(weighted, int_list{axis}, false); });
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_class_losses);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_products.hpp ----
+
+namespace headrace {
+
+/// Products that are made of products of matrices and of elements (PyTorch, torch.tensordot, torch.kron,
+/// torch.linalg.cross).
+struct decompose_products : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, vecdot, cov as mul and sum";
+    using targeted_ops = ops<aten::chain_matmul, aten::linalg_multi_dot, aten::linalg_matrix_power>;
+    using produces = ops<aten::matmul>;
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::vdot> = [](auto x, auto y) { return call<aten::dot>(x, y); },
+            on<aten::inner> = [](auto x, auto y) {
+                const auto product = [&] { return call<aten::matmul>(rows(x), transposed(rows(y))); };
+                return choose(
+                    x.rank() == 0 || y.rank() == 0, [&] { return x * y; },
+                    [&] { return viewed(product(), x.result_meta().shape); });
+            },
+            on<aten::tensordot> = [](auto x, auto y, const auto& a) {
+                // An axis of size 1 stands for equal factors: the other tensor is summed along its axis.
+                const auto left = summed(x, a.dims_self, y, a.dims_other);
+                const auto right = summed(y, a.dims_other, x, a.dims_self);
+                const auto matrix = [](const auto& v, const int_list& axes, bool first) {
+                    shape_builder order;
+                    const shape_builder inner = normalized(axes, v.rank());
+                    if (first) order.append(inner);
+                    for (std::int64_t i = 0; i != static_cast<std::int64_t>(v.rank()); ++i) {
+                        if (std::count(inner.begin(), inner.end(), i) == 0) order.push_back(i);
+                    }
+                    if (!first) order.append(inner);
+                    std::int64_t contracted = 1;
+                    for (const std::int64_t i : inner) contracted = saturating_mul(contracted, v.size(i));
+                    const std::int64_t kept =
+                        contracted == 0 ? 0 : v.meta().elements() / contracted;
+                    const int_list shape = first ? int_list{contracted, kept} : int_list{kept, contracted};
+                    return viewed(call<aten::permute>(v, order), shape);
+                };
+                const auto product =
+                    call<aten::matmul>(matrix(left, a.dims_self, false), matrix(right, a.dims_other, true));
+                return viewed(product, x.result_meta().shape);
+            },
+            on<aten::kron> = [](auto x, auto y) {
+                const std::size_t rank = x.result_meta().rank();
+                const auto spread = [&](const auto& v, bool second) {
+                    shape_builder shape;
+                    for (std::size_t i = 0; i != rank; ++i) {
+                        const std::size_t missing = rank - v.rank();
+                        const std::int64_t size = i < missing ? 1 : v.shape()[i - missing];
+                        shape.push_back(second ? 1 : size);
+                        shape.push_back(second ? size : 1);
+                    }
+                    return viewed(v, int_list(shape));
+                };
+                return choose(
+                    2 * rank > shape_builder::capacity,
+                    [&] { return x.unsupported("its rank is too large"); },
+                    [&] { return viewed(spread(x, false) * spread(y, true), x.result_meta().shape); });
+            },
+            on<aten::linalg_cross, aten::cross> = [](auto x, auto y, const auto& a) {
+                const auto found = cross_axis(x.shape(), a.dim);
+                const std::int64_t axis = found ? static_cast<std::int64_t>(found.value()) : 0;
+                const auto turned = [&](const auto& v, std::int64_t by) {
+                    return call<aten::roll>(v, int_list{by}, int_list{axis});
+                };
+                return turned(x, -1) * turned(y, -2) - turned(x, -2) * turned(y, -1);
+            },
+            on<aten::linalg_vecdot> = [](auto x, auto y, const auto& a) {
+                return in_result_type(call<aten::sum_dim_intlist>(x * y, int_list{a.dim}, false));
+            },
+            on<aten::addmv> = [](auto x, auto matrix, auto vector, const auto& a) {
+                return scaled(call<aten::mv>(matrix, vector), a.alpha) + scaled(x, a.beta);
+            },
+            on<aten::addr> = [](auto x, auto v1, auto v2, const auto& a) {
+                return in_result_type(scaled(call<aten::unsqueeze>(v1, 1) * v2, a.alpha) + scaled(x, a.beta));
+            },
+            on<aten::addbmm> = [](auto x, auto b1, auto b2, const auto& a) {
+                const auto total = call<aten::sum_dim_intlist>(call<aten::bmm>(b1, b2), int_list{0}, false);
+                return scaled(as(total, x.dtype()), a.alpha) + scaled(x, a.beta);
+            },
+            // Σ_ij x_i W_oij y_j as (x · W) · y.
+            on<aten::bilinear> = [](auto x, auto y, auto weight, const auto& a) {
+                const std::int64_t outputs = weight.size(0);
+                const std::int64_t in1 = weight.size(1);
+                const std::int64_t in2 = weight.size(2);
+                const std::int64_t count = in1 == 0 ? 0 : x.meta().elements() / in1;
+                const auto matrix = viewed(call<aten::permute>(weight, int_list{1, 0, 2}),
+                                           int_list{in1, saturating_mul(outputs, in2)});
+                const auto half = viewed(call<aten::matmul>(viewed(x, int_list{count, in1}), matrix),
+                                         int_list{count, outputs, in2});
+                const auto whole = call<aten::sum_dim_intlist>(half * viewed(y, int_list{count, 1, in2}),
+                                                               int_list{-1}, false);
+                const auto biased = with_operand(whole, a.bias, [](auto v, auto b) { return v + flat(b); });
+                return as_result(biased);
+            },
+            on<aten::cov> = [](auto x, const auto& a) {
+                return choose(
+                    a.fweights || a.aweights,
+                    [&] { return x.unsupported("weights of observations; multiply them in before it"); },
+                    [&] {
+                        const auto square = covariance(observations(x), static_cast<double>(a.correction));
+                        return as_result(square);
+                    });
+            },
+            on<aten::corrcoef> = [](auto x) {
+                const auto square = covariance(observations(x), 1);
+                const auto deviation =
+                    sqrt(viewed(call<aten::diagonal>(square), int_list{square.size(0), 1}));
+                const auto ratio = square / deviation / transposed(deviation);
+                return as_result(clamp(ratio, scalar(-1.0), scalar(1.0)));
+            });
+    }
+    // clang-format on
+
+    template <one_of<ops<aten::chain_matmul, aten::linalg_multi_dot>> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const list<value>& factors = [&]() -> const list<value>& {
+            if constexpr (requires { a.tensors; }) {
+                return a.tensors;
+            } else {
+                return a.matrices;
+            }
+        }();
+        value product = factors[0];
+        for (std::size_t i = 1; i != factors.size(); ++i) product = e.make<aten::matmul>(product, factors[i]);
+        return product;
+    }
+    /// By squaring: matrices do not commute, but powers of one do.
+    value operator()(const args<aten::linalg_matrix_power>& a, emit<produces>& e) const {
+        if (a.n < 0)
+            return e.unsupported("a negative power needs an inverse, for which there is no lowering");
+        if (a.n == 0) return identity(e, e.result_meta());
+        value power = a.self;
+        value product;
+        for (std::int64_t left = a.n; left != 0; left /= 2) {
+            if (left % 2 == 1) product = product ? e.make<aten::matmul>(product, power) : power;
+            if (left > 1) power = e.make<aten::matmul>(power, power);
+        }
+        return product;
+    }
+
+private:
+    static value identity(emitter e, const tensor_meta& meta) {
+        const std::int64_t n = meta.shape.back();
+        return e.constant_of(meta.dtype, meta.shape, [n](std::size_t i) {
+            const auto at = static_cast<std::int64_t>(i);
+            return scalar(at / n % n == at % n ? 1.0 : 0.0);
+        });
+    }
+
+    static auto transposed(const auto& x) { return call<aten::transpose_int>(x, -2, -1); }
+    // [rows, columns]: all but the last axis are rows.
+    static auto rows(const auto& x) {
+        const std::int64_t columns = x.size(-1);
+        return viewed(x, int_list{columns == 0 ? 0 : x.meta().elements() / columns, columns});
+    }
+    static shape_builder normalized(const int_list& axes, std::size_t rank) {
+        shape_builder all;
+        for (const std::int64_t axis : axes)
+            all.push_back(static_cast<std::int64_t>(normalized_axis(axis, rank).value_or(0)));
+        return all;
+    }
+    static auto summed(const auto& x, const int_list& axes, const auto& other, const int_list& other_axes) {
+        shape_builder longer;
+        for (std::size_t i = 0; i < axes.size() && i < other_axes.size(); ++i) {
+            if (other.size(other_axes[i]) == 1 && x.size(axes[i]) != 1) longer.push_back(axes[i]);
+        }
+        return choose(longer.empty(), x,
+                      [&] { return as(call<aten::sum_dim_intlist>(x, int_list(longer), true), x.dtype()); });
+    }
+    // [variables, observations] in float32.
+    static auto observations(const auto& x) {
+        const std::int64_t columns = x.rank() == 2 ? x.size(1) : x.meta().elements();
+        return viewed(as(x, dtype::float32), int_list{x.rank() == 2 ? x.size(0) : 1, columns});
+    }
+    static auto covariance(const auto& x, double correction) {
+        const auto centred = x - mean(x, int_list{1});
+        const double freedom = static_cast<double>(x.size(1)) - correction;
+        return call<aten::matmul>(centred, transposed(centred)) * (1 / (freedom > 0 ? freedom : 0));
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_products);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_scatter_reduction.hpp ----
+
+namespace headrace {
+
+/// Each element of the result is compared with the index of each element of the source: those that agree are
+/// reduced. All comparisons are in memory at once, so there is a limit (PyTorch, torch.scatter_reduce).
+struct decompose_scatter_reduction : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "scatter_reduce, index_reduce by comparisons of indices with places; sums by scatter_add";
+    using targeted_ops = ops<aten::scatter_reduce_two, aten::scatter_src_reduce, aten::index_reduce>;
+    using produces = ops<aten::amax, aten::amin, aten::add_tensor, aten::any_dim, aten::constant_pad_nd,
+                         aten::div_tensor_mode, aten::eq_tensor, aten::expand, aten::maximum, aten::minimum,
+                         aten::movedim_int, aten::mul_tensor, aten::narrow, aten::prod_dim_int,
+                         aten::reciprocal, aten::scatter_add, aten::sum_dim_intlist, aten::unsqueeze,
+                         aten::view, aten::where_self, aten::_to_copy>;
+
+    value operator()(const args<aten::scatter_reduce_two>& a, emit<produces>& e) const {
+        return reduced(e, {a.self, a.dim, a.index, a.src, a.reduce, a.include_self});
+    }
+    value operator()(const args<aten::scatter_src_reduce>& a, emit<produces>& e) const {
+        return reduced(e, {a.self, a.dim, a.index, a.src, a.reduce == "add" ? "sum" : "prod", true});
+    }
+    /// One index for each slice of the source.
+    value operator()(const args<aten::index_reduce>& a, emit<produces>& e) const {
+        if (e.rank(a.self) == 0 || e.rank(a.source) == 0)
+            return e.unsupported("reducing into a tensor of rank 0; use a tensor of one axis");
+        const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
+        shape_builder line = shape_builder::filled(e.rank(a.source), 1);
+        line[axis] = e.shape(a.source)[axis];
+        const term index = call<aten::expand>(viewed(term(e, a.index), int_list(line)), e.shape(a.source));
+        return reduced(e, {a.self, a.dim, index.value(), a.source, a.reduce, a.include_self});
+    }
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
+
+    struct request {
+        value self;
+        std::int64_t dim;
+        value index, src;
+        std::string_view reduce;
+        bool include_self;
+    };
+
+    static value reduced(emit<produces>& e, const request& r) {
+        const dtype type = e.dtype(r.self);
+        if (e.meta(r.index).elements() == 0) return r.self;
+        if (is_boolean(type)) return e.unsupported("booleans are not reduced so; cast them to integers");
+        if (r.reduce == "sum" && r.include_self)
+            return e.make<aten::scatter_add>({.self = r.self, .dim = r.dim, .index = r.index, .src = r.src});
+        const bool number = e.rank(r.self) == 0;
+        const std::size_t rank = number ? 1 : e.rank(r.self);
+        const std::size_t axis = build::axis_in(e, r.dim, rank);
+        const auto wide = [&](value v) {
+            return e.rank(v) == 0 ? viewed(term(e, v), int_list{1}) : term(e, v);
+        };
+        const term self = wide(r.self);
+        const term index = wide(r.index);
+        const std::int64_t comparisons =
+            saturating_mul(self.meta().elements(), index.rank() == rank ? index.shape()[axis] : 1);
+        if (comparisons > max_comparisons) {
+            return e.unsupported({"it takes ", comparisons,
+                                  " comparisons of indices, all in memory at once; at most 2^24 are made"});
+        }
+        if (e.failed()) return {};
+        // [..., places, sources]: an index of -1 agrees with no place.
+        const auto dim = static_cast<std::int64_t>(axis);
+        const term own = call<aten::movedim_int>(self, dim, -1);
+        const term places = filled_up(cropped(index, index.shape()), self.shape(), axis, -1);
+        const term source = filled_up(cropped(wide(r.src), index.shape()), self.shape(), axis, 0);
+        const term at = call<aten::unsqueeze>(call<aten::movedim_int>(places, dim, -1), -2);
+        const term from = call<aten::unsqueeze>(call<aten::movedim_int>(source, dim, -1), -2);
+        const term hit = as(at, dtype::int64) == line(e, own.size(-1));
+        const term made = combined(r, own, hit, from);
+        return viewed(call<aten::movedim_int>(made, -1, dim), e.shape(r.self)).value();
+    }
+
+    static term combined(const request& r, const term& own, const term& hit, const term& from) {
+        const dtype type = own.dtype();
+        const int_list sources{-1};
+        const auto total = [&](const term& v) {
+            return as(call<aten::sum_dim_intlist>(v, sources, false), type);
+        };
+        const term is_hit = call<aten::any_dim>(hit, -1);
+        const auto unless_missed = [&](const term& v) { return where(is_hit, v, own); };
+        if (r.reduce == "amax" || r.reduce == "amin") {
+            const bool most = r.reduce == "amax";
+            const auto extremum = [&](const term& v, bool of_most) {
+                return of_most ? call<aten::amax>(v, sources, true) : call<aten::amin>(v, sources, true);
+            };
+            // Elements of other places count as one that changes nothing.
+            const term others =
+                is_floating(type) ? own.constant(most ? -infinity : infinity) : extremum(from, !most);
+            const term found = viewed(extremum(where(hit, from, others), most), own.shape());
+            if (!r.include_self) return unless_missed(found);
+            return where(is_hit, most ? max(found, own) : min(found, own), own);
+        }
+        if (r.reduce == "prod") {
+            const term product =
+                as(call<aten::prod_dim_int>(where(hit, from, from.constant(1)), -1, false), type);
+            return r.include_self ? product * own : unless_missed(product);
+        }
+        const term sum = total(where(hit, from, from.constant(0)));
+        if (r.reduce == "sum") return unless_missed(sum);
+        const term counts = total(where(hit, from.constant(1), from.constant(0)));
+        const term whole = r.include_self ? sum + own : sum;
+        const term all =
+            r.include_self ? counts + counts.constant(1) : where(is_hit, counts, counts.constant(1));
+        const term mean = is_floating(type)
+                              ? whole / all
+                              : call<aten::div_tensor_mode>(whole, all, std::string_view("floor"));
+        return unless_missed(mean);
+    }
+
+    // The part of `v` that has an index.
+    static term cropped(term v, sizes shape) {
+        for (std::size_t i = 0; i != v.rank() && i != shape.size(); ++i) {
+            if (v.shape()[i] == shape[i]) continue;
+            v = call<aten::narrow>(v, static_cast<std::int64_t>(i), std::int64_t{0}, shape[i]);
+        }
+        return v;
+    }
+    // `v` as large as `shape` along all axes but one.
+    static term filled_up(const term& v, sizes shape, std::size_t axis, std::int64_t with) {
+        shape_builder padding = shape_builder::filled(2 * v.rank(), 0);
+        bool pads = false;
+        for (std::size_t i = 0; i != v.rank() && i != shape.size(); ++i) {
+            if (i == axis || shape[i] == v.shape()[i]) continue;
+            padding[2 * (v.rank() - 1 - i) + 1] = shape[i] - v.shape()[i];
+            pads = true;
+        }
+        return pads ? call<aten::constant_pad_nd>(v, int_list(padding), scalar(with)) : v;
+    }
+    // A column 0, 1, …, n - 1.
+    static term line(emitter e, std::int64_t n) {
+        return {e, e.constant_of(dtype::int64, shape_builder{n, 1},
+                                 [](std::size_t i) { return scalar(static_cast<std::int64_t>(i)); })};
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_scatter_reduction);
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/constants.hpp ----
+
+namespace headrace {
+
+/// Calls `read(const std::byte*)` for each element of a constant in row-major order, whatever its strides.
+template <class Read>
+void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& read) {
+    const auto width = static_cast<std::int64_t>(traits_of(meta.dtype).bits / 8U);
+    const std::int64_t count = meta.elements();
+    for (std::int64_t i = 0; i != count; ++i) {
+        std::int64_t left = i;
+        std::int64_t at = data.strides.empty() ? left : 0;
+        for (std::size_t d = meta.rank(); !data.strides.empty() && d-- != 0; left /= meta.shape[d])
+            at += left % meta.shape[d] * data.strides[d];
+        read(data.bytes + at * width);
+    }
+}
+
+/// The elements of an integer or boolean constant in row-major order; nothing if the value is computed. What
+/// is computed from constants alone has been folded where this is asked.
+[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> constant_integers(value v) {
+    const auto* constant = match<builtin::constant>(v);
+    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
+    const tensor_meta& meta = *meta_of(v);
+    if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
+    const std::size_t width = traits_of(meta.dtype).bits / 8U;
+    if (width == 0) return std::nullopt;  // packed
+    const bool is_signed = dtype::int4 <= meta.dtype && meta.dtype <= dtype::int64;
+    const int unused = 64 - 8 * static_cast<int>(width);
+    pmr_vector<std::int64_t> numbers;
+    numbers.reserve(static_cast<std::size_t>(meta.elements()));
+    for_each_element(constant->data, meta, [&](const std::byte* at) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, at, width);
+        numbers.push_back(is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
+                                    : static_cast<std::int64_t>(bits));
+    });
+    return numbers;
+}
+
+/// The one element of such a constant; nothing if it has several.
+[[nodiscard]] inline std::optional<std::int64_t> constant_integer(value v) {
+    const auto numbers = constant_integers(v);
+    return numbers && numbers->size() == 1 ? std::optional((*numbers)[0]) : std::nullopt;
+}
+
+/// The elements of a float32 or float64 constant, or of one of integers, likewise.
+[[nodiscard]] inline std::optional<pmr_vector<double>> constant_reals(value v) {
+    if (const auto integers = constant_integers(v))
+        return pmr_vector<double>(integers->begin(), integers->end());
+    const auto* constant = match<builtin::constant>(v);
+    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
+    const tensor_meta& meta = *meta_of(v);
+    pmr_vector<double> numbers;
+    const auto read_all = [&]<class Number>(Number number) {
+        numbers.reserve(static_cast<std::size_t>(meta.elements()));
+        for_each_element(constant->data, meta, [&](const std::byte* at) {
+            std::memcpy(&number, at, sizeof number);
+            numbers.push_back(static_cast<double>(number));
+        });
+        return numbers;
+    };
+    if (meta.dtype == dtype::float64) return read_all(double{});
+    if (meta.dtype == dtype::float32) return read_all(float{});
+    return std::nullopt;
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_searches.hpp ----
+
+namespace headrace {
+
+/// Searches compare each element with each: how many boundaries an element exceeds is the place that it has
+/// among them. All comparisons are in memory at once, so there is a limit.
+struct decompose_searches : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "bucketize, searchsorted by how many boundaries are exceeded; isin; take as gather";
+    using splits = ops<aten::hsplit_int, aten::vsplit_int, aten::dsplit_int, aten::hsplit_array,
+                       aten::vsplit_array, aten::dsplit_array>;
+    using targeted_ops = splits;
+    using produces = ops<aten::tensor_split_sections, aten::tensor_split_indices>;
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::isin_tensor_tensor> = [](auto x, auto test, const auto& a) {
+                const std::int64_t count = test.meta().elements();
+                const auto listed = [&] {
+                    const auto equal = call<aten::unsqueeze>(x, -1) == flat(test);
+                    return inverted(call<aten::any_dim>(equal, -1), a.invert);
+                };
+                return choose(
+                    count == 0, [&] { return x.filled(a.invert, dtype::boolean); },
+                    is_large(x, count), [&] { return too_large(x, count); }, listed);
+            },
+            on<aten::isin_tensor_scalar> = [](auto x, const auto& a) {
+                return inverted(equals(x, a.test_element), a.invert);
+            },
+            on<aten::isin_scalar_tensor> = [](auto test, const auto& a) {
+                return inverted(call<aten::any>(equals(test, a.element)), a.invert);
+            },
+            on<aten::bucketize_tensor> = [](auto x, auto boundaries, const auto& a) {
+                return place(x, boundaries, a.right);
+            },
+            on<aten::bucketize_scalar> = [](auto boundaries, const auto& a) {
+                return place(number(boundaries, a.self), boundaries, a.right);
+            },
+            on<aten::searchsorted_tensor> = [](auto sequence, auto x, const auto& a) {
+                return place(x, in_order(sequence, a.sorter), is_right(a));
+            },
+            on<aten::searchsorted_scalar> = [](auto sequence, const auto& a) {
+                return place(number(sequence, a.self), in_order(sequence, a.sorter), is_right(a));
+            },
+            // Indices may count from the end.
+            on<aten::take> = [](auto x, auto index, const auto&) {
+                const std::int64_t count = x.meta().elements();
+                const auto wide = as(index, dtype::int64);
+                const auto position =
+                    where(wide < 0, wide + wide.constant(scalar(count)), wide);
+                return choose(
+                    count == 0,
+                    [&] { return x.unsupported("elements of nothing: TOSA has no empty tensors"); },
+                    [&] {
+                        return viewed(call<aten::index_select>(flat(x), 0, flat(position)), index.shape());
+                    });
+            },
+            on<aten::take_along_dim> = [](auto x, auto index, const auto& a) {
+                const auto along = [&] {
+                    const std::size_t axis = x.axis(*a.dim);
+                    const int_list result = x.result_meta().shape;
+                    shape_builder wide(result);
+                    if (axis < wide.size()) wide[axis] = x.shape()[axis];
+                    return call<aten::gather>(expanded(x, wide), static_cast<std::int64_t>(axis),
+                                              expanded(index, result));
+                };
+                return choose(
+                    a.dim.has_value() && x.rank() != 0, along,
+                    [&] {
+                        return viewed(call<aten::gather>(flat(x), 0, flat(index)), x.result_meta().shape);
+                    });
+            },
+            // The i-th element that the mask selects is element i of the source.
+            on<aten::masked_scatter> = [](auto x, auto mask, auto source, const auto&) {
+                const int_list shape = x.result_meta().shape;
+                const auto selected = expanded(as(mask, dtype::boolean), shape);
+                const auto counted = call<aten::cumsum>(as(flat(selected), dtype::int64), 0);
+                const std::int64_t last = source.meta().elements() - 1;
+                const auto position = clamp(counted - counted.constant(scalar(std::int64_t{1})),
+                                            scalar(std::int64_t{0}), scalar(last));
+                return choose(
+                    last < 0, [&] { return expanded(x, shape); },
+                    [&] {
+                        const auto taken = call<aten::index_select>(flat(source), 0, position);
+                        return where(selected, viewed(taken, shape), expanded(x, shape));
+                    });
+            },
+            on<aten::repeat_interleave_self_tensor> = [](auto x, auto repeats, const auto& a) {
+                const auto line = [](const auto& v, std::int64_t size) {
+                    return choose(v.shape() == int_list{size}, v, [&] {
+                        return call<aten::expand>(v, int_list{size});
+                    });
+                };
+                const auto along = [&](const auto& v, std::int64_t axis) {
+                    const auto each = line(repeats, v.size(axis));
+                    const auto position = call<aten::repeat_interleave_tensor>(each, *a.output_size);
+                    return call<aten::index_select>(v, axis, position);
+                };
+                return choose(
+                    a.dim && x.rank() != 0, [&] { return along(x, *a.dim); },
+                    [&] { return along(flat(x), 0); });
+            });
+    }
+    // clang-format on
+
+    template <one_of<splits> Op>
+    value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        constexpr bool down = one_of<Op, ops<aten::vsplit_int, aten::vsplit_array>>;
+        constexpr bool deep = one_of<Op, ops<aten::dsplit_int, aten::dsplit_array>>;
+        const std::int64_t axis = deep ? 2 : down || e.rank(a.self) == 1 ? 0 : 1;
+        if constexpr (requires { a.sections; }) {
+            return results_of(e.make_node<aten::tensor_split_sections>({a.self, a.sections, axis}));
+        } else {
+            return results_of(e.make_node<aten::tensor_split_indices>({a.self, a.indices, axis}));
+        }
+    }
+
+private:
+    static constexpr std::int64_t max_comparisons = std::int64_t{1} << 24;
+
+    static bool is_large(const auto& x, std::int64_t count) {
+        return saturating_mul(x.meta().elements(), count) > max_comparisons;
+    }
+    static auto too_large(const auto& x, std::int64_t count) {
+        return x.unsupported({"comparing ", x.meta().elements(), " elements with ", count,
+                              " takes more than 2^24 comparisons, all in memory at once; search in parts"});
+    }
+    static auto expanded(const auto& x, const int_list& shape) {
+        return choose(x.shape() == shape, x, [&] { return call<aten::expand>(x, shape); });
+    }
+    static auto inverted(const auto& found, bool invert) {
+        return choose(
+            invert, [&] { return !found; }, found);
+    }
+    // A Python number beside x, of the type to which PyTorch promotes both.
+    static auto equals(const auto& x, const scalar& value) {
+        const dtype type = result_type(x.meta(), value);
+        return as(x, type) == x.constant(value, type);
+    }
+    static auto number(const auto& sequence, const scalar& value) {
+        const dtype type = result_type(sequence.meta(), value);
+        return viewed(sequence.constant(value, type), int_list());
+    }
+    static bool is_right(const auto& a) { return a.side ? *a.side == "right" : a.right; }
+    static auto in_order(const auto& sequence, const std::optional<value>& sorter) {
+        return with_operand(sequence, sorter,
+                            [](auto v, auto order) { return call<aten::gather>(v, -1, order); });
+    }
+    // How many boundaries come before each element; NaN comes after all of them.
+    static auto place(const auto& x, const auto& boundaries, bool right) {
+        const dtype type = result_type(x.meta(), boundaries.meta());
+        const dtype counted = is_floating(type) ? dtype::float32 : dtype::int64;
+        const std::int64_t count = boundaries.size(-1);
+        const auto placed = [&] {
+            const auto each = call<aten::unsqueeze>(as(x, type), -1);
+            const auto limits = as(choose(boundaries.rank() == 1, boundaries,
+                                          [&] { return call<aten::unsqueeze>(boundaries, -2); }),
+                                   type);
+            const auto reached = choose(
+                right, [&] { return limits > each; }, [&] { return limits >= each; });
+            const auto ones = where(!reached, limits.constant(1, counted), limits.constant(0, counted));
+            return in_result_type(call<aten::sum_dim_intlist>(ones, int_list{-1}, false));
+        };
+        return choose(
+            count == 0, [&] { return x.filled(0, x.result_meta().dtype); }, is_large(x, count),
+            [&] { return too_large(x, count); }, placed);
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_searches);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_special.hpp ----
+
+namespace headrace {
+
+/// Functions that PyTorch defines by others: of elements, and of sums along axes.
+struct decompose_special : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "sinc, angle, heaviside, isposinf as arithmetic; count_nonzero, nanmean, trapezoid as sums";
+
+    // clang-format off
+    static auto rewrites() {
+        return real_rules(
+            on<aten::sinc> = [](auto x) {
+                const auto angle = x * std::numbers::pi;
+                return where(x == 0, 1, sin(angle) / where(x == 0, 1, angle));
+            },
+            on<aten::angle> = [](auto x) {
+                return choose(
+                    is_complex(x), [&] { return refused(x); },
+                    [&] { return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x); });
+            },
+            on<aten::special_entr> = [](auto x) {
+                const auto below = where(x < 0, -infinity, -(x * log(x)));
+                return where(x == 0, 0, below);
+            },
+            on<aten::special_xlog1py> = [](auto x, auto y) {
+                return where(logical_and(x == 0, y == y), 0, x * log1p(y));
+            },
+            // Equal infinities have no difference.
+            on<aten::logaddexp2> = [](auto x, auto y) {
+                const auto most = max(x, y);
+                const auto apart = where(x == y, 0, -abs(x - y));
+                return most + log1p(exp(apart * std::numbers::ln2)) * std::numbers::log2e;
+            },
+            on<aten::std_mean> = [](auto x, const auto& a) {
+                return std::tuple(call<aten::std_>(x, a.unbiased), call<aten::mean>(x));
+            },
+            on<aten::var_mean> = [](auto x, const auto& a) {
+                return std::tuple(call<aten::var>(x, a.unbiased), call<aten::mean>(x));
+            },
+            on<aten::nanmean> = [](auto x, const auto& a) {
+                const int_list axes = a.dim.value_or(int_list());
+                const auto total = sum(where(x == x, x, 0), axes);
+                const auto count = sum(where(x == x, x.constant(1), 0), axes);
+                return viewed(total / count, x.result_meta().shape);
+            },
+            on<aten::trapezoid_dx> = [](auto y, const auto& a) {
+                return summed_areas(
+                    y, a.dim, [&](const auto& pairs) { return pairs * (a.dx.to_double() / 2); });
+            },
+            on<aten::trapezoid_x> = [](auto y, auto x, const auto& a) {
+                return summed_areas(y, a.dim, [&](const auto& pairs) {
+                    return pairs * (part(x, a.dim, true) - part(x, a.dim, false)) * 0.5;
+                });
+            },
+            on<aten::cumulative_trapezoid_dx> = [](auto y, const auto& a) {
+                return choose(
+                    y.size(a.dim) < 2,
+                    [&] { return y.unsupported("areas of nothing: TOSA has no empty tensors"); },
+                    [&] { return call<aten::cumsum>(pairs_of(y, a.dim) * (a.dx.to_double() / 2), a.dim); });
+            }) +
+            rules(
+            on<aten::heaviside> = [](auto x, auto values) {
+                const auto wide = in_wide_type(x);
+                const auto at_zero = as(values, wide.dtype());
+                const auto step = where(wide > 0, wide.constant(1), wide.constant(0));
+                const auto whole = where(wide == 0, at_zero, step);
+                return in_result_type(choose(
+                    is_floating(x.dtype()), [&] { return where(wide == wide, whole, wide.constant(0)); },
+                    whole));
+            },
+            on<aten::isposinf> = [](auto x) { return is_infinite(x, infinity); },
+            on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
+            on<aten::isreal> = [](auto x) {
+                return choose(
+                    is_complex(x), [&] { return refused(x); },
+                    [&] { return x.filled(true, dtype::boolean); });
+            },
+            on<aten::real, aten::conj> = [](auto x) {
+                return choose(is_complex(x), [&] { return refused(x); }, x);
+            },
+            on<aten::special_round> = [](auto x, const auto& a) {
+                return call<aten::round_decimals>(x, a.decimals);
+            },
+            on<aten::count_nonzero> = [](auto x, const auto& a) {
+                return counted(x, a.dim ? int_list{*a.dim} : int_list());
+            },
+            on<aten::count_nonzero_dim_intlist> = [](auto x, const auto& a) { return counted(x, a.dim); });
+    }
+    // clang-format on
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    static bool is_complex(const auto& x) { return traits_of(x.dtype()).category == dtype_category::complex; }
+    static auto refused(const auto& x) {
+        return x.unsupported("complex numbers, for which there is no lowering; compute with their parts");
+    }
+    static auto is_infinite(const auto& x, double which) {
+        return choose(
+            is_floating(x.dtype()), [&] { return x == which; },
+            [&] { return x.filled(false, dtype::boolean); });
+    }
+    static auto counted(const auto& x, const int_list& axes) {
+        const dtype type = is_floating(x.dtype()) ? dtype::float32 : dtype::int64;
+        const auto is_zero = choose(
+            is_boolean(x.dtype()), [&] { return !x; }, [&] { return x == x.constant(0); });
+        const auto ones = where(is_zero, x.constant(0, type), x.constant(1, type));
+        return as_result(sum(ones, axes));
+    }
+
+    // All but the first along an axis, or all but the last.
+    static auto part(const auto& x, std::int64_t dim, bool later) {
+        return call<aten::narrow>(x, dim, std::int64_t{later ? 1 : 0}, x.size(dim) - 1);
+    }
+    static auto pairs_of(const auto& y, std::int64_t dim) { return part(y, dim, true) + part(y, dim, false); }
+    static auto summed_areas(const auto& y, std::int64_t dim, const auto& areas) {
+        return choose(
+            y.size(dim) < 2, [&] { return call<aten::sum_dim_intlist>(y * 0, int_list{dim}, false); },
+            [&] { return call<aten::sum_dim_intlist>(areas(pairs_of(y, dim)), int_list{dim}, false); });
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_special);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_tables.hpp ----
+
+namespace headrace {
+
+/// Tensors of numbers that follow from arguments alone are constants (PyTorch, torch.hann_window and others);
+/// an affine grid is the product of a constant grid and the given matrix.
+struct decompose_tables : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary =
+        "windows of signals, logspace, tril_indices as constants; affine_grid as grid · θᵀ";
+    using cosine_windows =
+        ops<aten::hann_window, aten::hann_window_periodic, aten::hamming_window,
+            aten::hamming_window_periodic, aten::hamming_window_periodic_alpha,
+            aten::hamming_window_periodic_alpha_beta, aten::blackman_window, aten::blackman_window_periodic>;
+    using triangular_windows = ops<aten::bartlett_window, aten::bartlett_window_periodic>;
+    using kaiser_windows = ops<aten::kaiser_window, aten::kaiser_window_periodic, aten::kaiser_window_beta>;
+    using windows = joined<cosine_windows, triangular_windows, kaiser_windows>;
+    using index_tables = ops<aten::tril_indices, aten::triu_indices>;
+    using random_ops = ops<aten::rand, aten::randn, aten::rand_like, aten::randn_like>;
+    using targeted_ops = joined<windows, index_tables, random_ops, ops<aten::logspace>>;
+    using produces = ops<>;
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(on<aten::affine_grid_generator> = [](auto theta, const auto& a) {
+            const std::size_t axes = a.size.size() - 2;
+            const sizes image = sizes(a.size).subspan(2);
+            const std::int64_t points = element_count(image);
+            const bool aligned = a.align_corners;
+            const auto width = static_cast<std::int64_t>(axes + 1);
+            // Each row: the coordinates of a point, the last axis of the image first, and 1.
+            const auto coordinate = [axes, image, aligned](std::size_t i) {
+                std::size_t point = i / (axes + 1);
+                const std::size_t which = i % (axes + 1);
+                if (which == axes) return scalar(1.0);
+                for (std::size_t d = 0; d != which; ++d)
+                    point /= static_cast<std::size_t>(image[axes - 1 - d]);
+                const auto size = static_cast<double>(image[axes - 1 - which]);
+                const auto at =
+                    static_cast<double>(point % static_cast<std::size_t>(image[axes - 1 - which]));
+                if (aligned) return scalar(size == 1 ? 0.0 : at * 2 / (size - 1) - 1);
+                return scalar((at * 2 + 1) / size - 1);
+            };
+            const auto grid = emitting<ops<>>(
+                [&](emit<ops<>> e, value) {
+                    return e.constant_of(dtype::float32, shape_builder{1, points, width}, coordinate);
+                },
+                theta);
+            const auto turned = call<aten::transpose_int>(as(theta, dtype::float32), -2, -1);
+            return as_result(call<aten::matmul>(grid, turned));
+        });
+    }
+    // clang-format on
+
+    template <one_of<windows> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        bool periodic = true;
+        if constexpr (requires { a.periodic; }) periodic = a.periodic;
+        const std::int64_t span = a.window_length - (periodic ? 0 : 1);
+        return e.constant_of(e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) {
+            if (a.window_length == 1) return scalar(1.0);
+            return scalar(window<Op>(a, static_cast<double>(i), static_cast<double>(span)));
+        });
+    }
+    value operator()(const args<aten::logspace>& a, emit<produces>& e) const {
+        const double start = a.start.to_double();
+        const double step = a.steps > 1 ? (a.end.to_double() - start) / static_cast<double>(a.steps - 1) : 0;
+        return e.constant_of(e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) {
+            return scalar(std::pow(a.base, start + step * static_cast<double>(i)));
+        });
+    }
+    template <one_of<random_ops> Op>
+    value operator()(Op, const args<Op>&, emit<produces>& e) const {
+        return e.unsupported(
+            "random numbers are not constant and TOSA has none; make them an input of the model, or lower it "
+            "to "
+            "a .pte file, where they are float32");
+    }
+    template <one_of<index_tables> Op>
+    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        constexpr bool lower = std::is_same_v<Op, aten::tril_indices>;
+        const std::int64_t count = e.result_meta().shape[1];
+        if (!e.may_compute(saturating_mul(count, 2), dtype::int64)) return {};
+        pmr_vector<std::int64_t> rows, columns;
+        for (std::int64_t r = 0; r != a.row; ++r) {
+            const std::int64_t edge = columns_until(r, a.col, lower ? a.offset : saturating_sub(a.offset, 1));
+            for (std::int64_t c = lower ? 0 : edge; c != (lower ? edge : a.col); ++c) {
+                rows.push_back(r);
+                columns.push_back(c);
+            }
+        }
+        return e.constant_of(e.result_meta().dtype, e.result_meta().shape, [&](std::size_t i) {
+            return scalar(i < rows.size() ? rows[i] : columns[i - rows.size()]);
+        });
+    }
+
+private:
+    // Element k of a window of which one period has `span` elements.
+    template <class Op>
+    static double window(const args<Op>& a, double k, double span) {
+        if constexpr (one_of<Op, cosine_windows>) {
+            const double angle = 2 * std::numbers::pi * k / span;
+            if constexpr (one_of<Op, ops<aten::blackman_window, aten::blackman_window_periodic>>)
+                return 0.42 - 0.5 * std::cos(angle) + 0.08 * std::cos(2 * angle);
+            constexpr bool is_hann = one_of<Op, ops<aten::hann_window, aten::hann_window_periodic>>;
+            double alpha = is_hann ? 0.5 : 0.54;
+            double beta = is_hann ? 0.5 : 0.46;
+            if constexpr (requires { a.alpha; }) alpha = a.alpha;
+            if constexpr (requires { a.beta; }) beta = a.beta;
+            return alpha - beta * std::cos(angle);
+        } else if constexpr (one_of<Op, triangular_windows>) {
+            const double rising = 2 * k / span;
+            return rising <= 1 ? rising : 2 - rising;
+        } else {
+            double beta = 12;
+            if constexpr (requires { a.beta; }) beta = a.beta;
+            const double from_middle = 2 * k / span - 1;
+            const double inside = 1 - from_middle * from_middle;
+            return bessel_i0(beta * std::sqrt(inside < 0 ? 0 : inside)) / bessel_i0(beta);
+        }
+    }
+    // The modified Bessel function of order 0: Σ ((x/2)^k / k!)².
+    static double bessel_i0(double x) {
+        double term = 1;
+        double sum = 1;
+        for (int k = 1; k != 500 && term > 1e-17 * sum; ++k) {
+            term *= x / 2 / k * (x / 2 / k);
+            sum += term;
+        }
+        return sum;
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_tables);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_adaptive_pooling.hpp ----
+
+namespace headrace {
+
+/// Output i has the bin [floor(i · in / out), ceil((i + 1) · in / out)) of its axis (PyTorch,
+/// torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that is one
+/// pooling; elsewhere one axis is pooled after the other, bin by bin.
+struct decompose_adaptive_pooling : pass {
+    using phase = decomposition;
+    using runs_after = pass_list<canonical_pooling>;
+    static constexpr std::string_view summary =
+        "adaptive pooling as one pooling of equal bins, or bin by bin and concatenated";
+
+    using targeted_ops = ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d>;
+    using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::slice_tensor, aten::cat>;
+
+    value operator()(const args<aten::adaptive_avg_pool2d>& a, emit<produces>& e) const {
+        return pool<aten::avg_pool2d>(e, a.self);
+    }
+    std::tuple<value, value> operator()(const args<aten::adaptive_max_pool2d>& a, emit<produces>& e) const {
+        return {pool<aten::max_pool2d>(e, a.self), {}};
+    }
+
+private:
+    struct bins {
+        std::int64_t in = 1;
+        std::int64_t out = 1;
+
+        [[nodiscard]] constexpr std::int64_t begin(std::int64_t i) const { return i * in / out; }
+        [[nodiscard]] constexpr std::int64_t end(std::int64_t i) const {
+            return ((i + 1) * in + out - 1) / out;
+        }
+        [[nodiscard]] constexpr std::int64_t size() const { return end(0); }
+        [[nodiscard]] constexpr std::int64_t stride() const { return out == 1 ? in : begin(1); }
+        // With a rest of r elements, the last bin begins r - 1 elements later than `stride` says.
+        [[nodiscard]] constexpr bool uniform() const { return out == 1 || (in % out <= 1 && in >= out); }
+    };
+
+    template <class Pool>
+    static value pool(emit<produces>& e, value v) {
+        const bins h{e.shape(v)[2], e.result_meta().shape[2]};
+        const bins w{e.shape(v)[3], e.result_meta().shape[3]};
+        if (std::min({h.in, h.out, w.in, w.out}) < 1)
+            return e.unsupported("pooling from or to an empty tensor: TOSA has no empty tensors");
+        if (h.uniform() && w.uniform()) {
+            return e.make<Pool>(
+                {.self = v, .kernel_size = {h.size(), w.size()}, .stride = {h.stride(), w.stride()}});
+        }
+        // The mean over a bin is the mean over its rows of the means over their columns: rows are equally
+        // long.
+        return along<Pool>(e, along<Pool>(e, v, 2, h), 3, w);
+    }
+
+    template <class Pool>
+    static value along(emit<produces>& e, value v, std::int64_t axis, const bins& b) {
+        const auto pool_once = [&](value part, std::int64_t size, std::int64_t stride) {
+            const bool rows = axis == 2;
+            return e.make<Pool>({.self = part,
+                                 .kernel_size = {rows ? size : 1, rows ? 1 : size},
+                                 .stride = {rows ? stride : 1, rows ? 1 : stride}});
+        };
+        if (b.uniform()) return pool_once(v, b.size(), b.stride());
+        if (!e.may_unroll(b.out)) return {};
+        value_list parts;
+        for (std::int64_t i = 0; i != b.out; ++i) {
+            const value bin =
+                e.make<aten::slice_tensor>({.self = v, .dim = axis, .start = b.begin(i), .end = b.end(i)});
+            parts.push_back(pool_once(bin, b.end(i) - b.begin(i), 1));
+        }
+        return e.make<aten::cat>({.tensors = parts, .dim = axis});
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_adaptive_pooling);
+
+}  // namespace headrace
+
+// ---- headrace/op/op_query.hpp ----
+
+#ifndef HEADRACE_OP_OP_QUERY_HPP
+#define HEADRACE_OP_OP_QUERY_HPP
+
+namespace headrace {
+
+namespace detail {
+
+// The traits of a dialect's ops, in the order of its list.
+template <class List>
+struct traits_of_list;
+template <class... Ops>
+struct traits_of_list<ops<Ops...>> {
+    static constexpr std::array<std::uint64_t, sizeof...(Ops)> value{Ops::trait_bits...};
+};
+
+template <class Dialect, trait... Traits>
+struct op_query {
+    static constexpr const auto& traits = traits_of_list<typename Dialect::all_ops>::value;
+
+    static constexpr bool holds(std::size_t i) { return (has_any(traits[i], Traits) && ...); }
+
+    static constexpr std::size_t count = [] {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i != traits.size(); ++i) n += holds(i);
+        return n;
+    }();
+    static constexpr std::array<std::size_t, count> indices = [] {
+        std::array<std::size_t, count> found{};
+        std::size_t n = 0;
+        for (std::size_t i = 0; i != traits.size(); ++i) {
+            if (holds(i)) found[n++] = i;
+        }
+        return found;
+    }();
+    static constexpr op_set<Dialect> set = [] {
+        op_set<Dialect> found;
+        for (const std::size_t i : indices) found.insert_at(0, i);
+        return found;
+    }();
+
+    template <std::size_t... I>
+    static ops<typename type_at<indices[I], typename Dialect::all_ops>::type...> list(
+        std::index_sequence<I...>);
+    using type = decltype(list(std::make_index_sequence<count>{}));
+};
+
+template <class List>
+struct bases_of_list;
+template <class... Ops>
+struct bases_of_list<ops<Ops...>> {
+    using type = ops<base_of<Ops>...>;
+};
+
+}  // namespace detail
+
+/// The ops of a dialect that have all of the traits, in the order of its list. A trait may be several joined
+/// by
+/// |, of which an op needs one:
+///
+///     using in_place_ops = ops_where<aten::dialect, trait::in_place>;
+///     using moves = ops_where<tosa::dialect, trait::reshaping | trait::permuting | trait::slicing>;
+template <class Dialect, trait... Traits>
+using ops_where = typename detail::op_query<Dialect, Traits...>::type;
+
+/// The same as an op_set: cheaper to compile where nothing needs the types.
+template <class Dialect, trait... Traits>
+inline constexpr const op_set<Dialect>& set_where = detail::op_query<Dialect, Traits...>::set;
+
+/// The ops that the variants in a list are variants of, one for each.
+template <class Variants>
+using bases_of = typename detail::bases_of_list<Variants>::type;
+
+}  // namespace headrace
+
+#endif
+
 // ---- headrace/passes/decompose/decompose_as_strided.hpp ----
 
 namespace headrace {
@@ -2982,82 +4955,6 @@ private:
     }
 };
 HEADRACE_COMPILED_PASS(decompose_attention);
-
-}  // namespace headrace
-
-// ---- headrace/passes/decompose/shapes.hpp ----
-
-namespace headrace {
-
-/// x in another shape.
-template <reading X>
-[[nodiscard]] auto viewed(const X& x, const int_list& shape) {
-    return choose(x.shape() == shape, x, [&] { return call<aten::view>(x, shape); });
-}
-
-/// x as one axis: what belongs to channels, which PyTorch takes in any shape.
-template <reading X>
-[[nodiscard]] auto flat(const X& x) {
-    return viewed(x, int_list{x.meta().elements()});
-}
-
-/// [C] as [C, 1, …, 1] of that rank: what belongs to channels, ready to broadcast with [C, H, W].
-template <reading X>
-[[nodiscard]] auto along_channels(const X& x, std::size_t rank) {
-    shape_builder shape = shape_builder::filled(std::min(rank, shape_builder::capacity), 1);
-    shape[0] = x.meta().elements();
-    return call<aten::view>(x, shape);
-}
-
-}  // namespace headrace
-
-// ---- headrace/passes/decompose/reductions.hpp ----
-
-namespace headrace {
-
-// Along these axes, or all if there are none; each keeps size 1.
-// clang-format off
-auto sum(const reading auto& x, const int_list& axes) { return call<aten::sum_dim_intlist>(x, axes, true); }
-auto mean(const reading auto& x, const int_list& axes) { return call<aten::mean_dim>(x, axes, true); }
-auto largest(const reading auto& x, const int_list& axes) { return call<aten::amax>(x, axes, true); }
-auto smallest(const reading auto& x, const int_list& axes) { return call<aten::amin>(x, axes, true); }
-// clang-format on
-
-/// How many elements of x each element of a reduction of x stands for.
-template <reading X, reading Y>
-[[nodiscard]] double reduced_count(const X& x, const Y& reduced) {
-    const std::int64_t left = std::max<std::int64_t>(reduced.meta().elements(), 1);
-    return static_cast<double>(x.meta().elements() / left);
-}
-
-/// Σx · (1/N), computed in `type`.
-template <reading X>
-[[nodiscard]] auto average(const X& x, const std::optional<int_list>& axes, bool keepdim, dtype type) {
-    const auto total = call<aten::sum_dim_intlist>(x, axes, keepdim, type);
-    return scaled(total, 1 / reduced_count(x, total));
-}
-
-/// What a rewrite ends in that kept the axes along which it reduced: x in the shape and the dtype of the
-/// result that it replaces.
-template <reading X>
-[[nodiscard]] auto as_result(const X& x, std::uint32_t result = 0) {
-    return viewed(in_result_type(x, result), x.result_meta(result).shape);
-}
-
-/// The policy of real functions along axes: computed in float32, a number counting as an axis of size 1.
-struct reduced_in_float32 {
-    static constexpr auto made = ops_in<aten::_to_copy, aten::view>;
-    static term operand(const term& x) {
-        const term real = as(x, dtype::float32);
-        return real.rank() == 0 ? viewed(real, int_list{1}) : real;
-    }
-    static term result(const term& y, std::uint32_t i) { return as_result(y, i); }
-};
-/// Rules over real functions along axes.
-template <class... Lists>
-constexpr auto reduction_rules(Lists... lists) {
-    return rules_with<reduced_in_float32>(lists...);
-}
 
 }  // namespace headrace
 
@@ -3348,40 +5245,115 @@ resized resize(emit<resize_ops> e, const args<Op>& a) {
 
 namespace headrace {
 
-/// A row of R has the weights of the four elements around its position, those beyond the edge at the edge
-/// (Keys' kernel with -3/4, as PyTorch has it). RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1), but
-/// matrices can be multiplied.
+/// A row of R has the weights of the elements that an element of the result is made of, those beyond the edge
+/// at the edge: four with Keys' kernel and -3/4, as PyTorch has it, or with antialiasing all that a kernel
+/// reaches which is as wide as the result is coarse. RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1),
+/// and only within limits, but matrices can be multiplied; what is nearest is selected.
 struct decompose_bicubic : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "bicubic resampling as R · x · Sᵀ, with constant weights R and S";
+        "resampling beyond RESIZE as R · x · Sᵀ with constant R and S, or as selections";
 
-    using resamplings = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
+    using bicubic = ops<aten::upsample_bicubic2d, aten::upsample_bicubic2d_vec>;
 
     // clang-format off
     static auto rewrites() {
-        return real_rules(on_each<resamplings> = [](auto x, const auto& a) {
-            const auto scales = resize_scales(a);
-            const auto along = [&](std::size_t i) {
-                return axis{x.shape()[i], x.result_meta().shape[i], scales[i - 2], a.align_corners};
-            };
-            const auto matrix = [&](const axis& i, bool transposed) {
-                const shape_builder shape{1, 1, transposed ? i.in : i.out, transposed ? i.out : i.in};
-                const bool small = x.may_compute(saturating_mul(i.in, i.out), dtype::float32);
-                return x.tensor(dtype::float32, shape,
-                                small ? weights_of(i, transposed) : pmr_vector<float>());
-            };
-            return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x), matrix(along(3), true));
-        });
+        return real_rules(
+            on_each<bicubic> = [](auto x, const auto& a) { return resampled<taps::cubic>(x, a); },
+            on<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec> = [](auto x, const auto& a) {
+                return of_floats(x, [&] { return resampled<taps::wide_linear>(x, a); });
+            },
+            on<aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec> = [](auto x, const auto& a) {
+                return of_floats(x, [&] { return resampled<taps::wide_cubic>(x, a); });
+            }) +
+            rules(
+            on_each<linear_ops> = [](auto x, const auto& a) {
+                const sampling_mode mode =
+                    a.align_corners ? sampling_mode::aligned : sampling_mode::half_pixel;
+                return choose(
+                    !is_floating(x.dtype()) || fits_resize(x, a, mode), unchanged,
+                    [&] { return in_result_type(resampled<taps::linear>(as(x, dtype::float32), a)); });
+            },
+            on_each<nearest_ops> = [](auto x, const auto& a) {
+                return choose(
+                    fits_resize(x, a, sampling_mode::nearest), unchanged,
+                    [&] { return selected(x, a, 0); });
+            },
+            on_each<nearest_exact_ops> = [](auto x, const auto& a) {
+                return choose(
+                    fits_resize(x, a, sampling_mode::nearest_exact), unchanged,
+                    [&] { return selected(x, a, 0.5F); });
+            });
     }
     // clang-format on
 
 private:
+    enum class taps { linear, cubic, wide_linear, wide_cubic };
     struct axis {
         std::int64_t in, out;
         double scale;  ///< 0: from the sizes
         bool align_corners;
     };
+
+    static auto of_floats(const auto& x, const auto& resampled) {
+        return choose(
+            !is_floating(x.result_meta().dtype),
+            [&] { return x.unsupported("interpolated integers are rounded; interpolate floats"); },
+            resampled);
+    }
+    // Along each spatial axis, the last two or the last.
+    static bool fits_resize(const auto& x, const auto& a, sampling_mode mode) {
+        const auto scales = resize_scales(a);
+        for (std::size_t i = 2; i < x.rank(); ++i) {
+            if (!sampling(mode, x.shape()[i], x.result_meta().shape[i], scales[i - 2]).is_legal())
+                return false;
+        }
+        return true;
+    }
+    static auto selected(const auto& x, const auto& a, float shift) {
+        const auto scales = resize_scales(a);
+        const auto along = [&](const auto& v, std::size_t i) {
+            const std::int64_t in = x.shape()[i];
+            const std::int64_t out = x.result_meta().shape[i];
+            pmr_vector<std::int64_t> positions;
+            const std::int64_t count = x.may_compute(out, dtype::int64) ? out : 0;
+            const double scale = shift == 0
+                                     ? counting_scale(sampling_mode::nearest, in, out, scales[i - 2])
+                                     : counting_scale(sampling_mode::nearest_exact, in, out, scales[i - 2]);
+            const float step =
+                scale > 0 ? static_cast<float>(1 / scale) : static_cast<float>(in) / static_cast<float>(out);
+            for (std::int64_t o = 0; o != count; ++o) {
+                const float at = std::floor((static_cast<float>(o) + shift) * step);
+                positions.push_back(std::min(static_cast<std::int64_t>(at), in - 1));
+            }
+            return call<aten::index_select>(v, static_cast<std::int64_t>(i),
+                                            x.tensor(dtype::int64, shape_builder{out}, positions));
+        };
+        return choose(
+            x.rank() == 3, [&] { return along(x, 2); }, [&] { return along(along(x, 2), 3); });
+    }
+
+    template <taps Taps>
+    static auto resampled(const auto& x, const auto& a) {
+        const auto scales = resize_scales(a);
+        const auto along = [&](std::size_t i) {
+            return axis{x.shape()[i], x.result_meta().shape[i], scales[i - 2], a.align_corners};
+        };
+        const auto matrix = [&](const axis& i, bool transposed) {
+            shape_builder shape = shape_builder::filled(x.rank() - 2, 1);
+            shape.push_back(transposed ? i.in : i.out);
+            shape.push_back(transposed ? i.out : i.in);
+            const bool small = x.may_compute(saturating_mul(i.in, i.out), dtype::float32);
+            return x.tensor(dtype::float32, shape,
+                            small ? weights_of<Taps>(i, transposed) : pmr_vector<float>());
+        };
+        return choose(
+            x.rank() == 3, [&] { return call<aten::matmul>(x, matrix(along(2), true)); },
+            [&] {
+                return call<aten::matmul>(call<aten::matmul>(matrix(along(2), false), x),
+                                          matrix(along(3), true));
+            });
+    }
 
     // PyTorch computes positions in float32.
     static float position_of(const axis& a, std::int64_t o) {
@@ -3393,25 +5365,64 @@ private:
                                        : static_cast<float>(a.in) / static_cast<float>(a.out);
         return step * (n + 0.5F) - 0.5F;
     }
-    static double kernel(double distance) {
-        constexpr double s = -0.75;
+    static double kernel(double distance, double s = -0.75) {
         const double x = std::abs(distance);
+        if (x >= 2) return 0;
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
+    static double triangle(double distance) { return std::max(1 - std::abs(distance), 0.0); }
+
+    template <taps Taps>
     static pmr_vector<float> weights_of(const axis& a, bool transposed) {
         pmr_vector<float> matrix(static_cast<std::size_t>(a.in * a.out), 0.F);
+        const auto add = [&](std::int64_t o, std::int64_t i, double weight) {
+            matrix[static_cast<std::size_t>(transposed ? i * a.out + o : o * a.in + i)] +=
+                static_cast<float>(weight);
+        };
         for (std::int64_t o = 0; o != a.out; ++o) {
-            const float position = position_of(a, o);
-            const float first = std::floor(position);
-            for (std::int64_t tap = -1; tap != 3; ++tap) {
-                const std::int64_t i =
-                    std::clamp<std::int64_t>(static_cast<std::int64_t>(first) + tap, 0, a.in - 1);
-                const double distance = static_cast<double>(tap) - static_cast<double>(position - first);
-                matrix[static_cast<std::size_t>(transposed ? i * a.out + o : o * a.in + i)] +=
-                    static_cast<float>(kernel(distance));
+            if constexpr (Taps == taps::wide_linear || Taps == taps::wide_cubic) {
+                add_wide<Taps>(a, o, add);
+            } else {
+                add_near<Taps>(a, o, add);
             }
         }
         return matrix;
+    }
+    template <taps Taps>
+    static void add_near(const axis& a, std::int64_t o, const auto& add) {
+        constexpr bool is_cubic = Taps == taps::cubic;
+        // Linear positions before the first element are at it.
+        const float position = is_cubic ? position_of(a, o) : std::max(position_of(a, o), 0.F);
+        const float first = std::floor(position);
+        for (std::int64_t tap = is_cubic ? -1 : 0; tap != (is_cubic ? 3 : 2); ++tap) {
+            const std::int64_t i =
+                std::clamp<std::int64_t>(static_cast<std::int64_t>(first) + tap, 0, a.in - 1);
+            const double distance = static_cast<double>(tap) - static_cast<double>(position - first);
+            add(o, i, is_cubic ? kernel(distance) : triangle(distance));
+        }
+    }
+    // The kernel spans as many elements as one of the result stands for; its weights are made to sum to 1
+    // (ATen/native/cpu/UpSampleKernel.cpp).
+    template <taps Taps>
+    static void add_wide(const axis& a, std::int64_t o, const auto& add) {
+        constexpr bool is_cubic = Taps == taps::wide_cubic;
+        const double step =
+            a.align_corners ? (a.out > 1 ? static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1) : 0)
+            : a.scale > 0   ? 1 / a.scale
+                            : static_cast<double>(a.in) / static_cast<double>(a.out);
+        const double width = std::max(step, 1.0);
+        const double reach = (is_cubic ? 2 : 1) * width;
+        const double center = step * (static_cast<double>(o) + 0.5);
+        const auto whole = [](double x) { return static_cast<std::int64_t>(x); };
+        const std::int64_t first = std::max<std::int64_t>(whole(center - reach + 0.5), 0);
+        const std::int64_t end = std::min(whole(center + reach + 0.5), a.in);
+        const auto weight = [&](std::int64_t i) {
+            const double distance = (static_cast<double>(i) - center + 0.5) / width;
+            return is_cubic ? kernel(distance, -0.5) : triangle(distance);
+        };
+        double total = 0;
+        for (std::int64_t i = first; i < end; ++i) total += weight(i);
+        for (std::int64_t i = first; i < end; ++i) add(o, i, total == 0 ? 0 : weight(i) / total);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_bicubic);
@@ -3558,32 +5569,6 @@ public:
     // clang-format on
 };
 HEADRACE_COMPILED_PASS(decompose_comparisons);
-
-}  // namespace headrace
-
-// ---- headrace/passes/decompose/joining.hpp ----
-
-namespace headrace {
-
-/// `length` elements of an axis, from `start` on.
-inline value narrow(emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t start,
-                    std::int64_t length) {
-    return e.make<aten::narrow>(
-        {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = length});
-}
-/// The parts one after another along an axis.
-inline value cat(emit<ops<aten::cat>> e, std::span<const value> parts, std::size_t axis) {
-    return e.make<aten::cat>({.tensors = parts, .dim = static_cast<std::int64_t>(axis)});
-}
-
-/// The same elements in another shape, if it is another one.
-inline value reshaped(emit<ops<aten::reshape>> e, value v, const int_list& shape) {
-    return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
-}
-/// The same elements of another type, if it is another one.
-inline value cast(emit<ops<aten::_to_copy>> e, value v, dtype type) {
-    return v && e.dtype(v) != type ? e.make<aten::_to_copy>({.self = v, .dtype = type}) : v;
-}
 
 }  // namespace headrace
 
@@ -3795,15 +5780,19 @@ HEADRACE_COMPILED_PASS(decompose_division);
 
 namespace headrace {
 
-/// Labels that only one of two operands has and nobody else needs are summed; labels that both have are
-/// batches where they are needed later and contracted where they are not (torch.einsum).
+struct decompose_rearrangements;
+/// Labels that only one of two operands has and that nothing else needs are summed; labels that both have are
+/// batches where they are needed later and contracted where they are not (torch.einsum). A label that one
+/// operand has twice stands for its diagonal, and an axis of size 1 is repeated.
 struct decompose_einsum : pass {
     using phase = decomposition;
+    using runs_before = pass_list<decompose_rearrangements>;
     static constexpr std::string_view summary =
         "einsum as products of matrices, two operands at a time from the left";
 
     using targeted_ops = ops<aten::einsum>;
-    using produces = ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist>;
+    using produces =
+        ops<aten::permute, aten::view, aten::matmul, aten::sum_dim_intlist, aten::diagonal, aten::expand>;
 
     value operator()(const args<aten::einsum>& a, emit<produces>& e) const {
         auto equation = parse_einsum(a.equation);
@@ -3814,8 +5803,7 @@ struct decompose_einsum : pass {
                 {a.tensors[i], einsum_axes(equation.value().operands[i], e.rank(a.tensors[i]))});
         }
         const std::pmr::string result = einsum_axes(equation.value().result, e.result_meta().rank());
-        if (std::pmr::string fault = fault_in(e, operands); !fault.empty())
-            return e.unsupported(std::move(fault));
+        spread(e, operands);
         labelled so_far = operands[0];
         for (std::size_t i = 1; i != operands.size(); ++i) {
             std::pmr::string needed = result;
@@ -3836,22 +5824,39 @@ private:
         return labels.find(c) != std::pmr::string::npos;
     }
 
-    static std::pmr::string fault_in(const emitter& e, const pmr_vector<labelled>& operands) {
+    // Gives each label one axis of each operand that has it, and one size.
+    static void spread(emit<ops<aten::diagonal, aten::expand>> e, pmr_vector<labelled>& operands) {
         std::array<std::int64_t, 128> size{};
-        for (const auto& [tensor, labels] : operands) {
-            for (std::size_t i = 0; i != labels.size(); ++i) {
-                if (std::count(labels.begin(), labels.end(), labels[i]) > 1)
-                    return "einsum that takes a diagonal; TOSA has no such op";
-                std::int64_t& known = size[static_cast<unsigned char>(labels[i])];
-                if (known != 0 && known != e.shape(tensor)[i])
-                    return "einsum that repeats an axis of size 1; expand it first";
-                known = e.shape(tensor)[i];
+        for (labelled& operand : operands) {
+            for (std::size_t i = 0; i != operand.labels.size() && !e.failed();) {
+                const std::size_t again = operand.labels.find(operand.labels[i], i + 1);
+                if (again == std::pmr::string::npos) {
+                    ++i;
+                    continue;
+                }
+                operand.tensor = e.make<aten::diagonal>({.self = operand.tensor,
+                                                         .offset = 0,
+                                                         .dim1 = static_cast<std::int64_t>(i),
+                                                         .dim2 = static_cast<std::int64_t>(again)});
+                const char label = operand.labels[i];
+                operand.labels.erase(again, 1);
+                operand.labels.erase(i, 1);
+                operand.labels += label;
+            }
+            for (std::size_t i = 0; i != operand.labels.size() && !e.failed(); ++i) {
+                std::int64_t& known = size[static_cast<unsigned char>(operand.labels[i])];
+                if (known <= 1) known = e.shape(operand.tensor)[i];
             }
         }
-        return {};
+        for (labelled& operand : operands) {
+            shape_builder shape;
+            for (const char label : operand.labels) shape.push_back(size[static_cast<unsigned char>(label)]);
+            if (!e.failed() && shape != shape_builder(e.shape(operand.tensor)))
+                operand.tensor = e.make<aten::expand>({.self = operand.tensor, .size = int_list(shape)});
+        }
     }
 
-    // Without the labels that nobody needs any more.
+    // Without the labels that are needed no more.
     static labelled summed(emit<ops<aten::sum_dim_intlist>> e, const labelled& t,
                            const std::pmr::string& needed) {
         shape_builder axes;
@@ -5581,19 +7586,27 @@ namespace headrace {
 struct decompose_repeats : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "repeat_interleave as x[…, None] expanded and viewed; meshgrid as expands";
+        "repeat_interleave as x[…, None] expanded, or as constant indices; meshgrid as expands";
 
     using targeted_ops = ops<aten::meshgrid_indexing>;
     using produces = ops<aten::reshape, aten::expand>;
 
     static auto rewrites() {
-        return rules(on<aten::repeat_interleave_self_int> = [](auto x, const auto& a) {
-            build::three_axes k{1, x.meta().elements(), 1};  // the tensor as one axis
-            if (a.dim && x.rank() != 0) k = build::around(x.shape(), x.axis(*a.dim));
-            const auto apart = call<aten::reshape>(x, int_list{k.before, k.size, 1, k.after});
-            const auto copies = call<aten::expand>(apart, int_list{k.before, k.size, a.repeats, k.after});
-            return call<aten::reshape>(copies, x.result_meta().shape);
-        });
+        return rules(
+            on<aten::repeat_interleave_self_int> =
+                [](auto x, const auto& a) {
+                    build::three_axes k{1, x.meta().elements(), 1};  // the tensor as one axis
+                    if (a.dim && x.rank() != 0) k = build::around(x.shape(), x.axis(*a.dim));
+                    const auto apart = call<aten::reshape>(x, int_list{k.before, k.size, 1, k.after});
+                    const auto copies =
+                        call<aten::expand>(apart, int_list{k.before, k.size, a.repeats, k.after});
+                    return call<aten::reshape>(copies, x.result_meta().shape);
+                },
+            on<aten::repeat_interleave_tensor> =
+                [](auto repeats, const auto& a) {
+                    return emitting<ops<>>(
+                        [&](emit<ops<>> e, value v) { return positions_of(e, v, *a.output_size); }, repeats);
+                });
     }
     /// Each vector is expanded along the axes of the others.
     value_list operator()(const args<aten::meshgrid_indexing>& a, emit<produces>& e) const {
@@ -5607,6 +7620,27 @@ struct decompose_repeats : pass {
             grids.push_back(e.make<aten::expand>({.self = line, .size = e.result_meta(i).shape}));
         }
         return grids;
+    }
+
+private:
+    // The position of each element, as often as the constant `repeats` says.
+    static value positions_of(emitter e, value repeats, std::int64_t size) {
+        const auto counts = constant_integers(repeats);
+        if (!counts)
+            return e.unsupported("repetitions that are computed: only constant ones are known in advance");
+        if (!e.may_compute(size, dtype::int64)) return {};
+        pmr_vector<std::int64_t> positions;
+        for (std::size_t i = 0; i != counts->size(); ++i) {
+            const auto left = size - static_cast<std::int64_t>(positions.size());
+            if ((*counts)[i] < 0 || (*counts)[i] > left)
+                return e.unsupported("its repetitions do not make output_size");
+            positions.insert(positions.end(), static_cast<std::size_t>((*counts)[i]),
+                             static_cast<std::int64_t>(i));
+        }
+        if (static_cast<std::int64_t>(positions.size()) != size)
+            return e.unsupported("its repetitions do not make output_size");
+        return e.constant_of(e.dtype(repeats), shape_builder{size},
+                             [&](std::size_t i) { return scalar(positions[i]); });
     }
 };
 HEADRACE_COMPILED_PASS(decompose_repeats);
@@ -6588,75 +8622,6 @@ namespace headrace {
 
 #endif
 
-// ---- headrace/passes/support/constants.hpp ----
-
-namespace headrace {
-
-/// Calls `read(const std::byte*)` for each element of a constant in row-major order, whatever its strides.
-template <class Read>
-void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& read) {
-    const auto width = static_cast<std::int64_t>(traits_of(meta.dtype).bits / 8U);
-    const std::int64_t count = meta.elements();
-    for (std::int64_t i = 0; i != count; ++i) {
-        std::int64_t left = i;
-        std::int64_t at = data.strides.empty() ? left : 0;
-        for (std::size_t d = meta.rank(); !data.strides.empty() && d-- != 0; left /= meta.shape[d])
-            at += left % meta.shape[d] * data.strides[d];
-        read(data.bytes + at * width);
-    }
-}
-
-/// The elements of an integer or boolean constant in row-major order; nothing if the value is computed. What
-/// is computed from constants alone has been folded where this is asked.
-[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> constant_integers(value v) {
-    const auto* constant = match<builtin::constant>(v);
-    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
-    const tensor_meta& meta = *meta_of(v);
-    if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
-    const std::size_t width = traits_of(meta.dtype).bits / 8U;
-    if (width == 0) return std::nullopt;  // packed
-    const bool is_signed = dtype::int4 <= meta.dtype && meta.dtype <= dtype::int64;
-    const int unused = 64 - 8 * static_cast<int>(width);
-    pmr_vector<std::int64_t> numbers;
-    numbers.reserve(static_cast<std::size_t>(meta.elements()));
-    for_each_element(constant->data, meta, [&](const std::byte* at) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, at, width);
-        numbers.push_back(is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
-                                    : static_cast<std::int64_t>(bits));
-    });
-    return numbers;
-}
-
-/// The one element of such a constant; nothing if it has several.
-[[nodiscard]] inline std::optional<std::int64_t> constant_integer(value v) {
-    const auto numbers = constant_integers(v);
-    return numbers && numbers->size() == 1 ? std::optional((*numbers)[0]) : std::nullopt;
-}
-
-/// The elements of a float32 or float64 constant, or of one of integers, likewise.
-[[nodiscard]] inline std::optional<pmr_vector<double>> constant_reals(value v) {
-    if (const auto integers = constant_integers(v))
-        return pmr_vector<double>(integers->begin(), integers->end());
-    const auto* constant = match<builtin::constant>(v);
-    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
-    const tensor_meta& meta = *meta_of(v);
-    pmr_vector<double> numbers;
-    const auto read_all = [&]<class Number>(Number number) {
-        numbers.reserve(static_cast<std::size_t>(meta.elements()));
-        for_each_element(constant->data, meta, [&](const std::byte* at) {
-            std::memcpy(&number, at, sizeof number);
-            numbers.push_back(static_cast<double>(number));
-        });
-        return numbers;
-    };
-    if (meta.dtype == dtype::float64) return read_all(double{});
-    if (meta.dtype == dtype::float32) return read_all(float{});
-    return std::nullopt;
-}
-
-}  // namespace headrace
-
 // ---- headrace/passes/quantize/quantization.hpp ----
 
 namespace headrace {
@@ -6934,47 +8899,6 @@ namespace detail {
         return detail::size_product({inputs, keys}) + detail::size_product({results, keys});
     }
     return 0;
-}
-
-}  // namespace headrace
-
-#endif
-
-// ---- headrace/ir/purity.hpp ----
-
-#ifndef HEADRACE_IR_PURITY_HPP
-#define HEADRACE_IR_PURITY_HPP
-
-namespace headrace {
-
-/// Does a node of that op do something even if nothing uses its results? Ops without results do (assertions,
-/// TOSA's variables), and ops that write in place.
-[[nodiscard]] constexpr bool has_effects(const op_info& op) {
-    return op.has(trait::no_results | trait::in_place);
-}
-
-/// The same of one node: an op that holds graphs has the effects of what is in them.
-[[nodiscard]] inline bool has_effects(const node& n) {
-    // An unknown op without results is called for what else it does.
-    bool found = has_effects(*n.op) || (is<builtin::opaque>(n) && n.result_count == 0);
-    for_each_region(n, [&](const field_info&, const graph* region) {
-        if (region == nullptr) return;
-        for (const node& inner : region->nodes()) {
-            found = found || (!is<builtin::output>(inner) && has_effects(inner));
-        }
-    });
-    return found;
-}
-
-/// Is the node a function of its operands and arguments alone, with nothing else that can see it run? Of a
-/// dialect that does not say so, no op is.
-[[nodiscard]] inline bool is_pure(const node& n) {
-    if (n.result_count == 0 || has_effects(*n.op)) return false;
-    if (!n.op->dialect->is_pure || n.op->has(trait::impure)) return false;
-    for (const field_info& f : *n.op) {
-        if (f.kind == field_kind::region) return false;
-    }
-    return true;
 }
 
 }  // namespace headrace
@@ -7292,16 +9216,29 @@ private:
     };
 };
 
-/// The same, before quantized parts are lowered, which need to know what is constant.
+/// Computes constants before quantized parts are lowered, which need to know what is constant, and before
+/// types are narrowed, so that arithmetic on constants of float64 is done in float64.
 template <class Evaluator>
 struct fold_quantized_constants : fold_constants<Evaluator> {
     using runs_after = pass_list<functional, canonical_quantization>;
     using ensures = pass_list<quantized_constants_folded>;
-    static constexpr std::string_view summary = "computes constant nodes of graphs with quantized parts";
+    static constexpr std::string_view summary =
+        "computes constant nodes of graphs with quantized parts or in float64";
     static constexpr std::string_view name = "fold_quantized_constants";
     using targeted_ops =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
             quantized_decomposed::dequantize_per_channel>;
+
+    [[nodiscard]] bool should_run(const graph& g, bool has_targets) const {
+        if (has_targets) return true;
+        for (const node& n : g.nodes()) {
+            if (is_of_dialect<builtin::dialect>(n)) continue;
+            for (std::uint32_t i = 0; i != n.result_count; ++i) {
+                if (n.results[i].meta && n.results[i].meta->dtype == dtype::float64) return true;
+            }
+        }
+        return false;
+    }
 };
 
 }  // namespace headrace
@@ -7989,6 +9926,58 @@ HEADRACE_COMPILED_PASS(remove_dead_code);
 
 }  // namespace headrace
 
+// ---- headrace/ir/signature.hpp ----
+
+#ifndef HEADRACE_IR_SIGNATURE_HPP
+#define HEADRACE_IR_SIGNATURE_HPP
+
+namespace headrace {
+
+/// Annotation of the output node: the exported name of each of its values, in order. Passes replace what
+/// computes an output, and with it the name of the value; this one stays.
+struct output_names {
+    static constexpr bool inherited = false;
+    list<std::string_view> names;
+};
+
+/// Annotation of a placeholder whose user gives real numbers: they are clamped to [lowest, highest] after
+/// real / scale, rounded half to even, plus zero_point. A scale of 0 means that nothing is quantized.
+struct interface_quantization {
+    static constexpr bool inherited = false;
+    double scale = 0;
+    std::int64_t zero_point = 0;
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+};
+
+/// Annotation of the output node: the same for each of its values, in order.
+struct output_quantizations {
+    static constexpr bool inherited = false;
+    list<interface_quantization> values;
+};
+
+/// Annotation of a placeholder whose elements are int8 to the graph and uint8, of the same bits, to its user.
+struct unsigned_interface {
+    static constexpr bool inherited = false;
+};
+
+/// Annotation of the output node: the positions of its values of which the same holds.
+struct unsigned_outputs {
+    static constexpr bool inherited = false;
+    list<std::int64_t> positions;
+};
+
+/// Annotation of a placeholder, and of the output node for all its values: tensors of four axes are NHWC to
+/// their user, not NCHW as they were exported.
+struct channels_last_interface {
+    static constexpr bool inherited = false;
+    bool applied = false;  ///< the shapes say so already
+};
+
+}  // namespace headrace
+
+#endif
+
 // ---- headrace/passes/finish/ensure_distinct_outputs.hpp ----
 
 namespace headrace {
@@ -8028,7 +10017,29 @@ private:
             g.set_operand(outputs[i], own);
             ++added;
         }
+        if (added != 0) name_apart(g, *out);
         return added;
+    }
+    // One value may be listed twice under one name; two values may not.
+    static void name_apart(graph& g, node& out) {
+        const auto* exported = out.find_annotation<output_names>();
+        if (exported == nullptr) return;
+        std::pmr::unordered_set<std::string_view> used(exported->names.begin(), exported->names.end());
+        std::pmr::unordered_set<std::string_view> given;
+        pmr_vector<std::string_view> names(exported->names.begin(), exported->names.end());
+        bool changed = false;
+        for (std::string_view& name : names) {
+            if (name.empty() || given.insert(name).second) continue;
+            std::pmr::string numbered;
+            std::size_t count = 0;
+            do numbered = text_of({name, "_", ++count});
+            while (used.contains(numbered));
+            name = g.own(numbered);
+            used.insert(name);
+            given.insert(name);
+            changed = true;
+        }
+        if (changed) g.annotate(out, output_names{g.own(list<std::string_view>(names))});
     }
 };
 HEADRACE_COMPILED_PASS(ensure_distinct_outputs);
@@ -9054,23 +11065,13 @@ constexpr bool has_name(std::string_view name, node_patterns<Nodes...>) {
 }
 template <std::size_t I, class... Nodes>
 auto node_at(node_patterns<Nodes...>) -> typename type_at<I, ops<Nodes...>>::type;
-
-}  // namespace detail
-
-/// Names a node that a rewrite asks for and its pattern does not have, in the compile error.
-template <fixed_string Name>
-struct not_in_pattern {};
-template <class Diagnosis>
-inline constexpr bool node_is_in_pattern = false;
-template <>
-inline constexpr bool node_is_in_pattern<no_fault> = true;
-
-namespace detail {
+template <class... Nodes>
+pattern_names<Nodes::name...> names_of(node_patterns<Nodes...>);
 
 // An error in the body of a rewrite would come with all the templates that read the body. So a rewrite that
-// asks for a node which its pattern does not have compiles, with the node whose name is most like it, and
-// notes the name: as the type of this function, which has none as long as no name is missing. The line that
-// makes the rule reads it.
+// is read with symbols and asks for a node which its pattern does not have compiles, with the node whose name
+// is most like it, and notes the name: as the type of this function, which has none as long as no name is
+// missing. The pipeline that reads the rule reports it.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
@@ -9082,9 +11083,9 @@ struct missing_name {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-template <class Match, fixed_string Name>
+template <class Match, class Diagnosis>
 struct note_missing_name {
-    friend constexpr auto name_missing_in(missing_name<Match>) { return not_in_pattern<Name>{}; }
+    friend constexpr auto name_missing_in(missing_name<Match>) { return Diagnosis{}; }
 };
 template <class Match>
 constexpr auto fault_of_names() {
@@ -9097,15 +11098,23 @@ constexpr auto fault_of_names() {
 
 }  // namespace detail
 
-/// What a pattern has matched for a rewrite: its nodes by their names.
-template <class Pattern, class Rewrite>
+/// The nodes that a pattern has matched for a rewrite, by their names, for the functions below:
+/// `get<"inner">(m).min_val`. `IsSymbol` is true while a pipeline reads the rewrite, which calls nothing.
+template <class Pattern, class Rewrite, bool IsSymbol = false>
 class node_match {
     using nodes = typename detail::nodes_in<Pattern>::type;
     template <fixed_string Name>
     static constexpr std::size_t position() {
-        if constexpr (!detail::has_name(Name.view(), nodes{}) &&
-                      !requires { name_missing_in(detail::missing_name<node_match>{}); }) {
-            static_cast<void>(detail::note_missing_name<node_match, Name>{});
+        if constexpr (!detail::has_name(Name.view(), nodes{})) {
+            using diagnosis = not_in_pattern<Name, decltype(detail::names_of(nodes{}))>;
+            if constexpr (!IsSymbol) {
+                // Is in code that symbols do not reach: a function whose return type is written out.
+                static_assert(
+                    node_is_in_pattern<diagnosis>,
+                    "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+            } else if constexpr (!requires { name_missing_in(detail::missing_name<node_match>{}); }) {
+                static_cast<void>(detail::note_missing_name<node_match, diagnosis>{});
+            }
         }
         return detail::position_of_name(Name.view(), nodes{});
     }
@@ -9115,12 +11124,15 @@ class node_match {
     static args<Op> arguments(ops<Op>);
 
 public:
+    // Their return types are deduced, so that what reads a rewrite sees the names that it asks for.
+
     /// The node of that name; null if it is optional and not there.
     template <fixed_string Name>
-    [[nodiscard]] const node* find() const {
-        return nodes_[position<Name>()];
+    [[nodiscard]] auto find() const {
+        constexpr std::size_t at = position<Name>();
+        return nodes_[at];
     }
-    /// The arguments of a node that has one op, with their type: `m.template get<"outer">().perms`.
+    /// The arguments of a node that has one op, with their type.
     template <fixed_string Name>
     [[nodiscard]] const auto& get() const {
         using op_args = decltype(arguments(ops_of<Name>{}));
@@ -9128,13 +11140,28 @@ public:
     }
     /// Does nothing else read what that node computes? Then it is gone after the rewrite.
     template <fixed_string Name>
-    [[nodiscard]] bool is_sole_use() const {
+    [[nodiscard]] auto is_sole_use() const {
         return use_count({const_cast<node*>(find<Name>()), 0}) == 1;
     }
 
     /// For the matcher.
     std::array<const node*, nodes::size> nodes_{};
 };
+
+/// Functions for generic code, which calls them without the word `template`: the node of that name, its
+/// arguments, and whether nothing else reads its result.
+template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
+[[nodiscard]] auto find(const node_match<Pattern, Rewrite, IsSymbol>& m) {
+    return m.template find<Name>();
+}
+template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
+[[nodiscard]] const auto& get(const node_match<Pattern, Rewrite, IsSymbol>& m) {
+    return m.template get<Name>();
+}
+template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
+[[nodiscard]] auto is_sole_use(const node_match<Pattern, Rewrite, IsSymbol>& m) {
+    return m.template is_sole_use<Name>();
+}
 
 }  // namespace headrace
 
@@ -9196,8 +11223,6 @@ private:
     }
     template <class Op, class... Operands>
     bool match_operands(const node& n, std::size_t& next) {
-        static_assert(sizeof...(Operands) <= plain_operands<Op>,
-                      "match: the op has fewer operands; leave some out of the pattern");
         if (!is<Op>(n)) return false;
         const auto* bytes = static_cast<const std::byte*>(n.arguments);
         std::size_t i = 0;
@@ -9220,22 +11245,80 @@ struct match_rule {};
 
 namespace detail {
 
+// The match that a rewrite is read with.
+template <class P, class F>
+using match_symbol = node_match<pattern_of<P>, F, true>;
+
 // Calls a rewrite with what the wildcards stand for, and with the match if it wants it.
 template <class F, class Match, class... Readings>
 constexpr auto apply_to_match(const Match& found, const Readings&... inputs) {
     if constexpr (requires { F{}(inputs...); }) {
         return F{}(inputs...);
-    } else {
+    } else if constexpr (requires { F{}(inputs..., found); }) {
         return F{}(inputs..., found);
+    } else {
+        return unchanged;  // pipelines report the fault
     }
 }
 template <class P, class F, std::size_t... I>
 auto read_match(std::index_sequence<I...>)
-    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>, F>&>(), symbol_at<I>{}...));
+    -> decltype(apply_to_match<F>(std::declval<const match_symbol<P, F>&>(), symbol_at<I>{}...));
 
 // What a rewrite returns when it is called with symbols.
 template <class P, class F>
 using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
+
+// See rules_read.
+template <class P, class F, class Policy>
+struct operands_of_rule<match_rule<P, F, Policy>> {
+    using indices = std::make_index_sequence<input_count<P>>;
+};
+template <class P, class F, class Policy, std::size_t... I>
+inline constexpr bool reads_alone<match_rule<P, F, Policy>, std::index_sequence<I...>> =
+    requires(const F& f) { f(std::declval<symbol_at<I>>()...); };
+template <class P, class F, class Policy, std::size_t... I>
+struct reads_with_arguments<match_rule<P, F, Policy>, std::index_sequence<I...>> {
+    static constexpr bool value =
+        requires(const F& f, const match_symbol<P, F>& m) { f(std::declval<symbol_at<I>>()..., m); };
+};
+
+// Diagnoses a node of a pattern that has more operands than its op.
+template <class Op, std::size_t Given>
+using arity_fault =
+    std::conditional_t<Given <= plain_operands<Op>, no_fault, wrong_arity<Op, Given, plain_operands<Op>>>;
+template <class P>
+struct node_fault {
+    using type = no_fault;
+};
+template <fixed_string Name, class... Ops, bool Optional, class... Operands>
+struct node_fault<node_pattern<Name, ops<Ops...>, Optional, Operands...>>
+    : first_of_faults<arity_fault<Ops, sizeof...(Operands)>..., typename node_fault<Operands>::type...> {};
+
+template <class P, class F, std::size_t... I>
+constexpr bool takes_match(std::index_sequence<I...> indices) {
+    using read = match_rule<P, F>;
+    return reads_alone<read, decltype(indices)> || reads_with_arguments<read, decltype(indices)>::value;
+}
+template <class P, class F, std::size_t... I>
+constexpr bool has_error_in_match(std::index_sequence<I...>) {
+    return has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., match_symbol<P, F>>;
+}
+// Diagnoses a rewrite by reading it.
+template <class P, class F>
+auto diagnose_match() {
+    using root = typename type_at<0, typename pattern_of<P>::op_list>::type;
+    using nodes = typename node_fault<pattern_of<P>>::type;
+    using indices = std::make_index_sequence<input_count<P>>;
+    if constexpr (!std::is_same_v<nodes, no_fault>) {
+        return nodes{};
+    } else if constexpr (!takes_match<P, F>(indices{})) {
+        return std::conditional_t<has_error_in_match<P, F>(indices{}), unreadable, not_callable_with<root>>{};
+    } else if constexpr (!std::is_same_v<decltype(diagnose_result<root, match_result<P, F>>()), no_fault>) {
+        return diagnose_result<root, match_result<P, F>>();
+    } else {
+        return fault_of_names<match_symbol<P, F>>();
+    }
+}
 
 template <class P, class F, class Policy>
 struct rule_facts<match_rule<P, F, Policy>> {
@@ -9244,6 +11327,8 @@ struct rule_facts<match_rule<P, F, Policy>> {
 };
 template <class P, class F, class Policy>
 struct rule_effects<match_rule<P, F, Policy>> {
+    using op_type = typename type_at<0, typename pattern_of<P>::op_list>::type;
+    using fault = decltype(diagnose_match<P, F>());
     static constexpr bool may_decline = true;  // other nodes of the op do not match
     static constexpr auto made = Policy::made | made_in<match_result<P, F>>::value;
 };
@@ -9264,35 +11349,53 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_l
     }(std::make_index_sequence<count>{});
 }
 
-// What is wrong with a rewrite, once it has been read.
-template <class P, class F, class = match_result<P, F>>
-using rewrite_fault = decltype(fault_of_names<node_match<pattern_of<P>, F>>());
-
 template <class P>
 struct match_rules {
-    // Not constexpr: compilers would read the rewrite at once, before the pass that has it is complete.
     template <class F>
-    rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
+    constexpr auto operator=(F) const {  // NOLINT: it makes a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
-        static_assert(node_is_in_pattern<rewrite_fault<P, F>>,
-                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
+        return std::conditional_t<std::is_empty_v<F>, rule_list<match_rule<P, F>>,
+                                  rule_list<reported_rule>>{};
+    }
+};
+// In their place after an error.
+struct no_match_rules {
+    template <class F>
+    constexpr rule_list<reported_rule> operator=(F) const {  // NOLINT: as above
         return {};
     }
 };
+
+template <class T>
+inline constexpr bool is_node_pattern = false;
+template <fixed_string Name, class... Ops, bool Optional, class... Operands>
+inline constexpr bool is_node_pattern<node_pattern<Name, ops<Ops...>, Optional, Operands...>> =
+    sizeof...(Ops) != 0;
+template <class P>
+inline constexpr bool writes_node_pattern = [] {
+    if constexpr (pattern_function<P>) {
+        return is_node_pattern<pattern_of<P>>;
+    } else {
+        return false;
+    }
+}();
 
 }  // namespace detail
 
 /// The rewrite of a node together with some that lead to it, in a pass's list of rules:
 ///
 ///     on_match([](auto x) { return node_of<"outer", tosa::clamp>(node_of<"inner", tosa::clamp>(x)); }) =
-///         [](auto x, const auto& m) { … m.template get<"inner">().min_val … }
+///         [](auto x, const auto& m) { … get<"inner">(m).min_val … }
 ///
 /// The pattern is a callable over wildcards; the rewrite takes what they stand for, then the match if it
 /// wants it. Of several rules that a node matches, the first that does not decline is taken. The nodes within
 /// may have other readers; is_sole_use tells.
 template <class P>
-[[nodiscard]] constexpr detail::match_rules<P> on_match(P) {
-    return {};
+[[nodiscard]] constexpr auto on_match(P) {
+    static_assert(detail::writes_node_pattern<P>,
+                  "match: its pattern is no node of an op; return node_of<…>(…) of the parameters");
+    return std::conditional_t<detail::writes_node_pattern<P>, detail::match_rules<P>,
+                              detail::no_match_rules>{};
 }
 
 }  // namespace headrace
@@ -9314,8 +11417,8 @@ struct fuse_clamps : pass {
     // clang-format off
     static auto rewrites() {
         return rules(on_match(twice<tosa::clamp>) = [](auto x, const auto& m) {
-            const args<tosa::clamp>& outer = m.template get<"outer">();
-            const args<tosa::clamp>& inner = m.template get<"inner">();
+            const args<tosa::clamp>& outer = get<"outer">(m);
+            const args<tosa::clamp>& inner = get<"inner">(m);
             const scalar min = less(outer.min_val, inner.min_val) ? inner.min_val : outer.min_val;
             const scalar max = less(inner.max_val, outer.max_val) ? inner.max_val : outer.max_val;
             const auto both = [&] { return call<tosa::clamp>(x, min, max, outer.nan_mode); };
@@ -11175,8 +13278,8 @@ struct fuse_transposes : pass {
     static auto rewrites() {
         return rules(
             on_match(twice<tosa::transpose>) = [](auto x, const auto& m) {
-                const sizes inner = m.template get<"inner">().perms;
-                return permuted(x, build::composed(inner, m.template get<"outer">().perms));
+                const sizes inner = get<"inner">(m).perms;
+                return permuted(x, build::composed(inner, get<"outer">(m).perms));
             },
             on<tosa::transpose> = [](auto x, const auto& a) {
                 const auto reshaped = [&] { return permuted(x, a.perms); };
@@ -11194,47 +13297,6 @@ private:
 HEADRACE_COMPILED_PASS(fuse_transposes);
 
 }  // namespace headrace
-
-// ---- headrace/ir/signature.hpp ----
-
-#ifndef HEADRACE_IR_SIGNATURE_HPP
-#define HEADRACE_IR_SIGNATURE_HPP
-
-namespace headrace {
-
-/// Annotation of the output node: the exported name of each of its values, in order. Passes replace what
-/// computes an output, and with it the name of the value; this one stays.
-struct output_names {
-    static constexpr bool inherited = false;
-    list<std::string_view> names;
-};
-
-/// Annotation of a placeholder whose user gives real numbers: they are clamped to [lowest, highest] after
-/// real / scale, rounded half to even, plus zero_point. A scale of 0 means that nothing is quantized.
-struct interface_quantization {
-    static constexpr bool inherited = false;
-    double scale = 0;
-    std::int64_t zero_point = 0;
-    std::int64_t lowest = 0;
-    std::int64_t highest = 0;
-};
-
-/// Annotation of the output node: the same for each of its values, in order.
-struct output_quantizations {
-    static constexpr bool inherited = false;
-    list<interface_quantization> values;
-};
-
-/// Annotation of a placeholder, and of the output node for all its values: tensors of four axes are NHWC to
-/// their user, not NCHW as they were exported.
-struct channels_last_interface {
-    static constexpr bool inherited = false;
-    bool applied = false;  ///< the shapes say so already
-};
-
-}  // namespace headrace
-
-#endif
 
 // ---- headrace/passes/layout/lay_out_interface.hpp ----
 
@@ -11831,7 +13893,10 @@ inline value cast_directly(emit<ops<tosa::cast>> e, value v, dtype to) {
 
 /// Refuses a cast.
 inline value no_cast(emit<ops<>> e, dtype from, dtype to) {
-    return e.unsupported({"cast from ", name_of(from), " to ", name_of(to), ": the target has no such CAST"});
+    const bool is_brain = from == dtype::bfloat16 || to == dtype::bfloat16;
+    const bool lacks_it = is_brain && !allows<tosa::cast>(e, {dtype::bfloat16, dtype::float32});
+    return e.unsupported({"cast from ", name_of(from), " to ", name_of(to), ": the target has no such CAST",
+                          lacks_it ? "; add +bf16 to it" : ""});
 }
 
 // --- choices ---------------------------------------------------------------------------------------------
@@ -12493,13 +14558,18 @@ private:
     struct of_bits {
         auto operator()(const auto& x, const auto& y) const {
             const dtype type = x.dtype();
-            const auto refused = [&] {
+            const auto without_profile = [&] {
                 return x.unsupported("bitwise: integers need the profile INT; add it to the target");
             };
+            const auto without_type = [&] {
+                return x.unsupported(
+                    {"bitwise: TOSA has no such operator of ", name_of(type), "; cast to int32 before"});
+            };
+            constexpr auto whole = dtype::int32;
             return choose(
                 is_boolean(type), [&] { return call<OfTruth>(x, y); },
                 build::allows<OfBits>(x.target(), {type, type, type}), [&] { return call<OfBits>(x, y); },
-                refused);
+                build::allows<OfBits>(x.target(), {whole, whole, whole}), without_type, without_profile);
         }
     };
 };
@@ -13559,9 +15629,11 @@ inline value average_pool(emit<average_pool_ops> e, const args<aten::avg_pool2d>
     }
     const dtype type = e.dtype(input);
     const bool floating = is_floating(type);  // integers of either width are summed in INT32
+    // Only INT8 has zero points; without padding, averages are the same with and without one.
+    const std::int64_t said = type == dtype::int8 ? zero : 0;
     return e.make<tosa::avg_pool2d>({.input = input,
-                                     .input_zp = zero_point(e, type, zero),
-                                     .output_zp = zero_point(e, type, zero),
+                                     .input_zp = zero_point(e, type, said),
+                                     .output_zp = zero_point(e, type, said),
                                      .kernel = int_list(fitted.kernel),
                                      .stride = int_list(fitted.stride),
                                      .pad = int_list(fitted.pad),
@@ -14985,7 +17057,7 @@ struct remove_noop : pass {
                 [](auto x, const auto&) { return choose(x.shape() == x.result_meta().shape, x, unchanged); },
             on<aten::_to_copy> =
                 [](auto x, const auto&) { return choose(x.dtype() == x.result_meta().dtype, x, unchanged); },
-            on<aten::dropout> =
+            on<aten::dropout, aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout> =
                 [](auto x, const auto& a) {
                     return choose(
                         a.train && a.p > 0,
@@ -15183,6 +17255,370 @@ private:
     }
 };
 HEADRACE_COMPILED_PASS(narrow_int64);
+
+}  // namespace headrace
+
+// ---- headrace/passes/support/unsigned_bytes.hpp ----
+
+namespace headrace {
+
+[[nodiscard]] inline bool is_unsigned_bytes(value v) {
+    const tensor_meta* meta = meta_of(v);
+    return meta != nullptr && meta->dtype == dtype::uint8;
+}
+
+/// True if a value of the graph, or of one that its nodes hold, is of uint8.
+[[nodiscard]] inline bool holds_unsigned_bytes(const graph& g) {
+    bool found = false;
+    for_each_graph(g, [&](const graph& sub) {
+        for (const node& n : sub.nodes()) {
+            for (std::uint32_t i = 0; i != n.result_count && !found; ++i)
+                found = n.results[i].meta && n.results[i].meta->dtype == dtype::uint8;
+        }
+    });
+    return found;
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/normalize/store_unsigned.hpp ----
+
+namespace headrace {
+
+/// TOSA's integers have no sign of their own (1.0, 1.9): uint8 is stored as int8 of the same bits, which all
+/// that moves elements takes as it is. A cast from uint8 is a RESCALE with an unsigned input, to INT16, as
+/// INT32 may not be its result, and goes on from there; without the integer profile, 256 is added to what
+/// looks negative. A cast to uint8 takes the low bits. The caller of the graph is told by annotations.
+struct store_unsigned : pass {
+    using runs_after = pass_list<unsigned_widened, quantization_lowered>;
+    using runs_before = pass_list<narrow_types>;
+    using ensures = pass_list<signed_types>;
+    static constexpr std::string_view summary = "uint8 as int8 of the same bits; casts of it as RESCALE";
+    using produces =
+        ops<aten::_to_copy, aten::add_tensor, aten::gt_tensor, aten::where_self, tosa::rescale>;
+
+    [[nodiscard]] bool should_run(const graph& g) const { return holds_unsigned_bytes(g); }
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        pmr_vector<conversion> casts;
+        annotate_interface(g);
+        std::size_t count = 0;
+        for_each_graph(g, [&](graph& sub) {
+            for (node& n : sub.nodes()) {
+                if (const auto found = conversion_of(n)) casts.push_back(*found);
+            }
+            for (node& n : sub.nodes()) count += store(sub, n);
+        });
+        for (const conversion& c : casts) convert(c, context);
+        return count;
+    }
+
+private:
+    struct conversion {
+        node* which;
+        dtype from, to;
+    };
+    static std::optional<conversion> conversion_of(node& n) {
+        if (!is<aten::_to_copy>(n) && !is<tosa::cast>(n)) return std::nullopt;
+        const tensor_meta* from = meta_of(n.operand(0));
+        const tensor_meta* to = meta_of(n.result());
+        if (from == nullptr || to == nullptr) return std::nullopt;
+        if (from->dtype != dtype::uint8 && to->dtype != dtype::uint8) return std::nullopt;
+        return conversion{&n, from->dtype, to->dtype};
+    }
+
+    static void annotate_interface(graph& g) {
+        for (node& n : g.inputs()) {
+            if (is_unsigned_bytes(n.result())) g.annotate(n, unsigned_interface{});
+        }
+        node* const out = g.output();
+        if (out == nullptr) return;
+        pmr_vector<bool> given;
+        bool any = false;
+        for (const value v : g.outputs()) {
+            given.push_back(is_unsigned_bytes(v));
+            any = any || given.back();
+        }
+        if (!any) return;
+        pmr_vector<std::int64_t> positions;
+        for (std::size_t i = 0; i != given.size(); ++i) {
+            if (given[i]) positions.push_back(static_cast<std::int64_t>(i));
+        }
+        g.annotate(*out, unsigned_outputs{g.own(list<std::int64_t>(positions))});
+    }
+
+    static bool store(graph& g, node& n) {
+        bool changed = false;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const value v = n.result(i);
+            if (!is_unsigned_bytes(v)) continue;
+            const tensor_meta meta = *meta_of(v);
+            g.set_meta(v, {dtype::int8, meta.shape, meta.dim_order});
+            changed = true;
+        }
+        for (const field_info& f : *n.op) {
+            std::byte* at = static_cast<std::byte*>(n.arguments) + f.offset;
+            if (f.kind == field_kind::element_type) store_type(at, f);
+            if (f.kind == field_kind::number && changed && !f.optional)
+                store_number(*reinterpret_cast<scalar*>(at));
+        }
+        return changed;
+    }
+    static void store_type(std::byte* at, const field_info& f) {
+        if (!f.optional) {
+            auto& type = *reinterpret_cast<dtype*>(at);
+            if (type == dtype::uint8) type = dtype::int8;
+        } else if (auto& type = *reinterpret_cast<std::optional<dtype>*>(at); type == dtype::uint8) {
+            type = dtype::int8;
+        }
+    }
+    // A pad or a fill writes the number of int8 that has the same low bits.
+    static void store_number(scalar& number) {
+        const auto low = static_cast<std::uint64_t>(number.is_floating()
+                                                        ? static_cast<std::int64_t>(number.to_double())
+                                                        : number.to_int()) &
+                         255U;
+        number = scalar(static_cast<std::int64_t>(low) - (low < 128 ? 0 : 256));
+    }
+
+    static void convert(const conversion& c, pass_context& context) {
+        node& n = *c.which;
+        graph& g = *n.owner;
+        emission made(g, &n, &n, context);
+        emit<produces> e(made);
+        value v = n.operand(0);
+        if (c.from == dtype::uint8 && c.to != dtype::uint8 && c.to != dtype::int8 && !is_boolean(c.to))
+            v = unsigned_number(e, v);
+        // The low bits of an integer.
+        if (c.to == dtype::uint8 && is_floating(c.from)) v = cast(e, v, dtype::int32);
+        v = cast(e, v, c.to == dtype::uint8 ? dtype::int8 : c.to);
+        if (!v) return;
+        g.replace_all_uses(n.result(), v);
+        g.erase(n);
+    }
+    static value cast(emit<produces> e, value v, dtype to) {
+        return !v || e.dtype(v) == to ? v : e.make<aten::_to_copy>({.self = v, .dtype = to});
+    }
+
+    // Bytes as the numbers that they are, in a type that holds them.
+    static value unsigned_number(emit<produces> e, value bytes) {
+        constexpr int shift = 30;
+        if (e.target().features == 0 || e.target().has(target_feature::profile_int)) {
+            return e.make<tosa::rescale>({.input = bytes,
+                                          .multiplier = e.splat(1 << shift, dtype::int32, 1),
+                                          .shift = e.splat(shift, dtype::int8, 1),
+                                          .input_zp = build::zero_point(e, dtype::int8),
+                                          .output_zp = build::zero_point(e, dtype::int16),
+                                          .input_unsigned = true});
+        }
+        const std::size_t rank = e.rank(bytes);
+        const auto number = [&](double x) { return e.splat(x, dtype::float32, rank); };
+        const value real = cast(e, bytes, dtype::float32);
+        return e.make<aten::where_self>(e.make<aten::gt_tensor>(number(0), real),
+                                        e.make<aten::add_tensor>({.self = real, .other = number(256)}), real);
+    }
+};
+HEADRACE_COMPILED_PASS(store_unsigned);
+
+}  // namespace headrace
+
+// ---- headrace/ir/operand_fields.hpp ----
+
+#ifndef HEADRACE_IR_OPERAND_FIELDS_HPP
+#define HEADRACE_IR_OPERAND_FIELDS_HPP
+
+namespace headrace {
+
+/// The name of the field that each operand is of, in order.
+[[nodiscard]] inline pmr_vector<std::string_view> operand_fields(const node& n) {
+    pmr_vector<std::string_view> names;
+    for (const field_info& f : *n.op) {
+        detail::visit_field(f, n.arguments, [&]<class T>(const T& member) {
+            if constexpr (std::is_same_v<T, value>) {
+                if (member) names.push_back(f.name);
+            } else if constexpr (std::is_same_v<T, std::optional<value>>) {
+                if (member && *member) names.push_back(f.name);
+            } else if constexpr (std::is_same_v<T, list<value>>) {
+                for (const value v : member) {
+                    if (v) names.push_back(f.name);
+                }
+            } else if constexpr (std::is_same_v<T, list<std::optional<value>>>) {
+                for (const std::optional<value>& v : member) {
+                    if (v && *v) names.push_back(f.name);
+                }
+            }
+        });
+    }
+    if (names.size() != n.operand_count) names.assign(n.operand_count, {});
+    return names;
+}
+
+}  // namespace headrace
+
+#endif
+
+// ---- headrace/passes/normalize/widen_unsigned.hpp ----
+
+namespace headrace {
+
+/// TOSA 1.0 computes with signed integers alone. Arithmetic of uint8 becomes that of int32, whose low eight
+/// bits are the same, between casts. What compares or selects by size alone reads bytes as int8 with the top
+/// bit inverted, which have the same order; masks become booleans. What moves elements, or works on their
+/// bits, stays as it is, and so do casts.
+struct widen_unsigned : pass {
+    using runs_after = pass_list<functional, canonical_variants, canonical_casts, canonical_fills,
+                                 noops_removed, tensor_operands>;
+    using runs_before = pass_list<functions_tabulated>;
+    using ensures = pass_list<unsigned_widened>;
+    static constexpr std::string_view summary = "arithmetic of uint8 as that of int32, cut to its low bits";
+    using produces = ops<aten::_to_copy, aten::bitwise_xor_tensor>;
+
+    [[nodiscard]] bool should_run(const graph& g) const { return holds_unsigned_bytes(g); }
+
+    result<std::size_t> operator()(graph& g, pass_context& context) const {
+        std::size_t count = 0;
+        for_each_graph(g, [&](graph& sub) {
+            const auto nodes = sub.nodes();
+            for (auto at = nodes.begin(); at != nodes.end();) {
+                node& n = *at++;  // new nodes lie before it, or between it and the next
+                count += computes_with_bytes(n) && widen(sub, n, context);
+            }
+        });
+        return count;
+    }
+
+private:
+    static constexpr auto moves = set_where<aten::dialect, trait::moving | trait::gathering | trait::nearest |
+                                                              trait::copying | trait::gives_number>;
+    static constexpr auto by_order =
+        set_where<aten::dialect, trait::reduction | trait::pooling, trait::on_reals> |
+        set_where<aten::dialect, trait::binary, trait::commutative, trait::on_reals>;
+
+    // True if its results have elements of several operands of one type.
+    static bool joins(const node& n) {
+        return n.op->has(trait::joining | trait::padding) || is<aten::where_self>(n) ||
+               is<aten::select_scatter>(n) || is<aten::slice_scatter>(n) || is<aten::scatter_src>(n) ||
+               is<aten::index_copy>(n) || is<aten::masked_fill_tensor>(n);
+    }
+    static bool works_on_single_bits(const node& n) {
+        return is<aten::bitwise_and_tensor>(n) || is<aten::bitwise_or_tensor>(n) ||
+               is<aten::bitwise_xor_tensor>(n) || is<aten::bitwise_not>(n);
+    }
+    static bool moves_elements(const node& n) {
+        if (const auto* a = args_if<aten::index_put>(n)) return !a->accumulate;
+        return moves.contains(*n.op) || joins(n) || is<aten::scatter_value>(n) ||
+               is<aten::masked_fill_scalar>(n);
+    }
+
+    static bool holds(const node& n, dtype type) {
+        return std::any_of(n.results, n.results + n.result_count,
+                           [&](const result_slot& r) { return r.meta && r.meta->dtype == type; });
+    }
+    static bool are_bytes(const node& n) {
+        return std::all_of(n.operand_edges().begin(), n.operand_edges().end(),
+                           [](const edge& e) { return is_unsigned_bytes(*e.slot); });
+    }
+    static bool is_mask_field(std::string_view field) {
+        return field == "condition" || field == "mask" || field == "indices";
+    }
+
+    static bool computes_with_bytes(const node& n) {
+        if (!is_of_dialect<aten::dialect>(n) || n.result_count == 0 || n.op->has(trait::casting) ||
+            is<aten::_to_copy>(n))
+            return false;
+        const auto operands = n.operand_edges();
+        const bool reads = std::any_of(operands.begin(), operands.end(),
+                                       [](const edge& e) { return is_unsigned_bytes(*e.slot); });
+        const bool gives = holds(n, dtype::uint8);
+        return (reads || gives) && !keeps_bytes(n, gives);
+    }
+    // True if the bytes of its results are those of its operands, whatever they stand for.
+    static bool keeps_bytes(const node& n, bool gives) {
+        if (!gives) return false;
+        if (works_on_single_bits(n)) return are_bytes(n);
+        if (!moves_elements(n)) return false;
+        const auto fields = operand_fields(n);
+        for (std::size_t i = 0; i != n.operand_count; ++i) {
+            const bool is_bytes = is_unsigned_bytes(n.operand(i));
+            if (is_bytes && is_mask_field(fields[i])) return false;
+            const tensor_meta* meta = meta_of(n.operand(i));
+            const bool is_index = meta != nullptr && (is_boolean(meta->dtype) || fields[i] == "index");
+            if (!is_bytes && !is_index && joins(n)) return false;
+        }
+        return true;
+    }
+
+    // How a node reads bytes: as the numbers that they are, or as others in the same order.
+    enum class reading { numbers, ordered };
+
+    static bool widen(graph& g, node& n, pass_context& context) {
+        const bool has_xor =
+            build::allows<tosa::bitwise_xor>(g.target(), {dtype::int8, dtype::int8, dtype::int8});
+        // A reduction that gives floats computes with the numbers themselves.
+        const bool selects = by_order.contains(*n.op) && are_bytes(n) &&
+                             (holds(n, dtype::uint8) || n.op->has(trait::locating));
+        const reading as = selects && has_xor ? reading::ordered : reading::numbers;
+        const dtype wide = as == reading::ordered ? dtype::int8
+                           : holds(n, dtype::int16) ? dtype::int16
+                                                    : dtype::int32;
+        emission made(g, &n, &n, context);
+        emit<produces> e(made);
+        const auto fields = operand_fields(n);
+        for (std::size_t i = 0; i != n.operand_count; ++i) {
+            const value v = n.operand(i);
+            if (!is_unsigned_bytes(v)) continue;
+            const dtype to = is_mask_field(fields[i]) ? dtype::boolean : wide;
+            const value read = cast(e, as == reading::ordered ? inverted(e, v) : v, to);
+            if (read) g.set_operand(n.operands[i], read);
+        }
+        for (const field_info& f : *n.op) {
+            if (f.kind == field_kind::element_type) widen_argument(n, f, wide);
+        }
+        return give_bytes(g, n, as, context);
+    }
+    static void widen_argument(node& n, const field_info& f, dtype wide) {
+        std::byte* at = static_cast<std::byte*>(n.arguments) + f.offset;
+        if (!f.optional) {
+            auto& type = *reinterpret_cast<dtype*>(at);
+            if (type == dtype::uint8) type = wide;
+        } else if (auto& type = *reinterpret_cast<std::optional<dtype>*>(at); type == dtype::uint8) {
+            type = wide;
+        }
+    }
+
+    // The results in the types that they have by now, and for their readers in those that they had.
+    static bool give_bytes(graph& g, node& n, reading as, pass_context& context) {
+        inference inferred(g.arena());
+        const inference_rule rule = find_rule<aten::dialect>(*n.op);
+        const result<void> done = rule != nullptr ? rule(n.arguments, inferred) : result<void>();
+        if (!done || inferred.results().size() != n.result_count) {
+            context.report(n, done ? std::string_view("what it makes of bytes is not known")
+                                   : std::string_view(done.error().message));
+            return false;
+        }
+        emission made(g, &n, n.next, context);
+        emit<produces> e(made);
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const value given = n.result(i);
+            const dtype before = e.dtype(given);
+            g.set_meta(given, inferred.results()[i]);
+            if (before == e.dtype(given) || given.producer->first_use == nullptr) continue;
+            const value low = cast(e, given, before);
+            const value back = as == reading::ordered && before == dtype::uint8 ? inverted(e, low) : low;
+            if (back) g.replace_all_uses(given, back, low.producer);
+        }
+        return true;
+    }
+
+    static value cast(emit<produces> e, value v, dtype to) {
+        return e.make<aten::_to_copy>({.self = v, .dtype = to});
+    }
+    // The top bit the other way: as int8, bytes have the order that they have as uint8.
+    static value inverted(emit<produces> e, value v) {
+        return e.make<aten::bitwise_xor_tensor>(v, e.splat(128, dtype::uint8, e.rank(v)));
+    }
+};
+HEADRACE_COMPILED_PASS(widen_unsigned);
 
 }  // namespace headrace
 
@@ -16099,7 +18535,8 @@ HEADRACE_COMPILED_PASS(decompose_quantization);
 namespace headrace {
 
 /// Per-tensor parameters that are given as constant tensors become numbers, and quantized values of uint8
-/// become int8, 128 lower, as TOSA has only those (1.0, 1.9).
+/// become int8, 128 lower, as TOSA computes with those alone (1.0, 1.9). Those that come from elsewhere, or
+/// go there, pass a RESCALE by one whose input, or output, is unsigned.
 struct canonicalize_quantization : pass {
     using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
     using ensures = pass_list<canonical_quantization>;
@@ -16111,7 +18548,7 @@ struct canonicalize_quantization : pass {
                           quantized_decomposed::dequantize_per_tensor_tensor,
                           quantized_decomposed::dequantize_per_tensor_tensor2>;
     using targeted_ops = joined<by_tensor, ops<quantize, dequantize>>;
-    using produces = ops<quantize, dequantize>;
+    using produces = ops<quantize, dequantize, tosa::rescale>;
     static constexpr bool in_execution_order = true;
 
     template <one_of<by_tensor> Op>
@@ -16134,13 +18571,16 @@ struct canonicalize_quantization : pass {
         }
     }
     std::optional<value> operator()(const args<quantize>& a, emit<produces> e) const {
-        return becomes_signed(e, a) ? std::optional(quantized(e, a)) : std::nullopt;
+        return a.dtype == dtype::uint8 && (becomes_signed(e, a) || has_rescale(e))
+                   ? std::optional(quantized(e, a))
+                   : std::nullopt;
     }
     std::optional<value> operator()(const args<dequantize>& a, emit<produces> e) const {
         if (a.dtype != dtype::uint8) return std::nullopt;
         const bool is_signed = is<quantize>(*a.input.producer) && e.dtype(a.input) == dtype::int8;
-        return is_signed || is<builtin::constant>(*a.input.producer) ? std::optional(dequantized(e, a))
-                                                                     : std::nullopt;
+        return is_signed || has_rescale(e) || is<builtin::constant>(*a.input.producer)
+                   ? std::optional(dequantized(e, a))
+                   : std::nullopt;
     }
 
 private:
@@ -16168,16 +18608,41 @@ private:
         a.dtype = dtype::int8;
         return a;
     }
+    static bool has_rescale(const emitter& e) {
+        return e.target().features == 0 || e.target().has(target_feature::profile_int);
+    }
+    // The numbers less the difference of the zero points, as bytes with or without a sign.
+    static value rescaled(emit<ops<tosa::rescale>> e, value bytes, dtype to) {
+        constexpr int shift = 30;
+        const bool is_unsigned = to == dtype::uint8;
+        return e.make<tosa::rescale>({.input = bytes,
+                                      .multiplier = e.splat(1 << shift, dtype::int32, 1),
+                                      .shift = e.splat(shift, dtype::int8, 1),
+                                      .input_zp = e.splat(is_unsigned ? -offset : 0, e.dtype(bytes), 1),
+                                      .output_zp = e.splat(is_unsigned ? 0 : -offset, to, 1),
+                                      .input_unsigned = !is_unsigned,
+                                      .output_unsigned = is_unsigned});
+    }
+
     static value quantized(emit<produces> e, const args<quantize>& a) {
-        return e.make<quantize>(becomes_signed(e, a) ? as_signed(a) : a);
+        if (becomes_signed(e, a)) return e.make<quantize>(as_signed(a));
+        if (a.dtype != dtype::uint8 || !has_rescale(e)) return e.make<quantize>(a);
+        return rescaled(e, e.make<quantize>(as_signed(a)), dtype::uint8);
     }
     static value dequantized(emit<produces> e, args<dequantize> a) {
         if (a.dtype != dtype::uint8) return e.make<dequantize>(a);
+        // A quantize in this graph has just become unsigned for its other readers.
+        if (const auto* back = match<tosa::rescale>(a.input); back != nullptr && back->output_unsigned)
+            a.input = back->input;
         if (e.dtype(a.input) == dtype::int8) return e.make<dequantize>(as_signed(a));
-        const auto integers = constant_integers(a.input);
-        if (!integers) return e.make<dequantize>(a);
-        a.input = e.constant_of(dtype::int8, e.shape(a.input),
-                                [&](std::size_t i) { return (*integers)[i] - offset; });
+        if (const auto integers = constant_integers(a.input)) {
+            a.input = e.constant_of(dtype::int8, e.shape(a.input),
+                                    [&](std::size_t i) { return (*integers)[i] - offset; });
+        } else if (has_rescale(e) && e.dtype(a.input) == dtype::uint8) {
+            a.input = rescaled(e, a.input, dtype::int8);
+        } else {
+            return e.make<dequantize>(a);
+        }
         return e.make<dequantize>(as_signed(a));
     }
 };
@@ -16270,7 +18735,8 @@ struct rescaling {
     dtype to = dtype::int32;
 };
 
-/// `v` times one factor, or one for each index of its last axis, rounded to nearest.
+/// `v` times one factor, or one for each index of its last axis, rounded to nearest. Only values of 8 bits
+/// have zero points here.
 inline value rescale(emit<ops<tosa::rescale>> e, value v, std::span<const double> factors,
                      const rescaling& r) {
     if (!v) return v;
@@ -16300,19 +18766,49 @@ inline value rescale(emit<ops<tosa::rescale>> e, value v, double factor, const r
     return rescale(e, v, std::span(&factor, 1), r);
 }
 
-using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum>;
+using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum, tosa::add, tosa::sub>;
 
-/// The same for elements that are up to `reach` away from their zero point. RESCALE does not take INT32 of
-/// 2^(shift - 1) and more: those are cut off before.
+/// INT32 with the numbers beyond the bounds cut off.
+inline value cut_off(emit<saturating_rescale_ops> e, value v, std::int64_t lowest, std::int64_t highest) {
+    const auto number = [&](std::int64_t n) { return e.splat(n, dtype::int32, e.rank(v)); };
+    if (highest < INT32_MAX) v = e.make<tosa::minimum>(v, number(highest));
+    return lowest > INT32_MIN ? e.make<tosa::maximum>(v, number(lowest)) : v;
+}
+
+/// Only values of 8 bits have a zero point in TOSA (1.0, 2.12.2): wider ones are INT32, less their zero
+/// point.
+inline value without_zero_point(emit<saturating_rescale_ops> e, value v, std::int64_t zero) {
+    if (!v || zero == 0 || e.dtype(v) == dtype::int8) return v;
+    const value wide = narrow(e, v, dtype::int32);
+    return e.make<tosa::sub>(wide, e.splat(zero, dtype::int32, e.rank(wide)));
+}
+/// INT32 of at most that magnitude as integers of a wider type than 8 bits, plus their zero point.
+inline value with_zero_point(emit<saturating_rescale_ops> e, value v, double reach, std::int64_t zero,
+                             dtype to) {
+    constexpr double room = 1 << 29;  // what a RESCALE by one takes
+    const std::int64_t highest = to == dtype::int16 ? INT16_MAX : INT32_MAX;
+    if (!(reach + std::abs(static_cast<double>(zero)) < room))
+        v = cut_off(e, v, -highest - 1 - zero, highest - zero);
+    return narrow(e, e.make<tosa::add>(v, e.splat(zero, dtype::int32, e.rank(v))), to);
+}
+
+/// `rescale` for elements that are up to `reach` away from their zero point, and for zero points of any type.
+/// RESCALE does not take INT32 of 2^(shift - 1) and more: those are cut off before.
 inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, std::span<const double> factors,
-                                double reach, const rescaling& r) {
-    const auto largest = multiplier_and_shift(*std::max_element(factors.begin(), factors.end()), true);
-    if (e.dtype(v) != dtype::int32 || !largest) return rescale(e, v, factors, r);
+                                double reach, rescaling r) {
+    const double factor = *std::max_element(factors.begin(), factors.end());
+    if (r.output_zero != 0 && r.to != dtype::int8) {
+        const std::int64_t zero = std::exchange(r.output_zero, 0);
+        const dtype to = std::exchange(r.to, dtype::int32);
+        return with_zero_point(e, saturating_rescale(e, v, factors, reach, r), reach * factor, zero, to);
+    }
+    if (v && e.dtype(v) != dtype::int8) v = without_zero_point(e, v, std::exchange(r.input_zero, 0));
+    const auto largest = multiplier_and_shift(factor, true);
+    if (!v || e.dtype(v) != dtype::int32 || !largest) return rescale(e, v, factors, r);
     const double limit = std::ldexp(1.0, static_cast<int>(largest->shift) - 1);
     if (reach >= limit) {
         const auto bound = static_cast<std::int64_t>(std::min(limit - 1, 2147483647.0));
-        v = e.make<tosa::minimum>(v, e.splat(bound, dtype::int32, e.rank(v)));
-        v = e.make<tosa::maximum>(v, e.splat(-bound, dtype::int32, e.rank(v)));
+        v = cut_off(e, v, -bound, bound);
     }
     return rescale(e, v, factors, r);
 }
@@ -16441,7 +18937,7 @@ inline constexpr int max_nested = 256;
 
 /// What reading emits beside clones of what is there, as long as the integers keep their type.
 using reading_as_stored_ops = ops<aten::clamp, aten::constant_pad_nd>;
-using reading_ops = joined<ops<tosa::rescale>, reading_as_stored_ops>;
+using reading_ops = joined<build::saturating_rescale_ops, reading_as_stored_ops>;
 
 /// Reads a value of real numbers as integers: a dequantize, or ops that select elements of one. Nothing for
 /// values that are computed, and for selections from several quantizations.
@@ -16534,7 +19030,8 @@ private:
         const int bits = std::min(max_bits, 28 - std::ilogb(std::max(q.reach(), 1.0)));
         if (bits <= 0) return d;
         const double factor = std::ldexp(1.0, bits);
-        return {build::rescale(*finer_, d.integers, factor, {.input_zero = q.zero_point()}),
+        return {build::saturating_rescale(*finer_, d.integers, factor, q.reach(),
+                                          {.input_zero = q.zero_point()}),
                 quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
     }
 
@@ -17179,30 +19676,162 @@ private:
 
 }  // namespace headrace
 
+// ---- headrace/passes/quantize/int16_zero_points.hpp ----
+
+/// CONV2D, MATMUL and the like subtract zero points of INT8 alone (TOSA 1.0, 2.2). For INT16, whose numbers
+/// less a zero point need 17 bits, the products of the zero point become terms of their own, in the 48 bits
+/// of the accumulators:
+///
+///     Σ (x - z)·w = Σ x·w - z·Σ w           where w is constant, so that z·Σ w goes into the bias
+///     Σ (x - z)·w = Σ x·w + Σ (-z)·w        else, a sum of twice as many products
+namespace headrace {
+
+/// True if the tensor has a zero point that TOSA's products do not take.
+[[nodiscard]] inline bool has_zero_of_its_own(const emitter& e, value v, std::int64_t zero) {
+    return zero != 0 && e.dtype(v) == dtype::int16;
+}
+
+/// Numbers of INT16 that add up to -zero.
+[[nodiscard]] inline pmr_vector<std::int64_t> parts_of_negated(std::int64_t zero) {
+    if (zero == 0) return {};
+    if (zero == INT16_MIN) return {-(zero / 2), -(zero / 2)};  // 32768 is no number of INT16
+    return {-zero};
+}
+
+/// The tensor and, after it along an axis, tensors of its shape whose elements add up to -zero.
+inline value joined_with_zero(emit<ops<tosa::concat>> e, value v, std::int64_t zero, std::size_t axis) {
+    pmr_vector<value> parts{v};
+    for (const std::int64_t number : parts_of_negated(zero))
+        parts.push_back(e.splat(number, e.dtype(v), sizes(e.shape(v))));
+    if (parts.size() == 1) return v;
+    return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+}
+/// The other factor: as often as there are tensors in what joined_with_zero gives.
+inline value repeated_for_zero(emit<ops<tosa::concat>> e, value v, std::int64_t zero, std::size_t axis) {
+    const pmr_vector<value> parts(1 + parts_of_negated(zero).size(), v);
+    if (parts.size() == 1) return v;
+    return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
+}
+
+/// A constant bias less z·Σ(w - w0) for each output channel, the weight's first axis; nothing where one of
+/// them is computed.
+inline std::optional<value> bias_less_zero(emit<ops<>> e, value bias, value weight, std::int64_t weight_zero,
+                                           std::int64_t zero) {
+    const auto numbers = constant_integers(bias);
+    const auto weights = constant_integers(weight);
+    if (!numbers || !weights) return std::nullopt;
+    const auto channels = static_cast<std::size_t>(e.shape(weight)[0]);
+    const std::size_t terms = weights->size() / std::max<std::size_t>(channels, 1);
+    const std::array count{static_cast<std::int64_t>(channels)};
+    return e.constant_of(e.dtype(bias), count, [&](std::size_t channel) {
+        std::int64_t sum = 0;
+        for (std::size_t i = channel * terms; i != (channel + 1) * terms; ++i)
+            sum += (*weights)[i] - weight_zero;
+        return (*numbers)[numbers->size() == 1 ? 0 : channel] - zero * sum;
+    });
+}
+
+/// An image [N, C, …] with its zero point around it, as far as the convolution pads: the number that stands
+/// for 0.
+inline value padded_with_zero(emit<ops<aten::constant_pad_nd>> e, value image, const int_list& padding,
+                              std::int64_t zero) {
+    if (build::all_are(padding, 0)) return image;
+    pmr_vector<std::int64_t> pad;  // of the last axis first
+    for (std::size_t i = padding.size(); i-- != 0;) pad.insert(pad.end(), 2, padding[i]);
+    return e.make<aten::constant_pad_nd>(image, int_list(pad), scalar(zero));
+}
+
+}  // namespace headrace
+
+// ---- headrace/passes/quantize/window_divisors.hpp ----
+
+namespace headrace {
+
+/// How many elements the window counts at each position along an axis, as PyTorch's avg_pool2d does it: those
+/// of the axis or, with `padding_counts`, those of the padding as well.
+[[nodiscard]] inline pmr_vector<std::int64_t> counts_along(const window& w, std::int64_t size,
+                                                           std::int64_t positions, bool padding_counts) {
+    pmr_vector<std::int64_t> counts;
+    const std::int64_t first = padding_counts ? -w.before : 0;
+    const std::int64_t end = padding_counts ? size + w.after : size;
+    for (std::int64_t i = 0; i != positions; ++i) {
+        const std::int64_t start = i * w.stride - w.before;
+        counts.push_back(std::min(start + w.kernel, end) - std::max(start, first));
+    }
+    return counts;
+}
+
+/// The number of elements of each window is that along the height times that along the width.
+struct window_divisors {
+    pmr_vector<std::int64_t> height, width;
+
+    /// True if there is a window, and each has an element.
+    [[nodiscard]] bool is_sound() const {
+        const auto has_none = [](std::int64_t n) { return n == 0; };
+        return !height.empty() && !width.empty() && std::none_of(height.begin(), height.end(), has_none) &&
+               std::none_of(width.begin(), width.end(), has_none);
+    }
+    [[nodiscard]] std::int64_t largest() const {
+        return saturating_mul(*std::max_element(height.begin(), height.end()),
+                              *std::max_element(width.begin(), width.end()));
+    }
+    /// The divisor of all windows, if it is the same.
+    [[nodiscard]] std::optional<std::int64_t> common() const {
+        const auto is_one = [](const pmr_vector<std::int64_t>& counts) {
+            return std::all_of(counts.begin(), counts.end(), [&](auto n) { return n == counts.front(); });
+        };
+        return is_one(height) && is_one(width) ? std::optional(largest()) : std::nullopt;
+    }
+    /// A unit of which each divisor has a whole number of parts, or nearly: a multiple of all of them, or
+    /// where there is no room for that a power of two. Nothing where a part would be rounded by more than a
+    /// hundredth of a step of numbers of at most that magnitude.
+    [[nodiscard]] std::optional<std::int64_t> unit(double reach) const {
+        constexpr double room = 1 << 30;
+        constexpr double allowed = 0.01;
+        std::int64_t multiple = 1;
+        for (const auto* counts : {&height, &width}) {
+            std::int64_t along = 1;
+            for (const std::int64_t n : *counts) along = saturating_mul(along, n / std::gcd(along, n));
+            multiple = saturating_mul(multiple, along);
+        }
+        if (static_cast<double>(multiple) * reach <= room) return multiple;
+        const double power = std::exp2(std::floor(std::log2(room / std::max(reach, 1.0))));
+        const double rounded_by = reach * static_cast<double>(largest()) / (2 * power);
+        return rounded_by <= allowed ? std::optional(static_cast<std::int64_t>(power)) : std::nullopt;
+    }
+};
+
+}  // namespace headrace
+
 // ---- headrace/passes/quantize/lower_quantized_pooling.hpp ----
 
 namespace headrace {
 
-/// avg(dq(x)) = dq(avg(x)): AVG_POOL2D of the integers where it is read in the same quantization. Else, where
-/// every window has as many elements, sums at a finer scale, so that nothing is rounded twice: a depthwise
-/// convolution with a weight of ones.
+/// avg(dq(x)) = dq(avg(x)): AVG_POOL2D of the integers where it is read in the same quantization. AVG_POOL2D
+/// rounds in the quantization of x, so where the result is read in another one there are sums at a finer
+/// scale instead, of which nothing is rounded twice: a depthwise convolution with a weight of ones, times a
+/// number for each window where windows at the border have fewer elements. INT32, which no convolution takes,
+/// is added up as slices.
 struct lower_quantized_pooling : pass {
     static constexpr std::string_view summary = "avg(dq(x)) = dq(avg(x)), or sums at a finer scale";
     using targeted_ops = ops<aten::avg_pool2d>;
-    using produces = joined<build::average_pool_ops, reading_as_stored_ops, dequantize_ops,
-                            ops<tosa::conv2d, tosa::depthwise_conv2d>>;
+    using produces = joined<build::average_pool_ops, fixed_point_ops, dequantize_ops,
+                            build::strided_slice_ops, ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::mul>>;
 
     std::optional<value> operator()(const args<aten::avg_pool2d>& a, emit<produces> e) const {
-        const auto x = as_short_integers_per_tensor(e, a.self);
-        if (!x) return std::nullopt;
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
         if (!windows) return e.fail(std::move(windows).error());
         const auto w = std::span(windows.value()).first(2);
-        // Only windows that reach into padding that does not count have fewer elements.
-        const bool are_whole =
-            (a.count_include_pad || (w[0].before == 0 && w[1].before == 0)) && !a.ceil_mode;
-        if (a.divisor_override || (are_whole && !is_read_in(e.current(), x->parameters)))
-            return dequantized_sum(e, a, *x, w);
+        const auto x = as_short_integers_per_tensor(e, a.self);
+        if (!x) return dequantized_slices(e, a, w);
+        const window_divisors divisors = divisors_of(e, a, w);
+        if (!divisors.is_sound()) return std::nullopt;
+        const bool is_read = divisors.common() ? is_read_in(e.current(), x->parameters)
+                                               : is_rounded_in(e.current(), x->parameters);
+        if (a.divisor_override || !is_read) {
+            if (const auto sum = dequantized_sum(e, *x, w, divisors)) return sum;
+        }
+        if (a.divisor_override) return std::nullopt;
         args<aten::avg_pool2d> of_integers = a;
         of_integers.self = x->integers;
         const value pooled = build::average_pool(e, of_integers, x->parameters.zero_point());
@@ -17210,26 +19839,85 @@ struct lower_quantized_pooling : pass {
     }
 
 private:
-    static value dequantized_sum(emit<produces> e, const args<aten::avg_pool2d>& a, const dequantized& x,
-                                 std::span<const window> w) {
-        const std::int64_t area = w[0].kernel * w[1].kernel;
-        const auto divisor = static_cast<double>(a.divisor_override.value_or(area));
-        const auto reach = static_cast<std::int64_t>(x.parameters.reach()) * area;
-        const auto q = quantization::symmetric(x.parameters.scale() / divisor, reach);
-        return build::transpose(e, dequantize(e, {sum(e, x, w), q}), build::to_channels_first(4));
+    static window_divisors divisors_of(const emitter& e, const args<aten::avg_pool2d>& a,
+                                       std::span<const window> w) {
+        if (a.divisor_override) return {{*a.divisor_override}, {1}};
+        const auto along = [&](std::size_t i) {
+            return counts_along(w[i], e.shape(a.self)[2 + i], e.result_meta().shape[2 + i],
+                                a.count_include_pad);
+        };
+        return {along(0), along(1)};
+    }
+
+    // The same past ops that select elements and clamps, which the quantize is hoisted over.
+    static bool is_rounded_in(const node& n, const quantization& q, int nested = 0) {
+        constexpr int max_looked_through = 8;
+        if (is_read_in(n, q)) return true;
+        if (n.first_use == nullptr || nested == max_looked_through) return false;
+        return std::all_of(n.uses().begin(), n.uses().end(), [&](const edge& use) {
+            const node& reader = *use.target;
+            const auto* a = args_if<quantized_decomposed::quantize_per_tensor>(reader);
+            if (a != nullptr) return a->scale == q.scale() && a->zero_point == q.zero_point();
+            const bool keeps = is<aten::clamp>(reader) || is<aten::relu>(reader) || is_selecting(reader);
+            return keeps && reader.operand_count == 1 && is_rounded_in(reader, q, nested + 1);
+        });
+    }
+
+    // Nothing where there is no room for that.
+    static std::optional<value> dequantized_sum(emit<produces> e, const dequantized& x,
+                                                std::span<const window> w, const window_divisors& divisors) {
+        const double reach = x.parameters.reach() * static_cast<double>(w[0].kernel * w[1].kernel);
+        if (divisors.common()) return divided(e, sum(e, x, w), x.parameters.scale(), reach, divisors);
+        const bool is_wide = e.dtype(x.integers) != dtype::int8;  // summed in 48 bits
+        if (!divisors.unit(x.parameters.reach()) || (is_wide && reach > 2147483647.0)) return std::nullopt;
+        value sums = sum(e, x, w);
+        if (is_wide) sums = build::narrow(e, sums, dtype::int32);
+        return divided(e, sums, x.parameters.scale(), x.parameters.reach(), divisors);
+    }
+
+    // Sums with channels last as averages of real numbers. `reach` is that of the sums where they have one
+    // divisor, which goes into the scale; else of an element.
+    static value divided(emit<produces> e, value sums, double scale, double reach,
+                         const window_divisors& divisors) {
+        if (const auto common = divisors.common()) {
+            scale /= static_cast<double>(*common);
+        } else {
+            const std::int64_t unit = *divisors.unit(reach);
+            sums = build::multiply(e, sums, parts_of(e, unit, divisors));
+            scale /= static_cast<double>(unit);
+            reach *= static_cast<double>(unit);
+        }
+        const auto q = quantization::symmetric(scale, static_cast<std::int64_t>(std::ceil(reach)));
+        return build::transpose(e, dequantize(e, {sums, q}), build::to_channels_first(4));
+    }
+    static value parts_of(emit<ops<>> e, std::int64_t unit, const window_divisors& d) {
+        const shape_builder shape{1, static_cast<std::int64_t>(d.height.size()),
+                                  static_cast<std::int64_t>(d.width.size()), 1};
+        return build::constant_at(e, dtype::int32, shape, [&](sizes at) {
+            const std::int64_t divisor =
+                d.height[static_cast<std::size_t>(at[1])] * d.width[static_cast<std::size_t>(at[2])];
+            return scalar((unit + divisor / 2) / divisor);
+        });
     }
 
     // The sum of each window, with channels last.
     static value sum(emit<produces> e, const dequantized& x, std::span<const window> w) {
-        const value image = build::transpose(e, x.integers, build::to_channels_last(4));
-        const auto fitted = build::fit_windows(e.shape(image), w, sizes(e.result_meta().shape).subspan(2));
+        value image = build::transpose(e, x.integers, build::to_channels_last(4));
+        auto fitted = build::fit_windows(e.shape(image), w, sizes(e.result_meta().shape).subspan(2));
+        image = build::crop(e, image, fitted.used);
         const dtype type = e.dtype(image);
+        std::int64_t zero = x.parameters.zero_point();
+        std::int64_t bias = 0;
+        if (has_zero_of_its_own(e, image, zero)) {
+            image = build::pad_image(e, image, std::exchange(fitted.pad, shape_builder{0, 0, 0, 0}), zero);
+            bias = -std::exchange(zero, 0) * w[0].kernel * w[1].kernel;
+        }
         const std::int64_t channels = e.shape(image).back();
         const auto convolved = [&]<class Op>(Op, const int_list& weight) {
-            return e.make<Op>({.input = build::crop(e, image, fitted.used),
+            return e.make<Op>({.input = image,
                                .weight = e.splat(1, dtype::int8, weight),
-                               .bias = e.splat(0, build::accumulator_of(type), std::array{channels}),
-                               .input_zp = build::zero_point(e, type, x.parameters.zero_point()),
+                               .bias = e.splat(bias, build::accumulator_of(type), std::array{channels}),
+                               .input_zp = build::zero_point(e, type, zero),
                                .weight_zp = build::zero_point(e, dtype::int8),
                                .pad = int_list(fitted.pad),
                                .stride = int_list(fitted.stride),
@@ -17238,6 +19926,44 @@ private:
         };
         if (channels == 1) return convolved(tosa::conv2d{}, {1, w[0].kernel, w[1].kernel, 1});
         return convolved(tosa::depthwise_conv2d{}, {w[0].kernel, w[1].kernel, channels, 1});
+    }
+
+    // The average of INT32, such as the sums of another pooling.
+    static std::optional<value> dequantized_slices(emit<produces> e, const args<aten::avg_pool2d>& a,
+                                                   std::span<const window> w) {
+        constexpr std::int64_t max_slices = 64;
+        constexpr double room = 1 << 30;
+        if (saturating_add(w[0].kernel, w[1].kernel) > max_slices) return std::nullopt;
+        const auto stored = if_per_tensor(dequantizer(e)(a.self));
+        if (!stored || e.dtype(stored->integers) != dtype::int32) return std::nullopt;
+        const window_divisors divisors = divisors_of(e, a, w);
+        auto x = as_scaled_integers(e, a.self);
+        if (!x || !divisors.is_sound()) return std::nullopt;
+        const double area = static_cast<double>(w[0].kernel * w[1].kernel);
+        double factor = 1;
+        while (x->reach * factor * area > room || (!divisors.common() && !divisors.unit(x->reach * factor)))
+            factor /= 2;
+        if (factor != 1) {
+            x->integers = build::saturating_rescale(e, x->integers, factor, x->reach, {});
+            x->scale /= factor;
+            x->reach = std::ceil(x->reach * factor);
+        }
+        value sums = x->integers;
+        sums = slices_added(e, sums, 2, w[0], e.result_meta().shape[2]);
+        sums = slices_added(e, sums, 3, w[1], e.result_meta().shape[3]);
+        sums = build::transpose(e, sums, build::to_channels_last(4));
+        return divided(e, sums, x->scale, divisors.common() ? x->reach * area : x->reach, divisors);
+    }
+    static value slices_added(emit<produces> e, value v, std::size_t axis, const window& w,
+                              std::int64_t positions) {
+        const std::int64_t end = (positions - 1) * w.stride + w.kernel - w.before;
+        v = build::pad(e, v, axis, w.before, std::max<std::int64_t>(end - e.shape(v)[axis], 0));
+        value sums{};
+        for (std::int64_t i = 0; i != w.kernel; ++i) {
+            const value slice = build::strided_slice(e, v, axis, i, positions, w.stride);
+            sums = sums ? e.make<tosa::add>(sums, slice) : slice;
+        }
+        return sums;
     }
 };
 
@@ -17254,12 +19980,20 @@ struct lower_quantized_products : pass {
     static constexpr std::string_view summary = "conv(dq(x), dq(w)) = dq(conv(x, w)); linear, bmm";
     using targeted_ops = ops<aten::convolution, aten::linear, aten::bmm>;
     using operand_ops = joined<reading_ops, build::saturating_rescale_ops>;
-    using produces = joined<build::convolution_ops, operand_ops, dequantize_channels_ops, ops<tosa::matmul>>;
+    using produces = joined<build::convolution_ops, operand_ops, dequantize_channels_ops,
+                            ops<tosa::matmul, tosa::concat>>;
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces> e) const {
-        const auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
+        auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
         if (!o) return std::nullopt;
         args<aten::convolution> of_integers = a;
+        if (has_zero_of_its_own(e, o->input, o->input_zero)) {
+            if (!a.transposed) {
+                o->input = padded_with_zero(e, o->input, a.padding, o->input_zero);
+                of_integers.padding = int_list(shape_builder::filled(a.padding.size(), 0));
+            }
+            if (!o->take_zero(e, 1, a.transposed ? 0 : 1, a.groups == 1, a.transposed)) return refused(e);
+        }
         of_integers.input = o->input;
         of_integers.weight = o->weight;
         of_integers.bias = o->bias;
@@ -17271,8 +20005,11 @@ struct lower_quantized_products : pass {
 
     std::optional<value> operator()(const args<aten::linear>& a, emit<produces> e) const {
         if (e.rank(a.weight) != 2) return std::nullopt;
-        const auto o = read(e, a, 0);
+        auto o = read(e, a, 0);
         if (!o) return std::nullopt;
+        if (has_zero_of_its_own(e, o->input, o->input_zero) &&
+            !o->take_zero(e, e.rank(o->input) - 1, 1, true, false))
+            return refused(e);
         const value accumulated =
             build::linear(e, {o->input, o->weight, {}}, o->bias, o->input_zero, o->weight_zero);
         return build::reshape(e, o->dequantize_accumulated(e, accumulated), e.result_meta().shape);
@@ -17288,17 +20025,41 @@ struct lower_quantized_products : pass {
         const auto zero = weight_zero(e, right->parameters);
         if (!zero) return value{};
         const value accumulated =
-            e.make<tosa::matmul>({.a = left->integers,
-                                  .b = right->integers,
-                                  .a_zp = build::zero_point(e, type, left->parameters.zero_point()),
-                                  .b_zp = build::zero_point(e, type, *zero),
-                                  .output_type = build::accumulator_of(type)});
+            product(e, {left->integers, left->parameters.zero_point()}, {right->integers, *zero});
         const auto terms = static_cast<double>(e.shape(a.self)[2]);
         const auto reach = left->parameters.reach() * right->parameters.reach() * terms;
         return dequantize_channels(e, {accumulated, products_of(left->parameters, right->parameters, reach)});
     }
 
 private:
+    struct matrix {
+        value integers;
+        std::int64_t zero;
+    };
+    static value product(emit<ops<tosa::matmul, tosa::concat>> e, matrix a, matrix b) {
+        const dtype type = e.dtype(a.integers);
+        if (type == dtype::int16) {
+            a.integers = joined_with_zero(e, a.integers, a.zero, 2);
+            b.integers = repeated_for_zero(e, b.integers, a.zero, 1);
+            a.integers = repeated_for_zero(e, a.integers, b.zero, 2);
+            b.integers = joined_with_zero(e, b.integers, b.zero, 1);
+            a.zero = b.zero = 0;
+        }
+        return e.make<tosa::matmul>({.a = a.integers,
+                                     .b = b.integers,
+                                     .a_zp = build::zero_point(e, type, a.zero),
+                                     .b_zp = build::zero_point(e, type, b.zero),
+                                     .output_type = build::accumulator_of(type)});
+    }
+
+    // A target with floats computes it in floats.
+    static std::optional<value> refused(emit<ops<>> e) {
+        if (e.target().has(target_feature::profile_fp)) return std::nullopt;
+        return e.unsupported(
+            "an int16 input with a zero point, and groups of computed or transposed weights: TOSA has no "
+            "such convolution; quantize the input symmetrically");
+    }
+
     static std::optional<std::int64_t> weight_zero(emit<ops<>> e, const quantization& weight) {
         const auto zero = weight.common_zero_point();
         if (!zero)
@@ -17321,6 +20082,19 @@ private:
         value input, weight, bias;
         std::int64_t input_zero, weight_zero;
         quantization products;  // of the accumulators, one scale or one for each output channel
+
+        // Brings the zero point of INT16 into the bias or, unless there are groups, into products of its own.
+        bool take_zero(emit<ops<tosa::concat>> e, std::size_t input_axis, std::size_t weight_axis,
+                       bool is_one_group, bool is_transposed) {
+            const std::int64_t zero = std::exchange(input_zero, 0);
+            const auto less =
+                is_transposed ? std::nullopt : bias_less_zero(e, bias, weight, weight_zero, zero);
+            if (less) bias = *less;
+            if (less || !is_one_group) return less.has_value();
+            input = joined_with_zero(e, input, zero, input_axis);
+            weight = repeated_for_zero(e, weight, zero, weight_axis);
+            return true;
+        }
 
         // Channels are the last axis of what was accumulated.
         value dequantize_accumulated(emit<dequantize_channels_ops> e, value v) const {
@@ -18387,7 +21161,34 @@ inline void add_slow_facts(const node& n, op_facts& f) {
     add.template operator()<tosa::transpose_conv2d>();
 }
 
+/// The bits of the element of a constant that has one, as a signed integer; 0 if the value is computed.
+[[nodiscard]] inline std::int64_t single_element(value v) {
+    const tensor_data* data = nullptr;
+    if (const auto* a = match<builtin::constant>(v)) data = &a->data;
+    if (const auto* a = match<tosa::const_>(v)) data = &a->data;
+    const tensor_meta* meta = meta_of(v);
+    if (data == nullptr || data->bytes == nullptr || meta == nullptr || meta->elements() != 1) return 0;
+    const std::size_t size = std::min<std::size_t>(bytes_in_memory(*meta), 8);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, data->bytes, size);
+    const unsigned unused = 64 - 8 * static_cast<unsigned>(size);
+    return size == 0 ? 0 : static_cast<std::int64_t>(bits << unused) >> unused;
+}
+
+inline void add_zero_point(const node& n, const field_info& f, op_attributes& a) {
+    if (!f.name.ends_with("_zp")) return;
+    const std::int64_t zero = single_element(member_of<value>(n, f));
+    if (f.name == "output_zp") {
+        a.output_zero = zero;
+    } else if (f.name == "weight_zp" || f.name == "b_zp") {
+        a.second_zero = zero;
+    } else {
+        a.input_zero = zero;
+    }
+}
+
 inline void add_attribute(const node& n, const field_info& f, op_attributes& a) {
+    if (f.kind == field_kind::tensor) return add_zero_point(n, f, a);
     if (f.kind == field_kind::integers) {
         const auto& values = member_of<int_list>(n, f);
         if (f.name == "kernel") a.kernel = values;
@@ -18396,8 +21197,10 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
         if (f.name == "dilation") a.dilation = values;
     } else if (f.kind == field_kind::integer && f.name == "axis") {
         a.axis = member_of<std::int64_t>(n, f);
-    } else if (f.kind == field_kind::boolean && f.name == "round") {
-        a.round = member_of<bool>(n, f);
+    } else if (f.kind == field_kind::boolean) {
+        if (f.name == "round") a.round = member_of<bool>(n, f);
+        if (f.name == "input_unsigned") a.input_unsigned = member_of<bool>(n, f);
+        if (f.name == "output_unsigned") a.output_unsigned = member_of<bool>(n, f);
     } else if (f.kind == field_kind::element_type && (f.name == "acc_type" || f.name == "type")) {
         a.declared = member_of<dtype>(n, f);
     } else if (f.kind == field_kind::resize) {
@@ -20079,13 +22882,27 @@ HEADRACE_COMPILED_PASS(rescale_before_moving);
 
 }  // namespace headrace
 
+// ---- headrace/passes/decompose/composite.hpp ----
+
+namespace headrace {
+
+/// In an order in which no pass makes what an earlier one decomposes.
+using composite_passes =
+    pass_list<decompose_losses, decompose_class_losses, decompose_distances, decompose_diagonals,
+              decompose_products, decompose_searches, decompose_extrema, decompose_scatter_reduction,
+              decompose_bags, decompose_tables, decompose_special>;
+
+}  // namespace headrace
+
 // ---- headrace/passes/decompose/decompose.hpp ----
 
 namespace headrace {
 
-using decompose_passes =
-    pass_list<decompose_rearrangements, decompose_normalization, decompose_recurrent, decompose_attention,
-              decompose_einsum, decompose_bicubic, decompose_sampling, decompose_matmul, decompose_batch_norm,
+using decompose_passes = boost::mp11::mp_append<
+    composite_passes,
+    pass_list<decompose_einsum, decompose_rearrangements, decompose_normalization, decompose_recurrent,
+              decompose_attention, decompose_bicubic, decompose_sampling, decompose_matmul,
+              decompose_batch_norm,
               join_groups, decompose_grouped_convolution, decompose_transposed_volumes, decompose_volumes,
               decompose_adaptive_pooling, decompose_dilated_pooling, decompose_stack, decompose_roll,
               decompose_repeats, decompose_shuffles, decompose_blocks, decompose_partial_writes,
@@ -20094,7 +22911,7 @@ using decompose_passes =
               decompose_elu, decompose_softmax, decompose_fused_arithmetic, decompose_division, decompose_pow,
               decompose_norms, decompose_exponentials, decompose_hyperbolic, decompose_trigonometric,
               decompose_erfinv, decompose_rounding, decompose_predicates, decompose_masks, decompose_limits,
-              decompose_comparisons>;
+              decompose_comparisons>>;
 
 }  // namespace headrace
 
@@ -20222,14 +23039,15 @@ struct exported_program {
 /// TOSA 1.0, and what holds of a lowered program beside its ops: none of the passes that see to it is
 /// missing, and none that undoes it comes later.
 using lowered_program =
-    to<tosa::dialect, functional, unit_alpha, quantization_lowered, narrow_types, layouts_chosen,
-       constants_folded, duplicates_merged, distinct_outputs, nodes_sorted>;
+    to<tosa::dialect, functional, unit_alpha, quantization_lowered, signed_types, narrow_types,
+       layouts_chosen, constants_folded, duplicates_merged, distinct_outputs, nodes_sorted>;
 
 /// From ATen to TOSA 1.0. `Evaluator` computes constants; see headrace::fold_constants.
 template <class Evaluator>
 struct standard_lowering
-    : pipeline_of<from<exported_program>, lowered_program, normalize_passes, tabulate_passes<Evaluator>,
-                  decompose_passes, quantize_passes<Evaluator>, pass_list<narrow_int64>, legalize_passes,
+    : pipeline_of<from<exported_program>, lowered_program, normalize_passes, pass_list<widen_unsigned>,
+                  tabulate_passes<Evaluator>, decompose_passes, quantize_passes<Evaluator>,
+                  pass_list<store_unsigned, narrow_int64>, legalize_passes,
                   layout_passes<Evaluator>, npu_passes, settling_passes<Evaluator>, u55_passes,
                   pass_list<merge_equal_constants, merge_duplicates>,
                   pass_list<pack_int4_weights, ensure_distinct_outputs, sort_topologically>> {};

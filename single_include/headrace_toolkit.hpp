@@ -42,6 +42,7 @@
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
 #include <boost/graph/reverse_graph.hpp>
+#include <boost/mp11/algorithm.hpp>
 #include <boost/pending/disjoint_sets.hpp>
 #include <boost/property_map/property_map.hpp>
 
@@ -1107,6 +1108,8 @@ enum class kernel_types : std::uint8_t {
     all,
     numbers,       ///< no bool
     floats,        ///< operand and result
+    wide_floats,   ///< float32 and float64
+    floats_or_int64,
     real_results,  ///< any operand if the result is float32, else floats
     bits           ///< integers and bool
 };
@@ -1133,7 +1136,9 @@ struct kernel {
     static constexpr std::string_view name = Name.view();
     static constexpr std::string_view field_list = Op::field_list;
     static constexpr int results = Op::results;
-    static constexpr std::uint64_t trait_bits = static_cast<std::uint64_t>(trait::variant | trait::synonym);
+    static constexpr std::uint64_t trait_bits =
+        static_cast<std::uint64_t>(trait::variant | trait::synonym) |
+        (functional::trait_bits & static_cast<std::uint64_t>(trait::impure));
     static constexpr std::string_view out_name{};
     static constexpr kernel_types types = Types;
     static constexpr auto variant_base() { return std::type_identity<functional>{}; }
@@ -1156,7 +1161,7 @@ struct call_delegate : op<dialect, "executorch.call_delegate", "number, operands
 using kernels = ops<
     kernel<aten::convolution, "aten::convolution.out", kernel_types::numbers>,
     kernel<aten::_adaptive_avg_pool2d, "aten::_adaptive_avg_pool2d.out", kernel_types::floats>,
-    kernel<aten::avg_pool2d, "aten::avg_pool2d.out">,
+    kernel<aten::avg_pool2d, "aten::avg_pool2d.out", kernel_types::floats_or_int64>,
     kernel<aten::max_pool2d_with_indices, "aten::max_pool2d_with_indices.out", kernel_types::numbers>,
     kernel<aten::addmm, "aten::addmm.out", kernel_types::numbers>,
     kernel<aten::bmm, "aten::bmm.out", kernel_types::numbers>,
@@ -1175,7 +1180,7 @@ using kernels = ops<
     kernel<aten::glu, "aten::glu.out", kernel_types::floats>,
     kernel<aten::hardtanh, "aten::hardtanh.out", kernel_types::numbers>,
     kernel<aten::leaky_relu, "aten::leaky_relu.out", kernel_types::floats>,
-    kernel<aten::logit, "aten::logit.out", kernel_types::real_results>,
+    kernel<aten::logit, "aten::logit.out", kernel_types::wide_floats>,
     kernel<aten::relu, "aten::relu.out", kernel_types::numbers>,
     kernel<aten::sigmoid, "aten::sigmoid.out", kernel_types::real_results>,
     kernel<aten::tanh, "aten::tanh.out", kernel_types::real_results>,
@@ -1283,6 +1288,11 @@ using kernels = ops<
     kernel<aten::scatter_value, "aten::scatter.value_out">,
     kernel<aten::select_scatter, "aten::select_scatter.out">,
     kernel<aten::slice_scatter, "aten::slice_scatter.out">, kernel<aten::where_self, "aten::where.self_out">,
+    kernel<aten::_cdist_forward, "aten::_cdist_forward.out", kernel_types::floats>,
+    kernel<aten::masked_scatter, "aten::masked_scatter.out">,
+    kernel<aten::repeat_interleave_tensor, "aten::repeat_interleave.Tensor_out">,
+    kernel<aten::rand, "aten::rand.out", kernel_types::floats>,
+    kernel<aten::randn, "aten::randn.out", kernel_types::floats>,
     kernel<aten::grid_sampler_2d, "aten::grid_sampler_2d.out", kernel_types::floats>,
     kernel<aten::upsample_bilinear2d_vec, "aten::upsample_bilinear2d.vec_out", kernel_types::numbers>,
     kernel<aten::upsample_nearest2d_vec, "aten::upsample_nearest2d.vec_out", kernel_types::numbers>,
@@ -1390,47 +1400,6 @@ std::size_t eliminate_dead_code(graph& g);
 
 #endif
 
-// ---- headrace/ir/purity.hpp ----
-
-#ifndef HEADRACE_IR_PURITY_HPP
-#define HEADRACE_IR_PURITY_HPP
-
-namespace headrace {
-
-/// Does a node of that op do something even if nothing uses its results? Ops without results do (assertions,
-/// TOSA's variables), and ops that write in place.
-[[nodiscard]] constexpr bool has_effects(const op_info& op) {
-    return op.has(trait::no_results | trait::in_place);
-}
-
-/// The same of one node: an op that holds graphs has the effects of what is in them.
-[[nodiscard]] inline bool has_effects(const node& n) {
-    // An unknown op without results is called for what else it does.
-    bool found = has_effects(*n.op) || (is<builtin::opaque>(n) && n.result_count == 0);
-    for_each_region(n, [&](const field_info&, const graph* region) {
-        if (region == nullptr) return;
-        for (const node& inner : region->nodes()) {
-            found = found || (!is<builtin::output>(inner) && has_effects(inner));
-        }
-    });
-    return found;
-}
-
-/// Is the node a function of its operands and arguments alone, with nothing else that can see it run? Of a
-/// dialect that does not say so, no op is.
-[[nodiscard]] inline bool is_pure(const node& n) {
-    if (n.result_count == 0 || has_effects(*n.op)) return false;
-    if (!n.op->dialect->is_pure || n.op->has(trait::impure)) return false;
-    for (const field_info& f : *n.op) {
-        if (f.kind == field_kind::region) return false;
-    }
-    return true;
-}
-
-}  // namespace headrace
-
-#endif
-
 // ---- headrace/ir/dead_code_definition.hpp ----
 
 #ifndef HEADRACE_IR_DEAD_CODE_DEFINITION_HPP
@@ -1516,6 +1485,17 @@ struct interface_quantization {
 struct output_quantizations {
     static constexpr bool inherited = false;
     list<interface_quantization> values;
+};
+
+/// Annotation of a placeholder whose elements are int8 to the graph and uint8, of the same bits, to its user.
+struct unsigned_interface {
+    static constexpr bool inherited = false;
+};
+
+/// Annotation of the output node: the positions of its values of which the same holds.
+struct unsigned_outputs {
+    static constexpr bool inherited = false;
+    list<std::int64_t> positions;
 };
 
 /// Annotation of a placeholder, and of the output node for all its values: tensors of four axes are NHWC to
@@ -2133,7 +2113,23 @@ HEADRACE_INLINE result<void> restore_order(graph& g) {
 
 }  // namespace headrace
 
+// ---- headrace/ir/exported_types.hpp ----
+
+namespace headrace {
+
+/// Annotation of the output node: the type of each of its values in the exported program. A lowering narrows
+/// some, such as int64.
+struct exported_output_types {
+    static constexpr bool inherited = false;
+    list<dtype> types;
+};
+
+}  // namespace headrace
+
 // ---- headrace/ir/operand_fields.hpp ----
+
+#ifndef HEADRACE_IR_OPERAND_FIELDS_HPP
+#define HEADRACE_IR_OPERAND_FIELDS_HPP
 
 namespace headrace {
 
@@ -2162,6 +2158,8 @@ namespace headrace {
 }
 
 }  // namespace headrace
+
+#endif
 
 // ---- headrace/ir/origins.hpp ----
 
@@ -2232,6 +2230,26 @@ void for_each_position(sizes shape, sizes strides, F f) {
         }
     }
 }
+
+}  // namespace headrace
+
+// ---- headrace/ir/unread.hpp ----
+
+namespace headrace {
+
+/// Annotation of a builtin::opaque: why a reader has not made the node that the file asks for. Its results
+/// may lack metadata, such as a tensor whose size is known only when the program runs.
+struct unread_reason {
+    static constexpr bool inherited = true;
+    std::string_view text;
+    bool follows = false;  ///< it only takes the result of another such node
+};
+
+/// Annotation of the output node: what a reader has left out without harm, each as a sentence for people.
+struct reading_notes {
+    static constexpr bool inherited = false;
+    list<std::string_view> texts;
+};
 
 }  // namespace headrace
 
@@ -2498,6 +2516,1861 @@ HEADRACE_INLINE void dispatch_cache::grow() {
 
 HEADRACE_INLINE void dispatch_cache::place(const entry& e) {
     slots_[find_slot(slots_.size(), e.hash, [&](std::size_t at) { return slots_[at].key.empty(); })] = e;
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/executorch.hpp ----
+
+namespace headrace::executorch {
+
+// The checks are those of the kernels' sources, version 1.5 (kernels/portable/cpu, kernels/optimized/cpu and
+// kernels/quantized/cpu): a kernel whose check fails ends the method with an error, or the process.
+
+/// Infers what the op that a kernel computes gives; refuses arguments that the kernel refuses. `number` is
+/// that of the kernel in `kernels`.
+[[nodiscard]] result<void> infer_kernel(std::size_t number, const void* arguments, inference& out);
+
+template <class Op, fixed_string Name, kernel_types Types>
+result<void> infer_results(kernel<Op, Name, Types>, const headrace::args<Op>& a, inference& out) {
+    return infer_kernel(boost::mp11::mp_find<kernels, kernel<Op, Name, Types>>::value, &a, out);
+}
+
+/// Why the kernel for a node's op refuses it; empty if it takes it. The node is one of the executorch
+/// dialect, or of the op that the kernel computes.
+[[nodiscard]] std::pmr::string kernel_refusal(const node& n);
+
+/// How the kernel's results differ from PyTorch's for some values of the operands; empty if they do not.
+[[nodiscard]] std::pmr::string kernel_deviation(const node& n);
+
+}  // namespace headrace::executorch
+
+// ---- headrace/infer/kernel_refusals.hpp ----
+
+namespace headrace::executorch::detail {
+
+/// Why a kernel refuses a node; empty if it takes it.
+using reason = std::pmr::string;
+
+[[nodiscard]] constexpr bool computes_with(kernel_types types, dtype operand, dtype result) {
+    using enum kernel_types;
+    switch (types) {
+        case all:
+            return true;
+        case numbers:
+            return !is_boolean(operand);
+        case floats:
+            return is_floating(operand) && is_floating(result);
+        case wide_floats:
+            return operand == dtype::float32 || operand == dtype::float64;
+        case floats_or_int64:
+            return is_floating(operand) || operand == dtype::int64;
+        case real_results:
+            return is_floating(operand) || result == dtype::float32;
+        case bits:
+            return is_integral(operand) || is_boolean(operand);
+    }
+    return false;
+}
+
+/// True if the runtime has tensors of that type, and its kernels compute with them.
+[[nodiscard]] constexpr bool is_kernel_type(dtype t) {
+    return t == dtype::uint8 || t == dtype::boolean || t == dtype::bfloat16 || t == dtype::float16 ||
+           t == dtype::float32 || t == dtype::float64 || t == dtype::int8 || t == dtype::int16 ||
+           t == dtype::int32 || t == dtype::int64;
+}
+
+[[nodiscard]] inline reason type_refusal(const node& n, kernel_types types) {
+    const auto refusal = [](dtype t) {
+        return text_of({"ExecuTorch's kernel for it does not compute with ", name_of(t),
+                        "; cast its operands before it"});
+    };
+    dtype operand = dtype::unknown;
+    for (const edge& e : n.operand_edges()) {
+        const tensor_meta* const meta = meta_of(*e.slot);
+        if (meta == nullptr) return "the type of an operand is not known";
+        if (!is_kernel_type(meta->dtype)) return refusal(meta->dtype);
+        if (operand == dtype::unknown) operand = meta->dtype;
+    }
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        if (!n.results[i].meta) return "the type of its result is not known";
+        if (!is_kernel_type(n.results[i].meta->dtype)) return refusal(n.results[i].meta->dtype);
+    }
+    const dtype made = n.result_count == 0 ? dtype::unknown : n.results[0].meta->dtype;
+    if (operand != dtype::unknown && !computes_with(types, operand, made)) return refusal(operand);
+    return {};
+}
+
+// --- what arguments kernels take ---------------------------------------------------------------------------
+
+[[nodiscard]] inline const tensor_meta& meta(value v) { return *meta_of(v); }
+
+[[nodiscard]] inline reason refusal(aten::convolution, const args<aten::convolution>& a) {
+    if (meta(a.input).rank() <= 4) return {};
+    return "ExecuTorch's kernel for it has one or two spatial axes";
+}
+[[nodiscard]] inline reason refusal(aten::linear, const args<aten::linear>& a) {
+    if (meta(a.input).rank() < 2) return "ExecuTorch's kernel for it takes no vector";
+    if (meta(a.weight).rank() != 2) return "ExecuTorch's kernel for it takes no vector as the weight";
+    return {};
+}
+[[nodiscard]] inline reason refusal(aten::gather, const args<aten::gather>& a) {
+    if (meta(a.index).dtype == dtype::int64) return {};
+    return "ExecuTorch's kernel for it takes indices of int64";
+}
+[[nodiscard]] inline reason refusal(aten::_adaptive_avg_pool2d, const args<aten::_adaptive_avg_pool2d>& a) {
+    const bool positive = std::ranges::all_of(a.output_size, [](std::int64_t size) { return size > 0; });
+    if (a.output_size.size() == 2 && positive) return {};
+    return "ExecuTorch's kernel for it takes two sizes above 0";
+}
+template <one_of<ops<aten::_softmax, aten::_log_softmax>> Op>
+[[nodiscard]] reason refusal(Op, const args<Op>& a) {
+    if (!a.half_to_float) return {};
+    return "ExecuTorch's kernel for it does not convert half to float";
+}
+[[nodiscard]] inline reason refusal(aten::_to_copy, const args<aten::_to_copy>& a) {
+    if (!a.non_blocking) return {};
+    return "ExecuTorch's kernel for it has no copies that do not block";
+}
+[[nodiscard]] inline reason refusal(aten::expand, const args<aten::expand>& a) {
+    if (!a.implicit) return {};
+    return "ExecuTorch's kernel for it has no implicit expansion";
+}
+[[nodiscard]] inline reason refusal(aten::narrow, const args<aten::narrow>& a) {
+    if (a.start >= 0) return {};
+    return "ExecuTorch's kernel for it does not count from the end";
+}
+[[nodiscard]] inline reason refusal(aten::constant_pad_nd, const args<aten::constant_pad_nd>& a) {
+    if (std::ranges::all_of(a.pad, [](std::int64_t size) { return size >= 0; })) return {};
+    return "ExecuTorch's kernel for it does not crop; slice the tensor instead";
+}
+[[nodiscard]] inline reason refusal(aten::roll, const args<aten::roll>& a) {
+    if (meta(a.self).rank() != 0 && !a.dims.empty() && a.dims.size() == a.shifts.size()) return {};
+    return "ExecuTorch's kernel for it takes one axis for each shift";
+}
+[[nodiscard]] inline reason refusal(aten::sum_dim_intlist, const args<aten::sum_dim_intlist>& a) {
+    if (meta(a.self).rank() != 0 || !a.dim || a.dim->empty()) return {};
+    return "ExecuTorch's kernel for it takes no axes of a tensor of rank 0";
+}
+template <one_of<ops<aten::scatter_add, aten::scatter_src, aten::scatter_value>> Op>
+[[nodiscard]] reason refusal(Op, const args<Op>& a) {
+    if (meta(a.index).dtype != dtype::int64) return "ExecuTorch's kernel for it takes indices of int64";
+    if (meta(a.index).rank() == meta(a.self).rank()) return {};
+    return "ExecuTorch's kernel for it takes indices with as many axes as the tensor";
+}
+template <one_of<ops<aten::cumsum, aten::unfold>> Op>
+[[nodiscard]] reason refusal(Op, const args<Op>& a) {
+    if (meta(a.self).rank() != 0) return {};
+    return "ExecuTorch's kernel for it takes no tensor of rank 0";
+}
+[[nodiscard]] inline reason refusal(aten::grid_sampler_2d, const args<aten::grid_sampler_2d>& a) {
+    if (meta(a.input).dtype == meta(a.grid).dtype) return {};
+    return "ExecuTorch's kernel for it takes an image and a grid of the same type";
+}
+/// The optimized kernel computes in the tensor's own type alone.
+[[nodiscard]] inline reason refusal(aten::add_scalar, const args<aten::add_scalar>& a) {
+    const dtype type = meta(a.self).dtype;
+    const bool same = !a.other.is_floating() || is_floating(type);
+    const bool alpha = !a.alpha.is_floating() || is_floating(type);
+    if (same && alpha && !is_boolean(type)) return {};
+    return "ExecuTorch's kernel for it takes a number of the tensor's type";
+}
+/// A bound that the tensor's type does not hold.
+[[nodiscard]] inline bool is_outside(const std::optional<scalar>& bound, dtype type) {
+    if (!bound || is_boolean(type)) return false;
+    const double x = bound->to_double();
+    if (std::isnan(x) || std::isinf(x)) return !is_floating(type);
+    if (type == dtype::float64) return false;
+    if (type == dtype::float16) return std::abs(x) > 65504;
+    if (is_floating(type)) return std::abs(x) > static_cast<double>(std::numeric_limits<float>::max());
+    const int bits = static_cast<int>(traits_of(type).bits);
+    if (type == dtype::uint8) return x < 0 || x > 255;
+    return x < -std::ldexp(1.0, bits - 1) || x >= std::ldexp(1.0, bits - 1);
+}
+inline constexpr std::string_view bound_outside =
+    "ExecuTorch's kernel for it takes bounds that the tensor's type holds";
+[[nodiscard]] inline reason refusal(aten::clamp, const args<aten::clamp>& a) {
+    const dtype type = meta(a.self).dtype;
+    return is_outside(a.min, type) || is_outside(a.max, type) ? reason(bound_outside) : reason();
+}
+[[nodiscard]] inline reason refusal(aten::hardtanh, const args<aten::hardtanh>& a) {
+    const dtype type = meta(a.self).dtype;
+    return is_outside(a.min_val, type) || is_outside(a.max_val, type) ? reason(bound_outside) : reason();
+}
+
+// --- quantization ------------------------------------------------------------------------------------------
+
+[[nodiscard]] constexpr bool is_quantized_type(dtype t) {
+    return t == dtype::uint8 || t == dtype::int8 || t == dtype::int16 || t == dtype::int32;
+}
+inline constexpr std::string_view quantized_types =
+    "ExecuTorch's kernel for it takes floats, and gives uint8, int8, int16 or int32";
+inline constexpr std::string_view dequantized_types =
+    "ExecuTorch's kernel for it takes uint8, int8, int16 or int32 as its argument dtype says, and gives "
+    "floats";
+inline constexpr std::string_view parameter_types =
+    "ExecuTorch's kernel for it takes scales of float64 and zero points of int64";
+inline constexpr std::string_view wide_range =
+    "ExecuTorch's kernel for it takes a range of numbers that the type holds";
+
+[[nodiscard]] inline bool holds_range(dtype type, std::int64_t low, std::int64_t high) {
+    const int bits = static_cast<int>(traits_of(type).bits);
+    const std::int64_t half = std::int64_t{1} << (bits - 1);
+    return type == dtype::uint8 ? low >= 0 && high <= 255 : low >= -half && high < half;
+}
+template <class Op>
+[[nodiscard]] reason quantizing_refusal(const args<Op>& a) {
+    if (!is_floating(meta(a.input).dtype) || !is_quantized_type(a.dtype)) return reason(quantized_types);
+    if (!holds_range(a.dtype, a.quant_min, a.quant_max)) return reason(wide_range);
+    if constexpr (requires { a.scales; }) {
+        if (meta(a.scales).dtype != dtype::float64 || meta(a.zero_points).dtype != dtype::int64)
+            return reason(parameter_types);
+    } else if constexpr (!__is_same(Op, quantized_decomposed::quantize_per_tensor)) {
+        if (meta(a.scale).dtype != dtype::float64 || meta(a.zero_point).dtype != dtype::int64)
+            return reason(parameter_types);
+    }
+    return {};
+}
+template <
+    one_of<ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::quantize_per_channel,
+               quantized_decomposed::quantize_per_token, quantized_decomposed::quantize_per_tensor_tensor>>
+        Op>
+[[nodiscard]] reason refusal(Op, const args<Op>& a) {
+    return quantizing_refusal<Op>(a);
+}
+template <class Op>
+[[nodiscard]] reason dequantizing_refusal(const args<Op>& a, std::optional<dtype> made) {
+    const dtype type = meta(a.input).dtype;
+    if (!is_quantized_type(type) || type != a.dtype || (made && !is_floating(*made)))
+        return reason(dequantized_types);
+    if (a.quant_min > a.quant_max) return reason(wide_range);
+    return {};
+}
+[[nodiscard]] inline reason refusal(quantized_decomposed::dequantize_per_tensor,
+                                    const args<quantized_decomposed::dequantize_per_tensor>& a) {
+    return dequantizing_refusal<quantized_decomposed::dequantize_per_tensor>(a, a.out_dtype);
+}
+[[nodiscard]] inline reason refusal(quantized_decomposed::dequantize_per_tensor_tensor,
+                                    const args<quantized_decomposed::dequantize_per_tensor_tensor>& a) {
+    if (meta(a.scale).dtype != dtype::float64 || meta(a.zero_point).dtype != dtype::int64)
+        return reason(parameter_types);
+    return dequantizing_refusal<quantized_decomposed::dequantize_per_tensor_tensor>(a, a.out_dtype);
+}
+[[nodiscard]] inline bool is_scale_type(value v) {
+    return meta(v).dtype == dtype::float32 || meta(v).dtype == dtype::float64;
+}
+[[nodiscard]] inline bool is_zero_point_type(const std::optional<value>& v) {
+    return !v || meta(*v).dtype == dtype::int32 || meta(*v).dtype == dtype::int64;
+}
+[[nodiscard]] inline reason refusal(quantized_decomposed::dequantize_per_channel,
+                                    const args<quantized_decomposed::dequantize_per_channel>& a) {
+    if (!is_scale_type(a.scales) || !is_zero_point_type(a.zero_points)) return reason(parameter_types);
+    return dequantizing_refusal<quantized_decomposed::dequantize_per_channel>(a, a.out_dtype);
+}
+[[nodiscard]] inline reason refusal(quantized_decomposed::dequantize_per_token,
+                                    const args<quantized_decomposed::dequantize_per_token>& a) {
+    if (!is_scale_type(a.scales) || !is_zero_point_type(a.zero_points)) return reason(parameter_types);
+    return dequantizing_refusal<quantized_decomposed::dequantize_per_token>(a, a.output_dtype);
+}
+[[nodiscard]] inline reason refusal(quantized_decomposed::choose_qparams_tensor,
+                                    const args<quantized_decomposed::choose_qparams_tensor>& a) {
+    if (meta(a.input).dtype == dtype::float32 && a.dtype == dtype::int8) return {};
+    return "ExecuTorch's kernel for it takes float32, and chooses parameters for int8";
+}
+[[nodiscard]] inline reason refusal(
+    quantized_decomposed::choose_qparams_per_token_asymmetric,
+    const args<quantized_decomposed::choose_qparams_per_token_asymmetric>& a) {
+    if (meta(a.input).dtype == dtype::float32 && a.dtype == dtype::int8) return {};
+    return "ExecuTorch's kernel for it takes float32, and chooses parameters for int8";
+}
+
+}  // namespace headrace::executorch::detail
+
+// ---- headrace/infer/kernel_deviations.hpp ----
+
+namespace headrace::executorch::detail {
+
+[[nodiscard]] inline bool is_whole(value v) { return !is_floating(meta(v).dtype); }
+
+[[nodiscard]] inline reason deviation(aten::remainder_scalar, const args<aten::remainder_scalar>& a) {
+    if (!is_whole(a.self) || a.other.is_floating()) return {};
+    return "ExecuTorch's remainder of integers has the dividend's sign";
+}
+[[nodiscard]] inline reason deviation(aten::remainder_tensor, const args<aten::remainder_tensor>& a) {
+    if (!is_whole(a.self) || !is_whole(a.other)) return {};
+    return "ExecuTorch's remainder of integers has the dividend's sign";
+}
+/// The kernel exchanges its operands then, but not what alpha scales.
+[[nodiscard]] inline reason deviation(aten::add_tensor, const args<aten::add_tensor>& a) {
+    if (a.alpha.to_double() == 1 || meta(a.self).elements() != 1) return {};
+    return "ExecuTorch's kernel for it scales the other operand if the first has one element";
+}
+[[nodiscard]] inline reason deviation(aten::sign, const args<aten::sign>& a) {
+    return is_whole(a.self) ? reason() : reason("ExecuTorch's sign of NaN is NaN");
+}
+[[nodiscard]] inline reason deviation(aten::max_pool2d_with_indices,
+                                      const args<aten::max_pool2d_with_indices>& a) {
+    return is_whole(a.self) ? reason() : reason("ExecuTorch's kernel for it passes over NaN");
+}
+[[nodiscard]] inline reason deviation(aten::floor_divide, const args<aten::floor_divide>& a) {
+    if (is_whole(a.self) && is_whole(a.other)) return {};
+    return "ExecuTorch's quotient of 0 and 0 is infinite";
+}
+[[nodiscard]] inline reason deviation(aten::div_tensor_mode, const args<aten::div_tensor_mode>& a) {
+    if (a.rounding_mode != "floor" || (is_whole(a.self) && is_whole(a.other))) return {};
+    return "ExecuTorch's quotient of 0 and 0 is infinite";
+}
+[[nodiscard]] inline reason deviation(aten::div_scalar_mode, const args<aten::div_scalar_mode>& a) {
+    if (a.rounding_mode != "floor" || a.other.to_double() != 0) return {};
+    return "ExecuTorch's quotient of 0 and 0 is infinite";
+}
+[[nodiscard]] inline reason deviation(aten::leaky_relu, const args<aten::leaky_relu>& a) {
+    if (std::isfinite(a.negative_slope.to_double())) return {};
+    return "ExecuTorch's kernel for it takes a finite slope";
+}
+/// Axes far outside of a tensor.
+[[nodiscard]] inline reason deviation(aten::tril, const args<aten::tril>& a) {
+    if (std::abs(static_cast<double>(a.diagonal)) < std::ldexp(1.0, 31)) return {};
+    return "ExecuTorch's kernel for it takes a diagonal that int32 holds";
+}
+inline constexpr std::string_view shifts_of_undefined =
+    "ExecuTorch's kernel for it shifts by less than the bits of the type";
+template <one_of<ops<aten::bitwise_left_shift_tensor_scalar, aten::bitwise_right_shift_tensor_scalar>> Op>
+[[nodiscard]] reason deviation(Op, const args<Op>& a) {
+    const double by = a.other.to_double();
+    if (by >= 0 && by < traits_of(meta(a.self).dtype).bits) return {};
+    return reason(shifts_of_undefined);
+}
+template <class Op>
+[[nodiscard]] reason freedom_deviation(const args<Op>& a, double correction) {
+    const tensor_meta& t = meta(a.self);
+    std::int64_t reduced = 1;
+    std::vector<bool> is_reduced(t.rank(), !a.dim || a.dim->empty());
+    for (std::size_t i = 0; a.dim && i != a.dim->size(); ++i) {
+        const std::int64_t axis =
+            (*a.dim)[i] < 0 ? (*a.dim)[i] + static_cast<std::int64_t>(t.rank()) : (*a.dim)[i];
+        if (axis >= 0 && static_cast<std::size_t>(axis) < t.rank())
+            is_reduced[static_cast<std::size_t>(axis)] = true;
+    }
+    for (std::size_t i = 0; i != t.rank(); ++i) {
+        if (is_reduced[i]) reduced *= t.shape[i];
+    }
+    if (static_cast<double>(reduced) > correction) return {};
+    return "ExecuTorch's variance of no degrees of freedom is NaN, as is then the mean";
+}
+template <one_of<ops<aten::var_correction, aten::var_mean_correction>> Op>
+[[nodiscard]] reason deviation(Op, const args<Op>& a) {
+    return freedom_deviation<Op>(a, a.correction ? a.correction->to_double() : 1);
+}
+[[nodiscard]] inline reason deviation(aten::var_dim, const args<aten::var_dim>& a) {
+    return freedom_deviation<aten::var_dim>(a, a.unbiased ? 1 : 0);
+}
+
+}  // namespace headrace::executorch::detail
+
+// ---- headrace/infer/executorch_definition.hpp ----
+
+namespace headrace::executorch {
+
+namespace detail {
+
+// --- the tables --------------------------------------------------------------------------------------------
+
+struct checks {
+    inference_rule rule = nullptr;
+    reason (*refusal)(const void* arguments) = nullptr;
+    reason (*deviation)(const void* arguments) = nullptr;
+};
+template <class Op>
+[[nodiscard]] checks checks_of() {
+    checks made{headrace::detail::rule_of_op<Op>()};
+    if constexpr (requires(const args<Op>& a) { refusal(Op{}, a); })
+        made.refusal = [](const void* a) { return refusal(Op{}, *static_cast<const args<Op>*>(a)); };
+    if constexpr (requires(const args<Op>& a) { deviation(Op{}, a); })
+        made.deviation = [](const void* a) { return deviation(Op{}, *static_cast<const args<Op>*>(a)); };
+    return made;
+}
+template <class List>
+struct checks_table;
+template <class... Kernels>
+struct checks_table<ops<Kernels...>> {
+    static inline const std::array<checks, sizeof...(Kernels)> all{
+        checks_of<typename Kernels::functional>()...};
+    static constexpr std::array<kernel_types, sizeof...(Kernels)> types{Kernels::types...};
+    static constexpr std::array<const op_info*, sizeof...(Kernels)> from{
+        &info_of<typename Kernels::functional>...};
+};
+
+/// The kernel's number; the count of kernels if the node is none and none computes its op.
+[[nodiscard]] inline std::size_t kernel_number(const node& n) {
+    using table = checks_table<kernels>;
+    const op_info* const op = &functional_of(*n.op);
+    return static_cast<std::size_t>(std::ranges::find(table::from, op) - table::from.begin());
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE result<void> infer_kernel(std::size_t number, const void* arguments, inference& out) {
+    using table = detail::checks_table<kernels>;
+    if (number == table::all.size())
+        return infer_op<aten::view>(*static_cast<const args<aten::view>*>(arguments), out);
+    const detail::checks& checks = table::all[number];
+    if (checks.refusal != nullptr) {
+        const std::pmr::string why = checks.refusal(arguments);
+        if (!why.empty()) return unsupported(why);
+    }
+    return checks.rule(arguments, out);
+}
+
+HEADRACE_INLINE std::pmr::string kernel_refusal(const node& n) {
+    using table = detail::checks_table<kernels>;
+    const std::size_t i = detail::kernel_number(n);
+    if (i == table::all.size()) return {};
+    if (auto why = detail::type_refusal(n, table::types[i]); !why.empty()) return why;
+    return table::all[i].refusal == nullptr ? std::pmr::string() : table::all[i].refusal(n.arguments);
+}
+
+HEADRACE_INLINE std::pmr::string kernel_deviation(const node& n) {
+    using table = detail::checks_table<kernels>;
+    const std::size_t i = detail::kernel_number(n);
+    if (i == table::all.size() || table::all[i].deviation == nullptr) return {};
+    return table::all[i].deviation(n.arguments);
+}
+
+}  // namespace headrace::executorch
+
+// ---- headrace/infer/interval.hpp ----
+
+namespace headrace {
+
+/// A bound of an interval. Integers of 64 bits have to be exact in it.
+using bound = long double;
+static_assert(std::numeric_limits<bound>::digits >= 63, "bounds hold every int64");
+
+/// All numbers from `low` to `high`, both included; NaN is in every interval.
+struct interval {
+    static constexpr bound unlimited = std::numeric_limits<bound>::infinity();
+
+    bound low = -unlimited;
+    bound high = unlimited;
+
+    [[nodiscard]] constexpr bool contains(bound x) const { return low <= x && x <= high; }
+    [[nodiscard]] constexpr bool contains(const interval& other) const {
+        return low <= other.low && other.high <= high;
+    }
+    [[nodiscard]] constexpr bool is_number() const { return low == high; }
+    [[nodiscard]] constexpr bool is_bounded() const { return -unlimited < low && high < unlimited; }
+    friend constexpr bool operator==(const interval&, const interval&) = default;
+};
+
+[[nodiscard]] constexpr interval number(bound x) { return {x, x}; }
+
+/// The numbers of a dtype. Floats have no limits.
+[[nodiscard]] constexpr interval interval_of(dtype t) {
+    if (is_boolean(t)) return {0, 1};
+    if (!is_integral(t)) return {};
+    bound half = 1;
+    for (int i = 1; i != traits_of(t).bits; ++i) half *= 2;
+    return is_signed_integral(t) ? interval{-half, half - 1} : interval{0, 2 * half - 1};
+}
+
+/// The least interval that has both in it.
+[[nodiscard]] constexpr interval operator|(const interval& a, const interval& b) {
+    return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+/// What is in both; the nearest number of `b` if they have nothing in common.
+[[nodiscard]] constexpr interval operator&(const interval& a, const interval& b) {
+    return {std::min(std::max(a.low, b.low), b.high), std::max(std::min(a.high, b.high), b.low)};
+}
+
+[[nodiscard]] constexpr interval operator-(const interval& a) { return {-a.high, -a.low}; }
+
+namespace detail {
+
+// Infinity minus infinity is no number: then nothing is known.
+constexpr interval defined(bound low, bound high) {
+    return {low == low ? low : -interval::unlimited, high == high ? high : interval::unlimited};
+}
+// A bound of zero times an infinite one: the other operand has no infinity in it, only no limit.
+constexpr bound bound_product(bound a, bound b) { return a == 0 || b == 0 ? 0 : a * b; }
+
+/// The least interval with `f` of all four pairs of bounds in it.
+template <class F>
+constexpr interval of_bounds(const interval& a, const interval& b, F f) {
+    const interval first = number(f(a.low, b.low)) | number(f(a.low, b.high));
+    return first | number(f(a.high, b.low)) | number(f(a.high, b.high));
+}
+
+}  // namespace detail
+
+[[nodiscard]] constexpr interval operator+(const interval& a, const interval& b) {
+    return detail::defined(a.low + b.low, a.high + b.high);
+}
+[[nodiscard]] constexpr interval operator-(const interval& a, const interval& b) { return a + -b; }
+[[nodiscard]] constexpr interval operator*(const interval& a, const interval& b) {
+    return detail::of_bounds(a, b, [](bound x, bound y) { return detail::bound_product(x, y); });
+}
+/// Quotients of reals; a divisor that may be 0 leaves everything open.
+[[nodiscard]] constexpr interval operator/(const interval& a, const interval& b) {
+    if (b.contains(bound{0})) return {};
+    const interval inverse{1 / b.high, 1 / b.low};
+    if (!a.is_bounded() || !b.is_bounded()) return a * inverse;
+    return detail::of_bounds(a, b, [](bound x, bound y) { return x / y; });
+}
+
+[[nodiscard]] constexpr interval minimum(const interval& a, const interval& b) {
+    return {std::min(a.low, b.low), std::min(a.high, b.high)};
+}
+[[nodiscard]] constexpr interval maximum(const interval& a, const interval& b) {
+    return {std::max(a.low, b.low), std::max(a.high, b.high)};
+}
+[[nodiscard]] constexpr interval magnitude(const interval& a) {
+    if (a.low >= 0) return a;
+    return a.high <= 0 ? -a : interval{0, std::max(-a.low, a.high)};
+}
+
+/// Both bounds by a function that never falls.
+template <class F>
+[[nodiscard]] constexpr interval map_bounds(const interval& a, F f) {
+    return {f(a.low), f(a.high)};
+}
+[[nodiscard]] inline interval truncated(const interval& a) {
+    return map_bounds(a, [](bound x) { return std::trunc(x); });
+}
+
+/// Sums of `count` numbers of an interval, and of `first` to `last` many.
+[[nodiscard]] constexpr interval sum_of(const interval& a, std::int64_t count) {
+    return a * number(static_cast<bound>(count));
+}
+[[nodiscard]] constexpr interval sum_of(const interval& a, std::int64_t first, std::int64_t last) {
+    return sum_of(a, first) | sum_of(a, last);
+}
+/// Products of 1 to `count` numbers.
+[[nodiscard]] inline interval product_of(const interval& a, std::int64_t count) {
+    const bound largest = std::max(std::abs(a.low), std::abs(a.high));
+    if (count == 0) return number(1);
+    const bound power = largest <= 1 ? largest : std::pow(largest, static_cast<bound>(count));
+    if (a.low >= 0) return {a.low >= 1 ? a.low : std::pow(a.low, static_cast<bound>(count)), power};
+    return {-power, power};
+}
+
+/// Remainders of a division whose quotient is rounded toward zero: they have the sign of `a`.
+[[nodiscard]] constexpr interval remainder_toward_zero(const interval& a, const interval& b) {
+    const interval divisor = magnitude(b);
+    if (a.low >= 0 && a.high < divisor.low) return a;
+    const bound most = divisor.high - 1;
+    return {a.low >= 0 ? bound{0} : std::max(a.low, -most), a.high <= 0 ? bound{0} : std::min(a.high, most)};
+}
+/// Remainders of a division whose quotient is rounded down: they have the sign of `b`.
+[[nodiscard]] constexpr interval remainder_downward(const interval& a, const interval& b) {
+    if (b.low > 0 && a.low >= 0 && a.high < b.low) return a;
+    const bound lowest = b.low >= 0 ? bound{0} : b.low + 1;
+    const bound highest = b.high <= 0 ? bound{0} : b.high - 1;
+    const bound top = a.low >= 0 && b.low > 0 ? std::min(highest, a.high) : highest;
+    return {lowest, top};
+}
+
+/// The least 2^k - 1 that is no less than `x`, which is not negative.
+[[nodiscard]] constexpr bound all_ones_from(bound x) {
+    bound ones = 1;
+    while (ones - 1 < x && ones < interval::unlimited) ones *= 2;
+    return ones - 1;
+}
+/// What two integers make bit by bit, where neither is negative or nothing is known of their signs.
+[[nodiscard]] constexpr interval bitwise_or(const interval& a, const interval& b) {
+    const interval both = a | b;
+    const bound most = all_ones_from(std::max(both.high, -both.low - 1));
+    return {both.low >= 0 ? bound{0} : -most - 1, most};
+}
+[[nodiscard]] constexpr interval bitwise_and(const interval& a, const interval& b) {
+    if (a.low >= 0 && b.low >= 0) return {0, std::min(a.high, b.high)};
+    if (a.low >= 0) return {0, a.high};
+    if (b.low >= 0) return {0, b.high};
+    return bitwise_or(a, b);
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/value_ranges.hpp ----
+
+namespace headrace {
+
+/// Is it known that a value takes both ends of its interval? An interval is often wider than need be:
+/// `x - x` is 0, and its interval is twice as wide as that of x.
+enum class attainment : std::uint8_t {
+    unknown,
+    by_some,  ///< some element takes each end, as in a constant
+    by_any    ///< any element may, as in the result of argmax
+};
+
+struct value_bounds {
+    interval computed{};  ///< of the op's results before the dtype wraps them around
+    interval held{};      ///< of the elements
+    attainment attained = attainment::unknown;
+    bool varies = true;  ///< depends on an input, not on constants alone
+};
+
+/// The numbers that values can hold, by interval arithmetic from what is known before the program runs:
+/// constants, shapes, dtypes, positions and limits. infer/range_rules.hpp has the rule of each op. The graph
+/// must be functional. A branch is computed from what its node is given, a loop until its bounds settle.
+///
+/// PyTorch's casts of floats that an integer dtype does not hold give no number in particular; they are taken
+/// not to occur. NaN is in no interval, and may be an element of any float value.
+class value_ranges {
+public:
+    /// Gives the bounds of a value once they are known: those that were computed, or others that the caller
+    /// knows or assumes. A value in a loop is asked for when the loop's bounds have settled.
+    using assumption = std::function<value_bounds(value, const value_bounds&)>;
+
+    explicit value_ranges(const graph& g, assumption assume = {});
+
+    [[nodiscard]] value_bounds of(value v) const;
+    [[nodiscard]] interval held_by(value v) const { return of(v).held; }
+
+private:
+    using bounds_list = std::vector<value_bounds>;
+
+    void walk(const graph& g, std::span<const value_bounds> inputs);
+    void visit(const node& n);
+    void keep(const node& n, std::uint32_t result, value_bounds bounds);
+    [[nodiscard]] bounds_list outputs_of(const graph& g) const;
+    void visit_branches(const node& n);
+    void visit_loop(const node& n);
+    void limit_by_condition(const graph& condition, bounds_list& carried) const;
+
+    static constexpr int deepest_loop = 2;
+
+    assumption assume_;
+    bool settled_ = true;  // not while a loop is walked for the first times
+    int nesting_ = 0;      // of loops
+    std::unordered_map<const node*, bounds_list> known_;
+};
+
+}  // namespace headrace
+
+// ---- headrace/infer/held_interval.hpp ----
+
+namespace headrace::detail {
+
+// The interval of numbers of a type in a constant. A NaN is in no interval.
+template <class T>
+interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) {
+    interval all{interval::unlimited, -interval::unlimited};
+    const auto read = [&](std::int64_t at) {
+        T x;
+        std::memcpy(&x, data.bytes + at * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+        all.low = std::min(all.low, static_cast<bound>(x));
+        all.high = std::max(all.high, static_cast<bound>(x));
+    };
+    if (data.strides.empty()) {
+        const std::int64_t count = meta.elements();
+        for (std::int64_t i = 0; i != count; ++i) read(i);
+    } else {
+        for_each_position(meta.shape, data.strides, read);
+    }
+    return all.low <= all.high ? all : number(0);
+}
+
+// The constants of few bits are taken to hold all their dtype can, and large ones of floats anything: weights
+// need not be read for this.
+[[nodiscard]] inline interval interval_of_constant(const tensor_data& data, const tensor_meta& meta) {
+    constexpr std::int64_t most_floats = 1 << 16;
+    if (data.bytes == nullptr) return interval_of(meta.dtype);
+    switch (meta.dtype) {
+        case dtype::int64:
+            return interval_of_elements<std::int64_t>(data, meta);
+        case dtype::int32:
+            return interval_of_elements<std::int32_t>(data, meta);
+        case dtype::boolean:
+            return meta.elements() == 1 ? interval_of_elements<std::uint8_t>(data, meta) : interval{0, 1};
+        case dtype::float32:
+            if (meta.elements() <= most_floats) return interval_of_elements<float>(data, meta);
+            return {};
+        case dtype::float64:
+            if (meta.elements() <= most_floats) return interval_of_elements<double>(data, meta);
+            return {};
+        default:
+            return interval_of(meta.dtype);
+    }
+}
+
+/// What rounding to a float of that type, a few times, may do to a number.
+[[nodiscard]] inline interval widened(const interval& a, dtype t) {
+    struct format {
+        bound step, largest;
+    };
+    const format f = t == dtype::float64    ? format{0x1p-50L, 0x1.fffffffffffffp+1023L}
+                     : t == dtype::float32  ? format{0x1p-21L, 0x1.fffffep+127L}
+                     : t == dtype::float16  ? format{0x1p-9L, 65504}
+                     : t == dtype::bfloat16 ? format{0x1p-6L, 0x1.fep+127L}
+                                            : format{1, 100};
+    const auto away = [&](bound x, bound sign) {
+        if (std::isinf(x)) return x;
+        const bound moved = x + sign * (std::abs(x) * f.step + f.step * 0x1p-100L);
+        return moved * sign > f.largest ? sign * interval::unlimited : moved;
+    };
+    return {away(a.low, -1), away(a.high, 1)};
+}
+
+/// What a dtype makes of the numbers that an op computes.
+[[nodiscard]] inline interval held_in(dtype t, const interval& computed) {
+    if (is_floating(t)) return widened(computed, t);
+    const interval all = interval_of(t);
+    return all.contains(computed) ? computed : all;
+}
+
+// Booleans are 0 or 1, and integers whole: casts of others round toward zero.
+[[nodiscard]] inline interval in_category(dtype t, const interval& computed) {
+    if (is_boolean(t)) return {0, 1};
+    return is_integral(t) ? truncated(computed) : computed;
+}
+
+}  // namespace headrace::detail
+
+// ---- headrace/infer/range_rules.hpp ----
+
+namespace headrace::detail {
+
+/// What a rule sees: a node, one of its results, and the intervals of its operands.
+class range_query {
+public:
+    using look_up = interval (*)(const void* known, value v);
+
+    range_query(const node& n, std::uint32_t result, look_up look, const void* known)
+        : node_(&n), result_(result), look_(look), known_(known) {}
+
+    [[nodiscard]] interval operator()(value v) const { return look_(known_, v); }
+    [[nodiscard]] interval operator()(const scalar& s) const {
+        const double x = s.to_double();
+        if (x != x) return {};
+        return number(s.is_floating() ? static_cast<bound>(x) : static_cast<bound>(s.to_int()));
+    }
+    [[nodiscard]] const node& of() const { return *node_; }
+    [[nodiscard]] std::uint32_t result() const { return result_; }
+    [[nodiscard]] interval operand(std::size_t i) const { return (*this)(node_->operand(i)); }
+    [[nodiscard]] interval any_operand() const {
+        interval all = operand(0);
+        for (std::size_t i = 1; i < node_->operand_count; ++i) all = all | operand(i);
+        return all;
+    }
+    [[nodiscard]] dtype type() const { return node_->results[result_].meta->dtype; }
+    [[nodiscard]] bool is_integral() const { return headrace::is_integral(type()); }
+    [[nodiscard]] interval anything() const { return interval_of(type()); }
+    /// An interval if the result holds integers. Sums of floats are rounded each time.
+    [[nodiscard]] interval if_integral(const interval& i) const { return is_integral() ? i : interval(); }
+
+    [[nodiscard]] static std::int64_t elements_of(value v) {
+        const tensor_meta* const meta = meta_of(v);
+        return meta == nullptr ? 0 : meta->checked_elements().value_or(INT64_MAX);
+    }
+    /// The size of an axis, 1 for a tensor of rank 0, or the number of all elements where no axis is named.
+    [[nodiscard]] static std::int64_t size_of(value v, std::optional<std::int64_t> axis) {
+        const tensor_meta* const meta = meta_of(v);
+        if (!axis || meta == nullptr) return elements_of(v);
+        const auto at = normalized_axis(*axis, meta->rank());
+        return !at || meta->rank() == 0 ? 1 : meta->shape[*at];
+    }
+    /// The number of elements of an operand that make one of the result.
+    [[nodiscard]] std::int64_t reduced_count(value v) const {
+        const std::int64_t results = node_->results[result_].meta->checked_elements().value_or(0);
+        return results == 0 ? 0 : elements_of(v) / results;
+    }
+
+private:
+    const node* node_;
+    std::uint32_t result_;
+    look_up look_;
+    const void* known_;
+};
+
+struct range_rule {
+    const op_info* op;
+    interval (*of)(const range_query&);
+};
+
+// `rule` is called with the query and the op's arguments.
+template <op_tag Op, class Rule>
+constexpr range_rule range_of(Rule) {
+    return {&info_of<Op>, [](const range_query& q) { return Rule{}(q, args_of<Op>(q.of())); }};
+}
+
+/// Positions along an axis of `size`.
+constexpr interval positions(std::int64_t size) { return {0, static_cast<bound>(size > 0 ? size - 1 : 0)}; }
+
+/// Integers divided by integers are rounded; a divisor of 0 is an error in PyTorch.
+template <class Round>
+interval rounded_quotient(const range_query& q, const interval& a, interval b, Round round) {
+    if (q.is_integral()) {
+        if (b.low == 0 && b.high > 0) b.low = 1;
+        if (b.high == 0 && b.low < 0) b.high = -1;
+        // Nor is there a quotient of the least integer and -1.
+        const interval all = b.contains(bound{0}) ? a | -a : map_bounds(a / b, round);
+        return all & q.anything();
+    }
+    return map_bounds(a / b, round);
+}
+inline interval quotient(const range_query& q, const interval& a, const interval& b,
+                         const std::optional<std::string_view>& mode) {
+    if (!mode) return a / b;
+    if (*mode == "trunc") return rounded_quotient(q, a, b, [](bound x) { return std::trunc(x); });
+    return rounded_quotient(q, a, b, [](bound x) { return std::floor(x); });
+}
+
+inline interval shifted_left(const range_query& q, const interval& x, const interval& by) {
+    if (by.low < 0 || by.high > 62) return q.anything();
+    return x * interval{std::exp2(by.low), std::exp2(by.high)};
+}
+inline interval shifted_right(const interval& x, const interval& by) {
+    if (by.low < 0 || by.high > 63) return {std::min(x.low, bound{-1}), std::max(x.high, bound{0})};
+    return of_bounds(x, by, [](bound a, bound n) { return std::floor(a / std::exp2(n)); });
+}
+inline interval bitwise(const range_query& q, const interval& x) {
+    return is_boolean(q.type()) ? interval{0, 1} : x;
+}
+
+inline interval power(const range_query& q, const interval& x, const scalar& exponent) {
+    const bound n = static_cast<bound>(exponent.to_double());
+    if (n < 0 || n != std::trunc(n)) return q.anything();
+    if (n == 0) return number(1);
+    const bool even = std::fmod(n, bound{2}) == 0;
+    return map_bounds(even ? magnitude(x) : x, [n](bound b) { return std::pow(b, n); });
+}
+
+/// `clamp` takes numbers or tensors, either of which may be left out; the upper limit wins.
+template <class Limit>
+interval clamped(const range_query& q, interval x, const std::optional<Limit>& low,
+                 const std::optional<Limit>& high) {
+    if (low) x = maximum(x, q(*low));
+    if (high) x = minimum(x, q(*high));
+    return x;
+}
+
+template <class Args>
+interval stepped(const range_query& q, const Args& a) {
+    const std::int64_t count = q.elements_of({const_cast<node*>(&q.of()), 0});
+    interval start = number(0);
+    interval step = number(1);
+    if constexpr (requires { a.start; }) start = q(a.start);
+    if constexpr (requires { a.step; }) step = q(a.step);
+    // Integers are rounded before they are added up, or after.
+    if (q.is_integral()) {
+        start = start | truncated(start);
+        step = step | truncated(step);
+    }
+    return start | (start + sum_of(step, count > 0 ? count - 1 : 0));
+}
+
+/// What an op does with elements, where its traits say it.
+inline interval range_by_traits(const range_query& q) {
+    using enum trait;
+    const op_info& op = q.of().op->functional();
+    if (op.has(predicate)) return {0, 1};
+    if (op.has(joining)) return q.any_operand();
+    if (op.has(rearranging | copying | splitting | casting | gathering | aliasing | resampling) ||
+        q.of().op->has(aliasing)) {
+        const bool blends = op.has(resampling) && !op.has(nearest);
+        return q.of().operand_count == 0 || blends ? q.anything() : q.operand(0);
+    }
+    if (op.has(gives_zeros)) return number(0);
+    if (op.has(gives_ones)) return number(1);
+    return q.anything();
+}
+
+/// The rules of the ops of which traits do not tell all; see range_rules_definition.hpp.
+[[nodiscard]] std::span<const range_rule> range_rules();
+
+/// The numbers that a result can hold before its dtype wraps them around.
+[[nodiscard]] interval computed_range(const range_query& q);
+
+}  // namespace headrace::detail
+
+// ---- headrace/infer/range_functions.hpp ----
+
+namespace headrace::detail {
+
+// Each is called with the query and an op's arguments, whose members have the names of its schema.
+
+inline constexpr auto as_self = [](const range_query& q, const auto& a) { return q(a.self); };
+inline constexpr auto self_or_zero = [](const range_query& q, const auto& a) {
+    return q(a.self) | number(0);
+};
+inline constexpr auto truth_value = [](const range_query&, const auto&) { return interval{0, 1}; };
+inline constexpr auto unit_interval = truth_value;
+inline constexpr auto within_one = [](const range_query&, const auto&) { return interval{-1, 1}; };
+inline constexpr auto not_negative = [](const range_query&, const auto&) {
+    return interval{0, interval::unlimited};
+};
+inline constexpr auto total = [](const range_query& q, const auto& a) {
+    return q.if_integral(sum_of(q(a.self), q.reduced_count(a.self)));
+};
+inline constexpr auto total_product = [](const range_query& q, const auto& a) {
+    return q.if_integral(product_of(q(a.self), q.reduced_count(a.self)));
+};
+// Elements, then where they were along an axis.
+inline constexpr auto chosen = [](const range_query& q, const auto& a) {
+    return q.result() == 0 ? q(a.self) : positions(q.size_of(a.self, a.dim));
+};
+// Elements of windows, then where they were in their plane.
+inline constexpr auto chosen_in_window = [](const range_query& q, const auto& a) {
+    return q.result() == 0 ? q(a.self) : positions(q.elements_of(a.self));
+};
+inline constexpr auto position = [](const range_query& q, const auto& a) {
+    return positions(q.size_of(a.self, a.dim));
+};
+// The last operand's elements take the place of others.
+inline constexpr auto self_or_source = [](const range_query& q, const auto& a) {
+    if constexpr (requires { a.src; }) {
+        return q(a.self) | q(a.src);
+    } else if constexpr (requires { a.source; }) {
+        return q(a.self) | q(a.source);
+    } else if constexpr (requires { a.values; }) {
+        return a.accumulate ? q.if_integral(interval()) : q(a.self) | q(a.values);
+    } else {
+        return q(a.self) | q(a.value);
+    }
+};
+inline constexpr auto chosen_by_condition = [](const range_query& q, const auto& a) {
+    return q(a.self) | q(a.other);
+};
+inline constexpr auto counted_up = [](const range_query& q, const auto& a) { return stepped(q, a); };
+inline constexpr auto larger = [](const range_query& q, const auto& a) {
+    return maximum(q(a.self), q(a.other));
+};
+inline constexpr auto smaller = [](const range_query& q, const auto& a) {
+    return minimum(q(a.self), q(a.other));
+};
+// If one of the two is NaN, the result is the other.
+inline constexpr auto either = [](const range_query& q, const auto& a) { return q(a.self) | q(a.other); };
+inline constexpr auto sum = [](const range_query& q, const auto& a) {
+    return q(a.self) + q(a.other) * q(a.alpha);
+};
+inline constexpr auto difference = [](const range_query& q, const auto& a) {
+    return q(a.self) - q(a.other) * q(a.alpha);
+};
+inline constexpr auto reversed_difference = [](const range_query& q, const auto& a) {
+    return q(a.other) - q(a.self) * q(a.alpha);
+};
+inline constexpr auto product = [](const range_query& q, const auto& a) { return q(a.self) * q(a.other); };
+inline constexpr auto real_quotient = [](const range_query& q, const auto& a) {
+    return q(a.self) / q(a.other);
+};
+inline constexpr auto quotient_by_mode = [](const range_query& q, const auto& a) {
+    return quotient(q, q(a.self), q(a.other), a.rounding_mode);
+};
+inline constexpr auto floored_quotient = [](const range_query& q, const auto& a) {
+    return quotient(q, q(a.self), q(a.other), std::string_view("floor"));
+};
+inline constexpr auto python_remainder = [](const range_query& q, const auto& a) {
+    const interval b = q(a.other);
+    return q.is_integral() ? remainder_downward(q(a.self), b) : b | number(0);
+};
+inline constexpr auto c_remainder = [](const range_query& q, const auto& a) {
+    const interval most = magnitude(q(a.other));
+    return q.is_integral() ? remainder_toward_zero(q(a.self), q(a.other)) : interval{-most.high, most.high};
+};
+inline constexpr auto left_shift = [](const range_query& q, const auto& a) {
+    return shifted_left(q, q(a.self), q(a.other));
+};
+inline constexpr auto right_shift = [](const range_query& q, const auto& a) {
+    return shifted_right(q(a.self), q(a.other));
+};
+inline constexpr auto common_bits = [](const range_query& q, const auto& a) {
+    return bitwise(q, bitwise_and(q(a.self), q(a.other)));
+};
+inline constexpr auto either_bits = [](const range_query& q, const auto& a) {
+    return bitwise(q, bitwise_or(q(a.self), q(a.other)));
+};
+inline constexpr auto clamped_self = [](const range_query& q, const auto& a) {
+    return clamped(q, q(a.self), a.min, a.max);
+};
+inline constexpr auto at_least = [](const range_query& q, const auto& a) {
+    return maximum(q(a.self), q(a.min));
+};
+inline constexpr auto at_most = [](const range_query& q, const auto& a) {
+    return minimum(q(a.self), q(a.max));
+};
+inline constexpr auto sign_of_self = [](const range_query& q, const auto& a) {
+    const interval signs =
+        map_bounds(q(a.self), [](bound x) { return static_cast<bound>((x > 0) - (x < 0)); });
+    return q.is_integral() ? signs : signs | number(0);  // of NaN
+};
+inline constexpr auto rectified = [](const range_query& q, const auto& a) {
+    return maximum(q(a.self), number(0));
+};
+template <std::size_t First, std::size_t Second>
+inline constexpr auto inner_product = [](const range_query& q, const auto&) {
+    const tensor_meta* const left = meta_of(q.of().operand(First));
+    if (left == nullptr || left->rank() == 0) return interval();
+    const std::int64_t terms = left->shape[left->rank() - 1];
+    return q.if_integral(sum_of(q.operand(First) * q.operand(Second), terms));
+};
+inline constexpr auto filled = [](const range_query& q, const auto& a) { return q(a.fill_value); };
+
+}  // namespace headrace::detail
+
+// ---- headrace/infer/range_rules_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+[[nodiscard]] HEADRACE_INLINE std::span<const range_rule> range_rules() {
+    using namespace aten;  // NOLINT: the table is about its ops
+    // clang-format off: a table
+    static constexpr range_rule table[] = {
+        // Arithmetic.
+        range_of<add_tensor>(sum),
+        range_of<add_scalar>(sum),
+        range_of<sub_tensor>(difference),
+        range_of<sub_scalar>(difference),
+        range_of<rsub_tensor>(reversed_difference),
+        range_of<rsub_scalar>(reversed_difference),
+        range_of<mul_tensor>(product),
+        range_of<mul_scalar>(product),
+        range_of<div_tensor>(real_quotient),
+        range_of<div_scalar>(real_quotient),
+        range_of<div_tensor_mode>(quotient_by_mode),
+        range_of<div_scalar_mode>(quotient_by_mode),
+        range_of<floor_divide>(floored_quotient),
+        range_of<floor_divide_scalar>(floored_quotient),
+        range_of<remainder_tensor>(python_remainder),
+        range_of<remainder_scalar>(python_remainder),
+        range_of<remainder_scalar_tensor>(python_remainder),
+        range_of<fmod_tensor>(c_remainder),
+        range_of<fmod_scalar>(c_remainder),
+        range_of<addcmul>([](const range_query& q, const auto& a) {
+            return q(a.self) + q(a.tensor1) * q(a.tensor2) * q(a.value);
+        }),
+        range_of<square>([](const range_query& q, const auto& a) {
+            const interval x = magnitude(q(a.self));
+            return x * x;
+        }),
+        range_of<pow_tensor_scalar>(
+            [](const range_query& q, const auto& a) { return power(q, q(a.self), a.exponent); }),
+        range_of<neg>([](const range_query& q, const auto& a) { return -q(a.self); }),
+        range_of<aten::abs>([](const range_query& q, const auto& a) { return magnitude(q(a.self)); }),
+        range_of<sgn>(sign_of_self),
+        range_of<sign>(sign_of_self),
+        range_of<aten::floor>([](const range_query& q, const auto& a) {
+            return map_bounds(q(a.self), [](bound x) { return std::floor(x); });
+        }),
+        range_of<aten::ceil>([](const range_query& q, const auto& a) {
+            return map_bounds(q(a.self), [](bound x) { return std::ceil(x); });
+        }),
+        range_of<aten::round>([](const range_query& q, const auto& a) {
+            return interval{std::floor(q(a.self).low), std::ceil(q(a.self).high)};
+        }),
+        range_of<aten::trunc>([](const range_query& q, const auto& a) { return truncated(q(a.self)); }),
+
+        // Limits.
+        range_of<aten::maximum>(larger),
+        range_of<fmax>(either),
+        range_of<aten::minimum>(smaller),
+        range_of<fmin>(either),
+        range_of<aten::clamp>(clamped_self),
+        range_of<clamp_tensor>(clamped_self),
+        range_of<clamp_min>(at_least),
+        range_of<clamp_min_tensor>(at_least),
+        range_of<clamp_max>(at_most),
+        range_of<clamp_max_tensor>(at_most),
+        range_of<relu>(rectified),
+        range_of<relu6>([](const range_query& q, const auto& a) {
+            return q(a.self) & interval{0, 6};
+        }),
+        range_of<hardtanh>([](const range_query& q, const auto& a) {
+            return headrace::minimum(headrace::maximum(q(a.self), q(a.min_val)), q(a.max_val));
+        }),
+        range_of<threshold>([](const range_query& q, const auto& a) {
+            return headrace::maximum(q(a.self), q(a.threshold)) | q(a.value);
+        }),
+
+        // Functions of bounded results.
+        range_of<aten::sigmoid>(unit_interval),
+        range_of<hardsigmoid>(unit_interval),
+        range_of<softmax_int>(unit_interval),
+        range_of<_softmax>(unit_interval),
+        range_of<_safe_softmax>(unit_interval),
+        range_of<aten::tanh>(within_one),
+        range_of<aten::erf>(within_one),
+        range_of<aten::sin>(within_one),
+        range_of<aten::cos>(within_one),
+        range_of<aten::exp>(not_negative),
+        range_of<aten::sqrt>(not_negative),
+        range_of<mean>(as_self),
+        range_of<mean_dim>(as_self),
+
+        // Bits.
+        range_of<bitwise_and_tensor>(common_bits),
+        range_of<bitwise_and_scalar>(common_bits),
+        range_of<bitwise_or_tensor>(either_bits),
+        range_of<bitwise_or_scalar>(either_bits),
+        range_of<bitwise_xor_tensor>(either_bits),
+        range_of<bitwise_xor_scalar>(either_bits),
+        range_of<bitwise_not>(
+            [](const range_query& q, const auto& a) { return bitwise(q, -q(a.self) - number(1)); }),
+        range_of<bitwise_left_shift_tensor>(left_shift),
+        range_of<bitwise_left_shift_tensor_scalar>(left_shift),
+        range_of<bitwise_right_shift_tensor>(right_shift),
+        range_of<bitwise_right_shift_tensor_scalar>(right_shift),
+
+        // Reductions and scans.
+        range_of<aten::sum>(total),
+        range_of<sum_dim_intlist>(total),
+        range_of<nansum>(total),
+        range_of<prod>(total_product),
+        range_of<prod_dim_int>(total_product),
+        range_of<cumsum>([](const range_query& q, const auto& a) {
+            return q.if_integral(sum_of(q(a.self), 1, q.size_of(a.self, a.dim)));
+        }),
+        range_of<cumprod>([](const range_query& q, const auto& a) {
+            return q.if_integral(product_of(q(a.self), q.size_of(a.self, a.dim)));
+        }),
+        range_of<all>(truth_value),
+        range_of<all_dim>(truth_value),
+        range_of<all_dims>(truth_value),
+        range_of<any>(truth_value),
+        range_of<any_dim>(truth_value),
+        range_of<any_dims>(truth_value),
+        range_of<amax>(as_self),
+        range_of<amin>(as_self),
+        range_of<aminmax>(as_self),
+        range_of<aten::max>(as_self),
+        range_of<aten::min>(as_self),
+        range_of<max_dim>(chosen),
+        range_of<min_dim>(chosen),
+        range_of<topk>(chosen),
+        range_of<sort>(chosen),
+        range_of<sort_stable>(chosen),
+        range_of<msort>(as_self),
+        range_of<argmax>(position),
+        range_of<argmin>(position),
+        range_of<argsort>(position),
+        range_of<argsort_stable>(position),
+
+        // Products.
+        range_of<mm>(inner_product<0, 1>),
+        range_of<bmm>(inner_product<0, 1>),
+        range_of<matmul>(inner_product<0, 1>),
+        range_of<mv>(inner_product<0, 1>),
+        range_of<dot>(inner_product<0, 1>),
+        range_of<outer>([](const range_query& q, const auto& a) { return q(a.self) * q(a.vec2); }),
+
+        // Windows.
+        range_of<max_pool1d>(as_self),
+        range_of<max_pool2d>(as_self),
+        range_of<max_pool3d>(as_self),
+        range_of<max_pool2d_with_indices>(chosen_in_window),
+        range_of<max_pool3d_with_indices>(chosen_in_window),
+        range_of<adaptive_max_pool1d>(chosen_in_window),
+        range_of<adaptive_max_pool2d>(chosen_in_window),
+        range_of<adaptive_max_pool3d>(chosen_in_window),
+
+        // Conditions and indices.
+        range_of<where_self>(chosen_by_condition),
+        range_of<where_scalar>(chosen_by_condition),
+        range_of<where_scalarother>(chosen_by_condition),
+        range_of<where_scalarself>(chosen_by_condition),
+        range_of<masked_fill_scalar>(self_or_source),
+        range_of<masked_fill_tensor>(self_or_source),
+        range_of<index_fill_int_scalar>(self_or_source),
+        range_of<index_copy>(self_or_source),
+        range_of<scatter_src>(self_or_source),
+        range_of<scatter_value>(self_or_source),
+        range_of<select_scatter>(self_or_source),
+        range_of<slice_scatter>(self_or_source),
+        range_of<index_put>(self_or_source),
+        range_of<_unsafe_index_put>(self_or_source),
+        range_of<scatter_add>([](const range_query& q, const auto& a) {
+            return q.if_integral(q(a.self) + sum_of(q(a.src), 0, q.elements_of(a.src)));
+        }),
+        range_of<index_add>([](const range_query& q, const auto& a) {
+            return q.if_integral(q(a.self) + q(a.alpha) * sum_of(q(a.source), 0, q.elements_of(a.source)));
+        }),
+        range_of<one_hot>(truth_value),
+
+        // Rearrangements that traits do not name.
+        range_of<channel_shuffle>(as_self),
+        range_of<pixel_shuffle>(as_self),
+        range_of<pixel_unshuffle>(as_self),
+        range_of<roll>(as_self),
+        range_of<rot90>(as_self),
+        range_of<tril>(self_or_zero),
+        range_of<triu>(self_or_zero),
+        range_of<im2col>(self_or_zero),
+        range_of<copy>([](const range_query& q, const auto& a) { return q(a.src); }),
+        range_of<meshgrid_indexing>([](const range_query& q, const auto&) { return q.any_operand(); }),
+        range_of<broadcast_tensors>([](const range_query& q, const auto&) { return q.any_operand(); }),
+        range_of<constant_pad_nd>(self_or_source),
+        range_of<pad>([](const range_query& q, const auto& a) {
+            const bool is_constant = a.mode == "constant";
+            return is_constant ? q(a.self) | q(scalar(a.value.value_or(0))) : q(a.self);
+        }),
+        range_of<reflection_pad1d>(as_self),
+        range_of<reflection_pad2d>(as_self),
+        range_of<reflection_pad3d>(as_self),
+        range_of<replication_pad1d>(as_self),
+        range_of<replication_pad2d>(as_self),
+        range_of<replication_pad3d>(as_self),
+
+        range_of<_to_copy>(as_self),
+
+        // Creation.
+        range_of<arange>(counted_up),
+        range_of<arange_start>(counted_up),
+        range_of<arange_start_step>(counted_up),
+        range_of<linspace>([](const range_query& q, const auto& a) { return q(a.start) | q(a.end); }),
+        range_of<eye>(truth_value),
+        range_of<eye_m>(truth_value),
+        range_of<full>(filled),
+        range_of<full_like>(filled),
+        range_of<new_full>(filled),
+        range_of<scalar_tensor>([](const range_query& q, const auto& a) { return q(a.s); }),
+        range_of<fill_scalar>([](const range_query& q, const auto& a) { return q(a.value); }),
+        range_of<fill_tensor>([](const range_query& q, const auto& a) { return q(a.value); }),
+        range_of<sym_size_int>([](const range_query& q, const auto& a) {
+            return number(static_cast<bound>(q.size_of(a.self, a.dim)));
+        }),
+        range_of<item>(as_self),
+        range_of<_local_scalar_dense>(as_self),
+    };
+    // clang-format on
+    return table;
+}
+
+[[nodiscard]] HEADRACE_INLINE interval computed_range(const range_query& q) {
+    static const auto* const by_op = [] {
+        auto* rules = new std::unordered_map<const op_info*, interval (*)(const range_query&)>;
+        for (const range_rule& r : range_rules()) rules->emplace(r.op, r.of);
+        return rules;
+    }();
+    const auto rule = by_op->find(&q.of().op->functional());
+    return rule != by_op->end() ? rule->second(q) : range_by_traits(q);
+}
+
+}  // namespace detail
+}  // namespace headrace
+
+// ---- headrace/infer/value_ranges_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+// The ops whose result takes the ends of its interval where one operand takes those of its own and the
+// others are numbers.
+inline bool keeps_ends(const op_info& op) {
+    using namespace aten;  // NOLINT: the list is of its ops
+    static constexpr auto exact =
+        ops_in<add_tensor, add_scalar, sub_tensor, sub_scalar, rsub_tensor, rsub_scalar, mul_tensor,
+               mul_scalar, neg, bitwise_left_shift_tensor, bitwise_left_shift_tensor_scalar, full, full_like,
+               _to_copy, new_full, fill_scalar, scalar_tensor>;
+    using enum trait;
+    return exact.contains(op) || op.has(reshaping | permuting | broadcasting | repeating | reversing |
+                                        forwarding | copying | casting | gives_zeros | gives_ones);
+}
+inline bool selects(const op_info& op) { return op.has(trait::slicing | trait::splitting); }
+
+inline bool gives_positions(const node& n, std::uint32_t result) {
+    return n.op->has(trait::locating) ||
+           (result == 1 &&
+            set_of<ops<aten::max_dim, aten::min_dim, aten::topk, aten::sort, aten::sort_stable>>.contains(
+                *n.op));
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE value_ranges::value_ranges(const graph& g, assumption assume) : assume_(std::move(assume)) {
+    walk(g, {});
+}
+
+HEADRACE_INLINE value_bounds value_ranges::of(value v) const {
+    const auto at = known_.find(v.producer);
+    if (at != known_.end()) return at->second[v.result];
+    const tensor_meta* const meta = meta_of(v);
+    const interval all = meta == nullptr ? interval() : interval_of(meta->dtype);
+    return {.computed = all, .held = all};
+}
+
+HEADRACE_INLINE void value_ranges::keep(const node& n, std::uint32_t result, value_bounds bounds) {
+    bounds_list& all = known_[&n];
+    all.resize(n.result_count);
+    const value v{const_cast<node*>(&n), result};
+    value_bounds& kept = all[result];
+    kept = assume_ && settled_ ? assume_(v, bounds) : bounds;
+    if (kept.held != kept.computed) kept.attained = attainment::unknown;
+}
+
+HEADRACE_INLINE void value_ranges::walk(const graph& g, std::span<const value_bounds> inputs) {
+    std::size_t position = 0;
+    for (const node& n : g.nodes_alone()) {
+        if (!is<builtin::placeholder>(n)) {
+            visit(n);
+        } else if (n.results[0].meta != nullptr) {
+            const interval all = interval_of(n.results[0].meta->dtype);
+            keep(n, 0, position < inputs.size() ? inputs[position] : value_bounds{all, all});
+            ++position;
+        }
+    }
+}
+
+HEADRACE_INLINE void value_ranges::visit(const node& n) {
+    if (is<builtin::output>(n) || n.result_count == 0) return;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        if (n.results[i].meta == nullptr) return;
+    }
+    if (const auto* constant = args_if<builtin::constant>(n)) {
+        const interval all = detail::interval_of_constant(constant->data, *n.results[0].meta);
+        const auto attained = all.is_number() ? attainment::by_any : attainment::by_some;
+        return keep(n, 0, {all, all, attained, false});
+    }
+    if (is<higher_order::while_loop>(n)) return visit_loop(n);
+    if (holds_regions(*n.op)) return visit_branches(n);
+    bool varies = n.op->has(trait::impure) || is<builtin::opaque>(n);
+    attainment given = attainment::by_any;
+    bool related = false;  // are there two operands, of which one may follow from the other
+    const value_bounds* other = nullptr;
+    bounds_list operands;
+    operands.reserve(n.operand_count);
+    for (const edge& e : n.operand_edges()) {
+        const value_bounds& operand = operands.emplace_back(of(*e.slot));
+        varies = varies || operand.varies;
+        if (operand.held.is_number()) continue;
+        related = related || (other != nullptr && operand.varies == other->varies);
+        given = std::min(given, operand.attained);
+        if (other != nullptr) given = std::min(given, attainment::by_some);
+        // A constant's elements meet all that the other operand can be, if each of its elements can be all.
+        if (other != nullptr && (operand.varies ? operand : *other).attained != attainment::by_any)
+            related = true;
+        other = &operand;
+    }
+    if (related) given = attainment::unknown;
+    const op_info& op = n.op->functional();
+    const bool known_op = !is<builtin::opaque>(n) && op.dialect == &info_of_dialect<aten::dialect>;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        const dtype type = n.results[i].meta->dtype;
+        value_bounds made{.varies = varies};
+        const auto look = [](const void* self, value v) {
+            return static_cast<const value_ranges*>(self)->of(v).held;
+        };
+        made.computed = detail::in_category(type, detail::computed_range({n, i, look, this}));
+        made.held = detail::held_in(type, made.computed);
+        if (detail::gives_positions(n, i) || op.has(trait::predicate)) {
+            made.attained = attainment::by_any;
+        } else if (known_op &&
+                   (detail::keeps_ends(op) || (detail::selects(op) && given == attainment::by_any))) {
+            made.attained = given;
+        }
+        keep(n, i, made);
+    }
+}
+
+HEADRACE_INLINE value_ranges::bounds_list value_ranges::outputs_of(const graph& g) const {
+    bounds_list all;
+    for (const value v : g.outputs()) all.push_back(of(v));
+    return all;
+}
+
+namespace detail {
+
+inline value_bounds joined(const value_bounds& a, const value_bounds& b) {
+    return {a.computed | b.computed, a.held | b.held, attainment::unknown, a.varies || b.varies};
+}
+
+}  // namespace detail
+
+// A node gives what one of its regions gives for its operands. Of ops that call a graph more than once, the
+// inputs are not known.
+HEADRACE_INLINE void value_ranges::visit_branches(const node& n) {
+    const bool calls = is<higher_order::cond>(n) || is<higher_order::wrap_with_autocast>(n) ||
+                       is<higher_order::wrap_with_set_grad_enabled>(n);
+    bounds_list inputs;
+    const std::size_t first = is<higher_order::cond>(n) ? 1 : 0;  // after the condition
+    for (std::size_t i = first; calls && i < n.operand_count; ++i) inputs.push_back(of(n.operand(i)));
+    bounds_list results;
+    for_each_region(n, [&](const field_info&, const graph* region) {
+        if (region == nullptr) return;
+        walk(*region, inputs);
+        const bounds_list given = outputs_of(*region);
+        if (results.empty()) results = given;
+        for (std::size_t i = 0; i < std::min(results.size(), given.size()); ++i)
+            results[i] = detail::joined(results[i], given[i]);
+    });
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        const interval all = interval_of(n.results[i].meta->dtype);
+        keep(n, i, calls && i < results.size() ? results[i] : value_bounds{all, all});
+    }
+}
+
+// Bounds grow from round to round. Those that still do after some are given up, and found again from the last
+// round: what the condition limits stays limited.
+HEADRACE_INLINE void value_ranges::visit_loop(const node& n) {
+    const auto& loop = args_of<higher_order::while_loop>(n);
+    if (loop.cond_graph == nullptr || loop.body_graph == nullptr) return;
+    const std::size_t carried = loop.carried_inputs.size();
+    bounds_list start;
+    for (const edge& e : n.operand_edges()) {
+        start.push_back(of(*e.slot));
+        start.back().varies = true;
+        start.back().attained = attainment::unknown;
+    }
+    const bool outer = std::exchange(settled_, false);
+    ++nesting_;
+    const auto round = [&](const bounds_list& from, bool last) {
+        settled_ = outer && last;
+        walk(*loop.cond_graph, from);
+        bounds_list limited = from;
+        limit_by_condition(*loop.cond_graph, limited);
+        walk(*loop.body_graph, limited);
+        bounds_list next = from;
+        const bounds_list given = outputs_of(*loop.body_graph);
+        for (std::size_t i = 0; i < std::min(carried, given.size()); ++i)
+            next[i] = detail::joined(start[i], given[i]);
+        return next;
+    };
+    constexpr int rounds = 3;
+    bounds_list bounds = start;
+    const bool unknown = nesting_ > deepest_loop;  // as rounds multiply
+    for (int i = unknown ? rounds : 0;; ++i) {
+        const bounds_list next = round(bounds, false);
+        bool grows = false;
+        for (std::size_t c = 0; c != carried; ++c) {
+            const interval joined = bounds[c].held | next[c].held;
+            if (joined == bounds[c].held) continue;
+            grows = true;
+            const tensor_meta* const meta = meta_of(n.operand(c));
+            const interval all = meta == nullptr ? interval() : interval_of(meta->dtype);
+            if (i >= rounds && joined.low < bounds[c].held.low) bounds[c].held.low = all.low;
+            if (i >= rounds && joined.high > bounds[c].held.high) bounds[c].held.high = all.high;
+            bounds[c].held = bounds[c].held | joined;
+        }
+        if (!grows) break;
+    }
+    for (int i = 0; i != rounds && !unknown; ++i) {  // from wide bounds downward: each is sound
+        const bounds_list next = round(bounds, false);
+        for (std::size_t c = 0; c != carried; ++c) bounds[c].held = bounds[c].held & next[c].held;
+    }
+    const bounds_list last = round(bounds, true);
+    settled_ = outer;
+    --nesting_;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) keep(n, i, last[i]);
+}
+
+// In the body of `while (x < limit)`, x is below the limit.
+HEADRACE_INLINE void value_ranges::limit_by_condition(const graph& condition, bounds_list& carried) const {
+    const auto outputs = condition.outputs();
+    if (outputs.size() != 1) return;
+    const auto place_of = [&](value v) {
+        while (v.producer->op->has(trait::reshaping | trait::forwarding | trait::copying))
+            v = v.producer->operand(0);
+        std::size_t at = 0;
+        for (const node& input : condition.inputs()) {
+            if (&input == v.producer) return at;
+            ++at;
+        }
+        return carried.size();
+    };
+    const auto limit = [&](value v, bound low, bound high) {
+        const std::size_t at = place_of(v);
+        if (at >= carried.size()) return;
+        interval& held = carried[at].held;
+        held = held & interval{low, high};
+        carried[at].computed = held;
+    };
+    const auto below = [&](value small, const interval& by, bool equal) {
+        const tensor_meta* const meta = meta_of(small);
+        const bound step = !equal && meta != nullptr && is_integral(meta->dtype) ? 1 : 0;
+        limit(small, -interval::unlimited, by.high - step);
+    };
+    const auto above = [&](value large, const interval& by, bool equal) {
+        const tensor_meta* const meta = meta_of(large);
+        const bound step = !equal && meta != nullptr && is_integral(meta->dtype) ? 1 : 0;
+        limit(large, by.low + step, interval::unlimited);
+    };
+    std::vector<value> holds{outputs[0]};
+    while (!holds.empty()) {
+        const value v = holds.back();
+        holds.pop_back();
+        const node& n = *v.producer;
+        if (n.op->has(trait::reshaping | trait::forwarding | trait::copying) || is<aten::logical_and>(n) ||
+            is<aten::bitwise_and_tensor>(n)) {
+            for (const edge& e : n.operand_edges()) holds.push_back(*e.slot);
+        } else if (is<aten::lt_tensor>(n) || is<aten::le_tensor>(n)) {
+            below(n.operand(0), held_by(n.operand(1)), is<aten::le_tensor>(n));
+            above(n.operand(1), held_by(n.operand(0)), is<aten::le_tensor>(n));
+        } else if (is<aten::gt_tensor>(n) || is<aten::ge_tensor>(n)) {
+            above(n.operand(0), held_by(n.operand(1)), is<aten::ge_tensor>(n));
+            below(n.operand(1), held_by(n.operand(0)), is<aten::ge_tensor>(n));
+        } else if (const auto* lt = args_if<aten::lt_scalar>(n)) {
+            below(lt->self, number(static_cast<bound>(lt->other.to_double())), false);
+        } else if (const auto* le = args_if<aten::le_scalar>(n)) {
+            below(le->self, number(static_cast<bound>(le->other.to_double())), true);
+        } else if (const auto* gt = args_if<aten::gt_scalar>(n)) {
+            above(gt->self, number(static_cast<bound>(gt->other.to_double())), false);
+        } else if (const auto* ge = args_if<aten::ge_scalar>(n)) {
+            above(ge->self, number(static_cast<bound>(ge->other.to_double())), true);
+        }
+    }
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/integer_width.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+inline constexpr interval narrow_integers = interval_of(dtype::int32);
+
+[[nodiscard]] inline bool may_be_wide(const tensor_meta* meta) {
+    return meta != nullptr && (meta->dtype == dtype::int64 || meta->dtype == dtype::int32);
+}
+
+}  // namespace detail
+
+/// How exact an integer has to be for its readers, in ascending order.
+enum class integer_need : std::uint8_t {
+    none,
+    /// Modulo 2^32. It is so for what selects elements: an index that PyTorch accepts is small, and sums and
+    /// products that lead to a small number are right however often they wrap around on the way.
+    modular,
+    /// It is compared, or becomes a float or a boolean: a mask.
+    test,
+    /// Its number is an output, or selects among other numbers.
+    number,
+    /// It takes part in arithmetic whose result need not be small.
+    arithmetic
+};
+
+/// What the readers of each integer need of it; see headrace::integer_need. The graph must be functional.
+class integer_needs {
+public:
+    integer_needs(const graph& g, const value_ranges& ranges);
+
+    [[nodiscard]] integer_need of(value v) const;
+    /// Of one operand of a node, for what its results are needed for.
+    [[nodiscard]] integer_need of_operand(const node& n, const edge& e) const;
+
+private:
+    void walk(const graph& g, integer_need of_outputs);
+    void visit(const node& n);
+    void visit_regions(const node& n);
+    void raise(value v, integer_need to);
+    [[nodiscard]] integer_need of_results(const node& n) const;
+
+    const value_ranges& ranges_;
+    std::unordered_map<const node*, std::vector<integer_need>> known_;
+};
+
+/// An integer that may not fit in 32 bits although its number matters.
+struct wide_integer {
+    value which{};
+    dtype type = dtype::int64;
+    interval computed{};
+    bool certain = false;  ///< some input makes it so wide, whatever the others are
+};
+/// An input that holds no more than these numbers, or is assumed to.
+struct assumed_input {
+    const node* which = nullptr;
+    interval held{};
+    bool computed_with = false;  ///< int64 that takes part in arithmetic: the author should know
+};
+struct integer_widths {
+    std::vector<wide_integer> values{};
+    std::vector<assumed_input> inputs{};
+};
+
+/// The integers of int32 and int64 that 32 bits may not hold, in execution order, if the inputs hold what
+/// 32 bits do. Inputs that are indices hold no more than these may be; those that only tests read, a quarter
+/// of the range of int32. A reported value counts as one that fits for what follows from it. The graph must
+/// be functional; what neither its outputs nor an effect needs is left out.
+[[nodiscard]] integer_widths find_wide_integers(const graph& g);
+
+/// The nodes that have to compute with 64 bits, where inputs may hold any int64: each reads or gives an
+/// integer whose number matters and that is not known to fit in 32 bits. Each has its reason.
+[[nodiscard]] std::unordered_map<const node*, std::string> find_host_integers(const graph& g);
+
+}  // namespace headrace
+
+// ---- headrace/infer/integer_width_definition.hpp ----
+
+namespace headrace {
+
+namespace detail {
+
+using namespace std::string_view_literals;
+
+/// How an op uses the integers that it reads.
+enum class integer_use : std::uint8_t {
+    arithmetic,  ///< any other
+    moving,      ///< as elements of its result
+    modular,     ///< as terms and factors: what wraps around on the way is right modulo 2^32
+    offsetting,  ///< modular, and by a constant neither grows nor shrinks them much
+    selecting,   ///< it compares them and gives one of them
+    testing      ///< what it gives is no integer, or no number of theirs
+};
+
+[[nodiscard]] inline integer_use use_in(const node& n) {
+    using namespace aten;  // NOLINT: the table is of its ops
+    static constexpr auto offsetting =
+        ops_in<add_tensor, add_scalar, sub_tensor, sub_scalar, rsub_tensor, rsub_scalar, neg, bitwise_not>;
+    static constexpr auto modular =
+        ops_in<mul_tensor, mul_scalar, square, addcmul, aten::sum, sum_dim_intlist, cumsum,
+               bitwise_and_tensor, bitwise_and_scalar, bitwise_or_tensor, bitwise_or_scalar,
+               bitwise_xor_tensor, bitwise_xor_scalar, bitwise_left_shift_tensor,
+               bitwise_left_shift_tensor_scalar, scatter_add, index_add, mm, bmm, matmul, mv, dot, outer,
+               diff>;
+    static constexpr auto selecting =
+        ops_in<aten::abs, sgn, sign, relu, relu6, hardtanh, threshold, aten::maximum, aten::minimum, fmax,
+               fmin, aten::clamp, clamp_tensor, clamp_min, clamp_min_tensor, clamp_max, clamp_max_tensor,
+               amax, amin, aminmax, aten::max, aten::min, max_dim, min_dim, topk, sort, sort_stable, msort,
+               aten::floor, aten::ceil, aten::round, aten::trunc, max_pool1d, max_pool2d,
+               max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices, adaptive_max_pool1d,
+               adaptive_max_pool2d, adaptive_max_pool3d>;
+    static constexpr auto replacing =
+        ops_in<where_self, where_scalar, where_scalarother, where_scalarself, masked_fill_scalar,
+               masked_fill_tensor, index_fill_int_scalar, index_copy, scatter_src, scatter_value,
+               select_scatter, slice_scatter, index_put, _unsafe_index_put, channel_shuffle, pixel_shuffle,
+               pixel_unshuffle, roll, rot90, tril, triu, im2col, copy, fill_tensor, fill_scalar,
+               meshgrid_indexing, broadcast_tensors>;
+    using enum trait;
+    const op_info& op = n.op->functional();
+    if (n.result_count == 0) return integer_use::testing;  // an assertion
+    if (offsetting.contains(op)) return integer_use::offsetting;
+    if (modular.contains(op)) return integer_use::modular;
+    if (selecting.contains(op)) return integer_use::selecting;
+    if (op.has(predicate | locating | gives_zeros | gives_ones | gives_number)) return integer_use::testing;
+    const tensor_meta* const result = n.result_count == 0 ? nullptr : n.results[0].meta;
+    const bool gives_integers = result != nullptr && is_integral(result->dtype);
+    if (replacing.contains(op)) return integer_use::moving;
+    if (op.has(casting) || &op == &info_of<_to_copy>)
+        return gives_integers ? integer_use::moving : integer_use::testing;
+    if (op.has(rearranging | copying | splitting | joining | padding | gathering | aliasing))
+        return integer_use::moving;
+    if (op.has(reduction) && result != nullptr && !gives_integers) return integer_use::testing;  // any, all
+    return integer_use::arithmetic;
+}
+
+/// Is an operand a list of indices of elements, which PyTorch checks?
+[[nodiscard]] inline bool is_index(const node& n, const edge& e) {
+    const op_info& op = n.op->functional();
+    if (&op == &info_of<aten::one_hot>) return true;
+    for (const std::string_view name : {"index"sv, "indices"sv}) {
+        const field_info* const f = op.find(name);
+        if (f == nullptr || !holds_tensors(f->kind)) continue;
+        const auto* const at = static_cast<const std::byte*>(n.arguments) + f->offset;
+        const auto* const slot = reinterpret_cast<const std::byte*>(e.slot);
+        if (f->kind == field_kind::tensor && slot >= at && slot < at + sizeof(std::optional<value>))
+            return true;
+        // Those of lists lie elsewhere, and all other operands are in the struct.
+        const auto* const begin = static_cast<const std::byte*>(n.arguments);
+        if (f->kind != field_kind::tensor && (slot < begin || slot >= begin + op.args_size)) return true;
+    }
+    return false;
+}
+
+/// Among how many elements an index may choose; 0 if that is not known.
+[[nodiscard]] inline std::int64_t indexed_size(const node& n) {
+    const auto size = [](value v, std::int64_t axis) {
+        const auto at = normalized_axis(axis, meta_of(v)->rank());
+        return at && meta_of(v)->rank() != 0 ? meta_of(v)->shape[*at] : 0;
+    };
+    const op_info& op = n.op->functional();
+    if (n.operand_count == 0 || meta_of(n.operand(0)) == nullptr) return 0;
+    if (&op == &info_of<aten::embedding>) return size(n.operand(0), 0);
+    if (&op == &info_of<aten::gather>) return size(n.operand(0), args_of<aten::gather>(n).dim);
+    if (&op == &info_of<aten::index_select>) return size(n.operand(0), args_of<aten::index_select>(n).dim);
+    if (&op == &info_of<aten::index_tensor> || &op == &info_of<aten::_unsafe_index_tensor>) {
+        std::int64_t largest = 0;
+        for (const std::int64_t extent : meta_of(n.operand(0))->shape) largest = std::max(largest, extent);
+        return largest;
+    }
+    return 0;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE integer_needs::integer_needs(const graph& g, const value_ranges& ranges) : ranges_(ranges) {
+    walk(g, integer_need::number);
+}
+
+HEADRACE_INLINE integer_need integer_needs::of(value v) const {
+    const auto at = known_.find(v.producer);
+    return at == known_.end() ? integer_need::none : at->second[v.result];
+}
+
+HEADRACE_INLINE void integer_needs::raise(value v, integer_need to) {
+    auto& all = known_[v.producer];
+    all.resize(v.producer->result_count);
+    all[v.result] = std::max(all[v.result], to);
+}
+
+HEADRACE_INLINE integer_need integer_needs::of_results(const node& n) const {
+    integer_need most = integer_need::none;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) most = std::max(most, of({const_cast<node*>(&n), i}));
+    return most;
+}
+
+HEADRACE_INLINE void integer_needs::walk(const graph& g, integer_need of_outputs) {
+    for (const node* n = g.last(); n != nullptr; n = n->previous) {
+        if (!is<builtin::output>(*n)) {
+            visit(*n);
+            continue;
+        }
+        for (const edge& e : n->operand_edges()) raise(*e.slot, of_outputs);
+    }
+}
+
+HEADRACE_INLINE void integer_needs::visit(const node& n) {
+    if (is<builtin::placeholder>(n) || is<builtin::constant>(n)) return;
+    const bool acts = !is_pure(n) && !is<builtin::opaque>(n) && !holds_regions(*n.op);
+    if (!acts && of_results(n) == integer_need::none) return;
+    if (holds_regions(*n.op)) return visit_regions(n);
+    for (const edge& e : n.operand_edges()) raise(*e.slot, of_operand(n, e));
+}
+
+HEADRACE_INLINE integer_need integer_needs::of_operand(const node& n, const edge& e) const {
+    using enum integer_need;
+    const integer_need wanted = of_results(n);
+    if (detail::is_index(n, e)) return modular;
+    const value_bounds result = n.result_count == 0 ? value_bounds() : ranges_.of({const_cast<node*>(&n), 0});
+    const bool fits = detail::narrow_integers.contains(result.computed);
+    // Do the other operands keep the number's size?
+    const auto others_within = [&](const interval& limits, bool constant) {
+        for (const edge& other : n.operand_edges()) {
+            const value_bounds bounds = ranges_.of(*other.slot);
+            if (&other != &e && (!limits.contains(bounds.held) || (constant && bounds.varies))) return false;
+        }
+        return true;
+    };
+    switch (detail::use_in(n)) {
+        case detail::integer_use::moving:
+            return wanted;
+        case detail::integer_use::testing:
+            return test;
+        case detail::integer_use::selecting:
+            return std::max(wanted, test);
+        case detail::integer_use::offsetting:
+            if (wanted == modular || fits) return modular;
+            return others_within({-0x1p30L, 0x1p30L}, true) ? std::max(wanted, test) : arithmetic;
+        case detail::integer_use::modular:
+            if (wanted == modular || fits) return modular;
+            return n.op->has(trait::binary) && others_within({-1, 1}, false) ? std::max(wanted, test)
+                                                                             : arithmetic;
+        case detail::integer_use::arithmetic:
+            break;
+    }
+    return arithmetic;
+}
+
+// What a loop carries from one round to the next may be read in any of them.
+HEADRACE_INLINE void integer_needs::visit_regions(const node& n) {
+    const bool is_cond = is<higher_order::cond>(n);
+    for_each_region(n, [&](const field_info&, const graph* region) {
+        if (region == nullptr) return;
+        walk(*region, is_cond ? of_results(n) : integer_need::number);
+        std::size_t at = is_cond ? 1 : 0;
+        for (const node& input : region->inputs()) {
+            if (at < n.operand_count) raise(n.operand(at), of({const_cast<node*>(&input), 0}));
+            ++at;
+        }
+    });
+    for (const edge& e : n.operand_edges()) {
+        if (!is_cond) raise(*e.slot, integer_need::number);
+    }
+}
+
+namespace detail {
+
+/// What inputs that are indices may hold at most, by node. Whatever only moves an index is looked through.
+inline std::unordered_map<const node*, interval> bounds_of_indices(const graph& g) {
+    std::unordered_map<const node*, interval> known;
+    for (const node& n : g.nodes_alone()) {
+        const std::int64_t size = indexed_size(n);
+        if (size == 0 || n.first_use == nullptr) continue;
+        for (const edge& e : n.operand_edges()) {
+            if (!is_index(n, e)) continue;
+            value v = *e.slot;
+            constexpr trait whole = trait::reshaping | trait::permuting | trait::broadcasting |
+                                    trait::forwarding | trait::copying | trait::casting;
+            while (v.producer->op->has(whole) && v.producer->operand_count == 1) v = v.producer->operand(0);
+            const interval held{-static_cast<bound>(size), static_cast<bound>(size - 1)};
+            if (!is<builtin::placeholder>(*v.producer) || !may_be_wide(meta_of(v))) continue;
+            const auto at = known.emplace(v.producer, held).first;
+            at->second = at->second & held;
+        }
+    }
+    return known;
+}
+
+inline bool is_input_of(const graph& g, const node& n) {
+    return is<builtin::placeholder>(n) && n.owner == &g;
+}
+
+}  // namespace detail
+
+HEADRACE_INLINE integer_widths find_wide_integers(const graph& g) {
+    const auto indices = detail::bounds_of_indices(g);
+    const auto bounded = [&](value v, const value_bounds& b) {
+        const auto known = indices.find(v.producer);
+        if (known == indices.end()) return b;
+        return value_bounds{known->second, known->second, attainment::unknown, true};
+    };
+    const value_ranges widest(g, bounded);
+    const integer_needs needs(g, widest);
+    integer_widths found;
+    const value_ranges narrowed(g, [&](value v, const value_bounds& b) {
+        value_bounds kept = bounded(v, b);
+        const tensor_meta* const meta = meta_of(v);
+        const integer_need need = needs.of(v);
+        if (!detail::may_be_wide(meta) || is<builtin::constant>(*v.producer) ||
+            need <= integer_need::modular ||
+            (detail::narrow_integers.contains(kept.computed) &&
+             !(need == integer_need::test && detail::is_input_of(g, *v.producer))))
+            return kept;
+        const bool is_input = is<builtin::placeholder>(*v.producer);
+        const interval assumed =
+            is_input && need == integer_need::test ? interval{-0x1p30L, 0x1p30L} : detail::narrow_integers;
+        if (!is_input) {
+            found.values.push_back({v, meta->dtype, kept.computed, kept.attained != attainment::unknown});
+        } else if (detail::is_input_of(g, *v.producer)) {
+            found.inputs.push_back({v.producer, assumed, need == integer_need::arithmetic});
+        }
+        kept.held = kept.held & assumed;
+        kept.computed = kept.held;
+        kept.attained = attainment::unknown;
+        return kept;
+    });
+    return found;
+}
+
+HEADRACE_INLINE std::unordered_map<const node*, std::string> find_host_integers(const graph& g) {
+    const auto indices = detail::bounds_of_indices(g);
+    const value_ranges ranges(g, [&](value v, const value_bounds& b) {
+        const auto known = indices.find(v.producer);
+        if (known == indices.end()) return b;
+        return value_bounds{known->second, known->second, attainment::unknown, true};
+    });
+    const integer_needs needs(g, ranges);
+    const auto is_wide = [&](value v) {
+        return detail::may_be_wide(meta_of(v)) && !detail::narrow_integers.contains(ranges.of(v).computed);
+    };
+    std::unordered_map<const node*, std::string> found;
+    for (const node& n : g.nodes_alone()) {
+        if (is_of_dialect<builtin::dialect>(n)) continue;
+        for (std::uint32_t i = 0; i != n.result_count; ++i) {
+            const value v{const_cast<node*>(&n), i};
+            if (is_wide(v) && needs.of(v) > integer_need::modular)
+                found.emplace(&n, "its result may not fit in 32 bits, and TOSA 1.0 has no INT64");
+        }
+        for (const edge& e : n.operand_edges()) {
+            if (is_wide(*e.slot) && needs.of(*e.slot) > integer_need::modular &&
+                needs.of_operand(n, e) > integer_need::modular)
+                found.emplace(&n, std::string(e.source->name()) +
+                                      ", which it reads, may not fit in 32 bits, and TOSA 1.0 has no INT64");
+        }
+    }
+    return found;
 }
 
 }  // namespace headrace
@@ -2791,7 +4664,8 @@ private:
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& meta = n.results[i].meta;
             const tensor_meta& expected = inferred.results()[i];
-            if (meta && !(*meta == expected)) {
+            const bool open = expected.dtype == dtype::unknown;  // the rule does not say
+            if (meta && !open && !(*meta == expected)) {
                 return broken(n, text_of({"result ", i, " is ", meta_text(*meta), ", inference gives ",
                                           meta_text(expected)}));
             }
@@ -3178,7 +5052,34 @@ inline void add_slow_facts(const node& n, op_facts& f) {
     add.template operator()<tosa::transpose_conv2d>();
 }
 
+/// The bits of the element of a constant that has one, as a signed integer; 0 if the value is computed.
+[[nodiscard]] inline std::int64_t single_element(value v) {
+    const tensor_data* data = nullptr;
+    if (const auto* a = match<builtin::constant>(v)) data = &a->data;
+    if (const auto* a = match<tosa::const_>(v)) data = &a->data;
+    const tensor_meta* meta = meta_of(v);
+    if (data == nullptr || data->bytes == nullptr || meta == nullptr || meta->elements() != 1) return 0;
+    const std::size_t size = std::min<std::size_t>(bytes_in_memory(*meta), 8);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, data->bytes, size);
+    const unsigned unused = 64 - 8 * static_cast<unsigned>(size);
+    return size == 0 ? 0 : static_cast<std::int64_t>(bits << unused) >> unused;
+}
+
+inline void add_zero_point(const node& n, const field_info& f, op_attributes& a) {
+    if (!f.name.ends_with("_zp")) return;
+    const std::int64_t zero = single_element(member_of<value>(n, f));
+    if (f.name == "output_zp") {
+        a.output_zero = zero;
+    } else if (f.name == "weight_zp" || f.name == "b_zp") {
+        a.second_zero = zero;
+    } else {
+        a.input_zero = zero;
+    }
+}
+
 inline void add_attribute(const node& n, const field_info& f, op_attributes& a) {
+    if (f.kind == field_kind::tensor) return add_zero_point(n, f, a);
     if (f.kind == field_kind::integers) {
         const auto& values = member_of<int_list>(n, f);
         if (f.name == "kernel") a.kernel = values;
@@ -3187,8 +5088,10 @@ inline void add_attribute(const node& n, const field_info& f, op_attributes& a) 
         if (f.name == "dilation") a.dilation = values;
     } else if (f.kind == field_kind::integer && f.name == "axis") {
         a.axis = member_of<std::int64_t>(n, f);
-    } else if (f.kind == field_kind::boolean && f.name == "round") {
-        a.round = member_of<bool>(n, f);
+    } else if (f.kind == field_kind::boolean) {
+        if (f.name == "round") a.round = member_of<bool>(n, f);
+        if (f.name == "input_unsigned") a.input_unsigned = member_of<bool>(n, f);
+        if (f.name == "output_unsigned") a.output_unsigned = member_of<bool>(n, f);
     } else if (f.kind == field_kind::element_type && (f.name == "acc_type" || f.name == "type")) {
         a.declared = member_of<dtype>(n, f);
     } else if (f.kind == field_kind::resize) {
@@ -3465,10 +5368,14 @@ namespace detail {
         const auto bit = static_cast<std::uint16_t>(f.feature);
         if ((profiles & bit) != 0) text += (text.empty() ? "" : " or ") + std::pmr::string(f.spelling);
     }
+    std::pmr::string added;
     for (const target_feature_name& f : target_feature_names) {
         const auto bit = static_cast<std::uint16_t>(f.feature);
-        if ((extensions & bit) != 0) text += (text.empty() ? "" : " and ") + std::pmr::string(f.spelling);
+        if ((extensions & bit) == 0) continue;
+        text += (text.empty() ? "" : " and ") + std::pmr::string(f.spelling);
+        added += "+" + std::pmr::string(f.spelling);
     }
+    if (!added.empty()) text += "; add " + added + " to it";
     return text;
 }
 
@@ -3493,6 +5400,18 @@ namespace detail {
     return {};
 }
 
+/// Refuses zero points and signs that values of these types cannot have.
+[[nodiscard]] inline result<void> verify_tosa_integers(const node& n, const op_facts& facts) {
+    if (const zero_fault fault = zero_fault_of(facts)) {
+        return unsupported({message_prefix(n), fault.operand, " is ", fault.zero, ", but values of ",
+                            name_of(fault.type), " have the zero point 0 in TOSA; only int8 has others"});
+    }
+    const dtype type = sign_fault_of(facts);
+    if (type == dtype::unknown) return {};
+    return unsupported({message_prefix(n), "RESCALE takes unsigned integers neither from nor to ",
+                        name_of(type)});
+}
+
 /// Refuses what is above level 8K's limits.
 [[nodiscard]] inline result<void> verify_tosa_level(const node& n, const op_facts& facts) {
     const level_fault fault = level_fault_of(facts);
@@ -3505,12 +5424,25 @@ namespace detail {
                         " is above level 8K's limit of ", fault.max});
 }
 
-/// An input is a tensor of the flatbuffer even if no operator reads it.
+/// Why the target has no tensors of that type; empty if it has.
+[[nodiscard]] inline std::pmr::string missing_type_text(dtype type, const target_spec& target) {
+    const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
+    if (row == nullptr) return " does not exist in TOSA 1.0";
+    if (row->allowed_on(target)) return {};
+    return text_of({" needs the target to have ", features_text(row->profiles, row->extensions)});
+}
+
+/// An input is a tensor of the flatbuffer even if no operator reads it; those who read it ask for the target.
 [[nodiscard]] inline result<void> verify_tosa_input(const node& n) {
-    const auto rank = static_cast<std::int64_t>(n.results[0].meta->rank());
-    if (rank <= tosa::level_8k::max_rank) return {};
-    return unsupported({message_prefix(n), "an input of rank ", rank, " is above level 8K's limit of ",
-                        tosa::level_8k::max_rank});
+    const tensor_meta& meta = *n.results[0].meta;
+    const auto rank = static_cast<std::int64_t>(meta.rank());
+    if (rank > tosa::level_8k::max_rank) {
+        return unsupported({message_prefix(n), "an input of rank ", rank, " is above level 8K's limit of ",
+                            tosa::level_8k::max_rank});
+    }
+    if (tosa::find_row(info_of<tosa::const_>, std::span(&meta.dtype, 1)) != nullptr) return {};
+    return unsupported(
+        {message_prefix(n), "an input of ", name_of(meta.dtype), ", which TOSA 1.0 does not have"});
 }
 
 [[nodiscard]] inline result<void> verify_tosa_shapes(const node& n) {
@@ -3537,6 +5469,51 @@ namespace detail {
     return {};
 }
 
+// True if the values have the types and shapes of the others, in order.
+template <class Values>
+[[nodiscard]] bool has_metas_of(const Values& given, const list<value>& wanted) {
+    std::size_t i = 0;
+    for (const value v : given) {
+        const tensor_meta* a = meta_of(v);
+        const tensor_meta* b = i < wanted.size() ? meta_of(wanted[i]) : nullptr;
+        if (a == nullptr || b == nullptr || !(*a == *b)) return false;
+        ++i;
+    }
+    return i == wanted.size();
+}
+[[nodiscard]] inline bool takes_metas_of(const graph& region, const list<value>& wanted) {
+    pmr_vector<value> inputs;
+    for (node& n : const_cast<graph&>(region).inputs()) inputs.push_back(n.result());
+    return has_metas_of(inputs, wanted);
+}
+[[nodiscard]] inline bool is_one_truth(value v) {
+    const tensor_meta* meta = meta_of(v);
+    return meta != nullptr && is_boolean(meta->dtype) && meta->elements() == 1;
+}
+
+/// The lists of values that go into regions and come out of them (TOSA 1.0, 2.15).
+[[nodiscard]] inline result<void> verify_tosa_regions(const node& n) {
+    const auto wrong = [&](std::string_view what) -> result<void> {
+        return invalid({message_prefix(n), what});
+    };
+    if (const auto* a = args_if<tosa::cond_if>(n)) {
+        if (!is_one_truth(a->condition)) return wrong("the condition must be one boolean");
+        if (!takes_metas_of(*a->then_graph, a->inputs) || !takes_metas_of(*a->else_graph, a->inputs))
+            return wrong("a branch takes other types or shapes than the inputs");
+    }
+    if (const auto* a = args_if<tosa::while_loop>(n)) {
+        if (a->cond_graph == nullptr || a->body_graph == nullptr) return wrong("a region is missing");
+        if (!takes_metas_of(*a->cond_graph, a->inputs) || !takes_metas_of(*a->body_graph, a->inputs))
+            return wrong("a region takes other types or shapes than the inputs");
+        if (!has_metas_of(a->body_graph->outputs(), a->inputs))
+            return wrong("the body gives other types or shapes than it takes");
+        const list<value> goes_on = a->cond_graph->outputs();
+        if (goes_on.size() != 1 || !is_one_truth(goes_on[0]))
+            return wrong("the condition must give one boolean");
+    }
+    return {};
+}
+
 [[nodiscard]] inline result<void> verify_u55(const node& n, const op_facts& facts) {
     const std::pmr::string fault = u55::restriction(facts);
     if (fault.empty()) return {};
@@ -3546,9 +5523,10 @@ namespace detail {
 }  // namespace detail
 
 /// Tells whether a target takes a node: whether TOSA 1.0 has the op for these types and the target what they
-/// need, its sizes are within level 8K, its metadata is what the op gives, and, for a target with u55,
-/// whether Ethos-U55 executes it. Of the builtin dialect, inputs of too many axes do not pass, nor constants
-/// of types that the target has not, nor opaque nodes. Regions are not entered.
+/// need, its zero points are allowed, its sizes are within level 8K, its metadata is what the op gives, and,
+/// for a target with u55, whether Ethos-U55 executes it. Of the builtin dialect, inputs of too many axes or
+/// of types that TOSA does not have do not pass, nor constants of types that the target does not have, nor
+/// opaque nodes. Regions are not entered.
 ///
 /// Fails with `unsupported` where another target or a smaller model would do, and with `invalid` where the
 /// graph is wrong.
@@ -3564,13 +5542,9 @@ namespace detail {
     if (is<builtin::placeholder>(n)) return detail::verify_tosa_input(n);
     if (is<builtin::constant>(n)) {
         const dtype type = n.results[0].meta->dtype;
-        const tosa::legality_row* row = tosa::find_row(info_of<tosa::const_>, std::span(&type, 1));
-        if (row != nullptr && row->allowed_on(target)) return {};
-        std::pmr::string needed = row == nullptr
-                                      ? " does not exist in TOSA 1.0"
-                                      : text_of({" needs the target to have ",
-                                                 detail::features_text(row->profiles, row->extensions)});
-        return unsupported({message_prefix(n), "a constant of ", name_of(type), needed});
+        const std::pmr::string missing = detail::missing_type_text(type, target);
+        if (missing.empty()) return {};
+        return unsupported({message_prefix(n), "a constant of ", name_of(type), missing});
     }
     if (!is_of_dialect<tosa::dialect>(n)) {
         return unsupported({message_prefix(n), "is not an operator of TOSA"});
@@ -3578,6 +5552,8 @@ namespace detail {
     HEADRACE_TRY(detail::verify_tosa_shapes(n));
     op_facts facts = detail::quick_facts_of(n);
     HEADRACE_TRY(detail::verify_tosa_types(n, facts, target));
+    HEADRACE_TRY(detail::verify_tosa_integers(n, facts));
+    HEADRACE_TRY(detail::verify_tosa_regions(n));
     HEADRACE_TRY(detail::verify_tosa_level(n, facts));
     if (!target.has(target_feature::u55)) return {};
     detail::add_slow_facts(n, facts);
@@ -4170,7 +6146,7 @@ struct fused_statistics {
 /// Runs a static pipeline with the retracing driver, several passes in one sweep where the compiler has found
 /// that they do not interact: none of them makes or targets what a later one targets, and all of them
 /// share_sweeps. Nodes that none of them targets are copied once. The graph afterwards is the same as that of
-/// Pipeline::run.
+/// Pipeline::run_unchecked.
 ///
 /// For interpreters, whose sweeps dispatch every node, as when fast copies are off: a copied node costs a few
 /// nanoseconds here, and the whole of a pipeline's sweeps some percent of its time.
@@ -4223,7 +6199,8 @@ public:
         return has(conflicts[later], earlier);
     }
 
-    /// As Pipeline::run with the retracing driver; `options.driver` and `after_pass` are not looked at.
+    /// Runs the passes as Pipeline::run_unchecked does with the retracing driver. `options.driver` and
+    /// `after_pass` have no effect.
     [[nodiscard]] static result<fused_statistics> run(graph& g, pass_context& context,
                                                       const run_options& options = {}) {
         fused_sweeps sweeps(g, context, options);
@@ -4437,6 +6414,21 @@ template <pass_type P>
 inline constexpr pass_info info_of_pass = [] {
     static_assert(is_a_pass<pass_fault<P>>,
                   "pass: a type is not one; see not_a_pass<T>, derive it from headrace::pass");
+    static_assert(
+        lists_are_lists<pass_fault<P>>,
+        "pass: one of its lists is none; see not_a_list<Pass, Member, T>, write ops<…> or pass_list<…>");
+    static_assert(rewrites_are_rules<pass_fault<P>>,
+                  "pass: rewrites() gives no rules; see no_rules<Pass, Result>, return rules(…), from a "
+                  "static function");
+    static_assert(rule_takes_operands<pass_fault<P>>,
+                  "rule: its callable does not take the operands; see not_callable_with<Op>, list them in "
+                  "order");
+    static_assert(calls_fit<pass_fault<P>>,
+                  "rule: a call or a pattern's node does not fit its op; see the diagnosis, fix that");
+    static_assert(node_is_in_pattern<pass_fault<P>>,
+                  "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+    static_assert(rule_gives_results<pass_fault<P>>,
+                  "rule: it does not return an expression for each result; see the diagnosis, return those");
     static_assert(handlers_complete<pass_fault<P>>,
                   "pass: a target has no handler; see no_handler<Pass, Op>, add one");
     static_assert(handlers_are_const<pass_fault<P>>,
@@ -4453,6 +6445,8 @@ inline constexpr pass_info info_of_pass = [] {
     static_assert(
         results_are_values<faulty_handler_of<P>>,
         "pass: a handler's result cannot replace a node; see wrong_result<Pass, Op, Result>, return values");
+    static_assert(results_are_inferred<inference_fault_of<P>>,
+                  "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
     return pass_info{
         pass_name<P>(),
         pass_summary<P>(),
@@ -5292,23 +7286,13 @@ constexpr bool has_name(std::string_view name, node_patterns<Nodes...>) {
 }
 template <std::size_t I, class... Nodes>
 auto node_at(node_patterns<Nodes...>) -> typename type_at<I, ops<Nodes...>>::type;
-
-}  // namespace detail
-
-/// Names a node that a rewrite asks for and its pattern does not have, in the compile error.
-template <fixed_string Name>
-struct not_in_pattern {};
-template <class Diagnosis>
-inline constexpr bool node_is_in_pattern = false;
-template <>
-inline constexpr bool node_is_in_pattern<no_fault> = true;
-
-namespace detail {
+template <class... Nodes>
+pattern_names<Nodes::name...> names_of(node_patterns<Nodes...>);
 
 // An error in the body of a rewrite would come with all the templates that read the body. So a rewrite that
-// asks for a node which its pattern does not have compiles, with the node whose name is most like it, and
-// notes the name: as the type of this function, which has none as long as no name is missing. The line that
-// makes the rule reads it.
+// is read with symbols and asks for a node which its pattern does not have compiles, with the node whose name
+// is most like it, and notes the name: as the type of this function, which has none as long as no name is
+// missing. The pipeline that reads the rule reports it.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
@@ -5320,9 +7304,9 @@ struct missing_name {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-template <class Match, fixed_string Name>
+template <class Match, class Diagnosis>
 struct note_missing_name {
-    friend constexpr auto name_missing_in(missing_name<Match>) { return not_in_pattern<Name>{}; }
+    friend constexpr auto name_missing_in(missing_name<Match>) { return Diagnosis{}; }
 };
 template <class Match>
 constexpr auto fault_of_names() {
@@ -5335,15 +7319,23 @@ constexpr auto fault_of_names() {
 
 }  // namespace detail
 
-/// What a pattern has matched for a rewrite: its nodes by their names.
-template <class Pattern, class Rewrite>
+/// The nodes that a pattern has matched for a rewrite, by their names, for the functions below:
+/// `get<"inner">(m).min_val`. `IsSymbol` is true while a pipeline reads the rewrite, which calls nothing.
+template <class Pattern, class Rewrite, bool IsSymbol = false>
 class node_match {
     using nodes = typename detail::nodes_in<Pattern>::type;
     template <fixed_string Name>
     static constexpr std::size_t position() {
-        if constexpr (!detail::has_name(Name.view(), nodes{}) &&
-                      !requires { name_missing_in(detail::missing_name<node_match>{}); }) {
-            static_cast<void>(detail::note_missing_name<node_match, Name>{});
+        if constexpr (!detail::has_name(Name.view(), nodes{})) {
+            using diagnosis = not_in_pattern<Name, decltype(detail::names_of(nodes{}))>;
+            if constexpr (!IsSymbol) {
+                // Is in code that symbols do not reach: a function whose return type is written out.
+                static_assert(
+                    node_is_in_pattern<diagnosis>,
+                    "match: the pattern has no node of that name; see not_in_pattern<Name, Names>, name one");
+            } else if constexpr (!requires { name_missing_in(detail::missing_name<node_match>{}); }) {
+                static_cast<void>(detail::note_missing_name<node_match, diagnosis>{});
+            }
         }
         return detail::position_of_name(Name.view(), nodes{});
     }
@@ -5353,12 +7345,15 @@ class node_match {
     static args<Op> arguments(ops<Op>);
 
 public:
+    // Their return types are deduced, so that what reads a rewrite sees the names that it asks for.
+
     /// The node of that name; null if it is optional and not there.
     template <fixed_string Name>
-    [[nodiscard]] const node* find() const {
-        return nodes_[position<Name>()];
+    [[nodiscard]] auto find() const {
+        constexpr std::size_t at = position<Name>();
+        return nodes_[at];
     }
-    /// The arguments of a node that has one op, with their type: `m.template get<"outer">().perms`.
+    /// The arguments of a node that has one op, with their type.
     template <fixed_string Name>
     [[nodiscard]] const auto& get() const {
         using op_args = decltype(arguments(ops_of<Name>{}));
@@ -5366,13 +7361,28 @@ public:
     }
     /// Does nothing else read what that node computes? Then it is gone after the rewrite.
     template <fixed_string Name>
-    [[nodiscard]] bool is_sole_use() const {
+    [[nodiscard]] auto is_sole_use() const {
         return use_count({const_cast<node*>(find<Name>()), 0}) == 1;
     }
 
     /// For the matcher.
     std::array<const node*, nodes::size> nodes_{};
 };
+
+/// Functions for generic code, which calls them without the word `template`: the node of that name, its
+/// arguments, and whether nothing else reads its result.
+template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
+[[nodiscard]] auto find(const node_match<Pattern, Rewrite, IsSymbol>& m) {
+    return m.template find<Name>();
+}
+template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
+[[nodiscard]] const auto& get(const node_match<Pattern, Rewrite, IsSymbol>& m) {
+    return m.template get<Name>();
+}
+template <fixed_string Name, class Pattern, class Rewrite, bool IsSymbol>
+[[nodiscard]] auto is_sole_use(const node_match<Pattern, Rewrite, IsSymbol>& m) {
+    return m.template is_sole_use<Name>();
+}
 
 }  // namespace headrace
 
@@ -5434,8 +7444,6 @@ private:
     }
     template <class Op, class... Operands>
     bool match_operands(const node& n, std::size_t& next) {
-        static_assert(sizeof...(Operands) <= plain_operands<Op>,
-                      "match: the op has fewer operands; leave some out of the pattern");
         if (!is<Op>(n)) return false;
         const auto* bytes = static_cast<const std::byte*>(n.arguments);
         std::size_t i = 0;
@@ -5458,22 +7466,80 @@ struct match_rule {};
 
 namespace detail {
 
+// The match that a rewrite is read with.
+template <class P, class F>
+using match_symbol = node_match<pattern_of<P>, F, true>;
+
 // Calls a rewrite with what the wildcards stand for, and with the match if it wants it.
 template <class F, class Match, class... Readings>
 constexpr auto apply_to_match(const Match& found, const Readings&... inputs) {
     if constexpr (requires { F{}(inputs...); }) {
         return F{}(inputs...);
-    } else {
+    } else if constexpr (requires { F{}(inputs..., found); }) {
         return F{}(inputs..., found);
+    } else {
+        return unchanged;  // pipelines report the fault
     }
 }
 template <class P, class F, std::size_t... I>
 auto read_match(std::index_sequence<I...>)
-    -> decltype(apply_to_match<F>(std::declval<const node_match<pattern_of<P>, F>&>(), symbol_at<I>{}...));
+    -> decltype(apply_to_match<F>(std::declval<const match_symbol<P, F>&>(), symbol_at<I>{}...));
 
 // What a rewrite returns when it is called with symbols.
 template <class P, class F>
 using match_result = decltype(read_match<P, F>(std::make_index_sequence<input_count<P>>{}));
+
+// See rules_read.
+template <class P, class F, class Policy>
+struct operands_of_rule<match_rule<P, F, Policy>> {
+    using indices = std::make_index_sequence<input_count<P>>;
+};
+template <class P, class F, class Policy, std::size_t... I>
+inline constexpr bool reads_alone<match_rule<P, F, Policy>, std::index_sequence<I...>> =
+    requires(const F& f) { f(std::declval<symbol_at<I>>()...); };
+template <class P, class F, class Policy, std::size_t... I>
+struct reads_with_arguments<match_rule<P, F, Policy>, std::index_sequence<I...>> {
+    static constexpr bool value =
+        requires(const F& f, const match_symbol<P, F>& m) { f(std::declval<symbol_at<I>>()..., m); };
+};
+
+// Diagnoses a node of a pattern that has more operands than its op.
+template <class Op, std::size_t Given>
+using arity_fault =
+    std::conditional_t<Given <= plain_operands<Op>, no_fault, wrong_arity<Op, Given, plain_operands<Op>>>;
+template <class P>
+struct node_fault {
+    using type = no_fault;
+};
+template <fixed_string Name, class... Ops, bool Optional, class... Operands>
+struct node_fault<node_pattern<Name, ops<Ops...>, Optional, Operands...>>
+    : first_of_faults<arity_fault<Ops, sizeof...(Operands)>..., typename node_fault<Operands>::type...> {};
+
+template <class P, class F, std::size_t... I>
+constexpr bool takes_match(std::index_sequence<I...> indices) {
+    using read = match_rule<P, F>;
+    return reads_alone<read, decltype(indices)> || reads_with_arguments<read, decltype(indices)>::value;
+}
+template <class P, class F, std::size_t... I>
+constexpr bool has_error_in_match(std::index_sequence<I...>) {
+    return has_parameters<F, symbol_at<I>...> || has_parameters<F, symbol_at<I>..., match_symbol<P, F>>;
+}
+// Diagnoses a rewrite by reading it.
+template <class P, class F>
+auto diagnose_match() {
+    using root = typename type_at<0, typename pattern_of<P>::op_list>::type;
+    using nodes = typename node_fault<pattern_of<P>>::type;
+    using indices = std::make_index_sequence<input_count<P>>;
+    if constexpr (!std::is_same_v<nodes, no_fault>) {
+        return nodes{};
+    } else if constexpr (!takes_match<P, F>(indices{})) {
+        return std::conditional_t<has_error_in_match<P, F>(indices{}), unreadable, not_callable_with<root>>{};
+    } else if constexpr (!std::is_same_v<decltype(diagnose_result<root, match_result<P, F>>()), no_fault>) {
+        return diagnose_result<root, match_result<P, F>>();
+    } else {
+        return fault_of_names<match_symbol<P, F>>();
+    }
+}
 
 template <class P, class F, class Policy>
 struct rule_facts<match_rule<P, F, Policy>> {
@@ -5482,6 +7548,8 @@ struct rule_facts<match_rule<P, F, Policy>> {
 };
 template <class P, class F, class Policy>
 struct rule_effects<match_rule<P, F, Policy>> {
+    using op_type = typename type_at<0, typename pattern_of<P>::op_list>::type;
+    using fault = decltype(diagnose_match<P, F>());
     static constexpr bool may_decline = true;  // other nodes of the op do not match
     static constexpr auto made = Policy::made | made_in<match_result<P, F>>::value;
 };
@@ -5502,35 +7570,53 @@ bool rule_facts<match_rule<P, F, Policy>>::run(emitter e, const node& n, value_l
     }(std::make_index_sequence<count>{});
 }
 
-// What is wrong with a rewrite, once it has been read.
-template <class P, class F, class = match_result<P, F>>
-using rewrite_fault = decltype(fault_of_names<node_match<pattern_of<P>, F>>());
-
 template <class P>
 struct match_rules {
-    // Not constexpr: compilers would read the rewrite at once, before the pass that has it is complete.
     template <class F>
-    rule_list<match_rule<P, F>> operator=(F) const {  // NOLINT: it makes a rule
+    constexpr auto operator=(F) const {  // NOLINT: it makes a rule
         static_assert(std::is_empty_v<F>, "rule: its callable has captures; make it capture nothing");
-        static_assert(node_is_in_pattern<rewrite_fault<P, F>>,
-                      "match: the pattern has no node of that name; see not_in_pattern<Name>, name one");
+        return std::conditional_t<std::is_empty_v<F>, rule_list<match_rule<P, F>>,
+                                  rule_list<reported_rule>>{};
+    }
+};
+// In their place after an error.
+struct no_match_rules {
+    template <class F>
+    constexpr rule_list<reported_rule> operator=(F) const {  // NOLINT: as above
         return {};
     }
 };
+
+template <class T>
+inline constexpr bool is_node_pattern = false;
+template <fixed_string Name, class... Ops, bool Optional, class... Operands>
+inline constexpr bool is_node_pattern<node_pattern<Name, ops<Ops...>, Optional, Operands...>> =
+    sizeof...(Ops) != 0;
+template <class P>
+inline constexpr bool writes_node_pattern = [] {
+    if constexpr (pattern_function<P>) {
+        return is_node_pattern<pattern_of<P>>;
+    } else {
+        return false;
+    }
+}();
 
 }  // namespace detail
 
 /// The rewrite of a node together with some that lead to it, in a pass's list of rules:
 ///
 ///     on_match([](auto x) { return node_of<"outer", tosa::clamp>(node_of<"inner", tosa::clamp>(x)); }) =
-///         [](auto x, const auto& m) { … m.template get<"inner">().min_val … }
+///         [](auto x, const auto& m) { … get<"inner">(m).min_val … }
 ///
 /// The pattern is a callable over wildcards; the rewrite takes what they stand for, then the match if it
 /// wants it. Of several rules that a node matches, the first that does not decline is taken. The nodes within
 /// may have other readers; is_sole_use tells.
 template <class P>
-[[nodiscard]] constexpr detail::match_rules<P> on_match(P) {
-    return {};
+[[nodiscard]] constexpr auto on_match(P) {
+    static_assert(detail::writes_node_pattern<P>,
+                  "match: its pattern is no node of an op; return node_of<…>(…) of the parameters");
+    return std::conditional_t<detail::writes_node_pattern<P>, detail::match_rules<P>,
+                              detail::no_match_rules>{};
 }
 
 }  // namespace headrace
@@ -5541,14 +7627,7 @@ template <class P>
 
 namespace headrace {
 
-/// Diagnoses of patterns, for compile errors.
-template <class T>
-struct unknown_op {};
-template <class Op, std::size_t Given, std::size_t Takes>
-struct wrong_arity {};
-/// The argument at `Position` of the call is not what the op takes there.
-template <class Op, std::size_t Position>
-struct wrong_argument {};
+/// Diagnoses of patterns, for compile errors, beside those of calls (pass/call_checks.hpp).
 template <class Op, std::size_t Result>
 struct no_such_result {};
 /// `Op` is that of the first value that the pattern returns.
@@ -5564,18 +7643,6 @@ struct other_inputs {};
 template <std::size_t Given, std::size_t Wanted>
 struct other_outputs {};
 
-template <class Diagnosis>
-inline constexpr bool calls_known_ops = true;
-template <class T>
-inline constexpr bool calls_known_ops<unknown_op<T>> = false;
-template <class Diagnosis>
-inline constexpr bool arity_fits = true;
-template <class Op, std::size_t Given, std::size_t Takes>
-inline constexpr bool arity_fits<wrong_arity<Op, Given, Takes>> = false;
-template <class Diagnosis>
-inline constexpr bool arguments_fit = true;
-template <class Op, std::size_t Position>
-inline constexpr bool arguments_fit<wrong_argument<Op, Position>> = false;
 template <class Op, std::size_t Result>
 inline constexpr bool arguments_fit<no_such_result<Op, Result>> = false;
 template <std::size_t Index, class Op>
@@ -5760,12 +7827,14 @@ constexpr std::size_t first_misfit(const std::array<std::size_t, N>& places,
     return i;
 }
 
-template <class Op>
-constexpr bool is_known_op() {
-    if constexpr (op_tag<Op>) {
-        return listed_in_its_dialect<Op>;
+// Diagnoses an argument that an op does not take, in the field at a position or in one that it does not have.
+template <class Op, std::size_t Place, class T>
+auto misfit_at() {
+    if constexpr (Place < field_names<Op>.size()) {
+        return argument_fault<Op, Place, argument_type<T>>{};
     } else {
-        return false;
+        constexpr std::string_view name = argument_traits<T>::name;
+        return no_such_field<Op, fixed_string<name.size() + 1>(name)>{};
     }
 }
 
@@ -5839,7 +7908,7 @@ struct expression_facts<Side, call_expression<Op, M, Ts...>> {
             } else {
                 constexpr std::size_t at = first_misfit<Side, Ts...>(places, fields_of<Op>);
                 if constexpr (at != sizeof...(Ts)) {
-                    return wrong_argument<Op, at>{};
+                    return misfit_at<Op, places[at], typename type_at<at, ops<Ts...>>::type>();
                 } else {
                     return no_fault{};
                 }
@@ -6802,8 +8871,9 @@ class pattern {
         "pattern: it calls something that is not an op; see unknown_op<T>, call an op of a dialect");
     static_assert(arity_fits<fault>,
                   "pattern: a call has too many or too few arguments; see wrong_arity<Op, Given, Takes>");
-    static_assert(arguments_fit<fault>,
-                  "pattern: an op does not take such an argument; see wrong_argument<Op, Position>");
+    static_assert(
+        arguments_fit<fault>,
+        "pattern: an op does not take such an argument; see wrong_argument<Op, Field, Given, Takes>");
     static_assert(placeholders_used<fault>,
                   "pattern: a placeholder is not used; see unused_placeholder<Index, Op>, drop it");
     static_assert(returns_calls<fault>,
@@ -7066,6 +9136,9 @@ public:
         using facts = detail::expression_facts<detail::expression_side::replacement, expression>;
         static_assert(sound_expression<typename facts::fault>,
                       "replacement: its expression is ill-formed; see the diagnosis, fix that call");
+        static_assert(
+            results_are_inferred<decltype(detail::find_not_inferred(typename facts::called{}))>,
+            "emit: an op has no infer_results; see no_inference<Op>, declare it beside the op");
         if constexpr (std::is_same_v<typename facts::fault, no_fault>) {
             auto g = std::make_shared<graph>();
             detail::write_expression(*g, f);
@@ -7484,6 +9557,7 @@ inline constexpr bool matches_every_node<call_expression<Op, call_modifiers<C, A
 template <class R, class Pattern>
 struct replacement_traits {
     using produces = ops<>;
+    using made_by_expressions = ops<>;
     using fault = not_a_replacement<R>;
     static constexpr bool sound = false;
     static constexpr bool may_decline = true;
@@ -7491,11 +9565,13 @@ struct replacement_traits {
 template <pattern_function R, class Pattern>
 struct replacement_traits<R, Pattern> : replacement_facts<R, Pattern> {
     using produces = typename replacement_facts<R, Pattern>::called;
+    using made_by_expressions = produces;
     static constexpr bool may_decline = false;
 };
 template <emitting_function R, class Pattern>
 struct replacement_traits<R, Pattern> {
     using produces = typename emitting_signature_of<R>::produces;
+    using made_by_expressions = ops<>;
     using fault = no_fault;
     static constexpr bool sound = true;
     static constexpr bool may_decline = is_optional<typename emitting_signature_of<R>::returned>;
@@ -7551,6 +9627,8 @@ public:
     using targets = typename root_list<sound, typename facts::root>::type;
     using produces = std::conditional_t<sound, typename traits::produces, ops<>>;
     using removes = std::conditional_t<always, targets, ops<>>;
+    /// Those that must have inference when the pass runs.
+    using made_by_expressions = std::conditional_t<sound, typename traits::made_by_expressions, ops<>>;
 
     /// What messages call the pattern.
     static constexpr std::string_view pattern_name() {
@@ -7565,7 +9643,9 @@ public:
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         std::size_t count = 0;
-        if constexpr (sound) {
+        constexpr bool is_inferred =
+            std::is_same_v<decltype(detail::find_not_inferred(made_by_expressions{})), no_fault>;
+        if constexpr (sound && is_inferred) {
             const replacement with(Replacement{});
             const pmr_vector<match_filter> filters{match_filter(Filters{})...};
             rewrite_options options;
@@ -7598,6 +9678,7 @@ template <pass_type... Passes>
 struct to_fixed_point : pass {
     using targets = joined<targets_of<Passes>...>;
     using produces = joined<produces_of<Passes>...>;
+    using made_by_expressions = joined<typename Passes::made_by_expressions...>;
 
     result<std::size_t> operator()(graph& g, pass_context& context) const {
         using run_function = result<std::size_t> (*)(graph&, pass_context&);
@@ -10036,15 +12117,19 @@ public:
     /// Lowers a graph; refusals are in the context.
     using trial_function = std::function<result<void>(graph& program, pass_context& context)>;
 
+    /// Gives the nodes of a functional graph that need the host whatever a trial says, each with its reason.
+    using host_function = std::function<std::unordered_map<const node*, std::string>(const graph&)>;
+
     trial_partitioner(operator_support support, trial_function trial, partitioner_options options = {},
-                      pass_context::node_inference rules = nullptr)
+                      pass_context::node_inference rules = nullptr, host_function stays_on_host = {})
         : support_(std::move(support)),
           trial_(std::move(trial)),
           options_(std::move(options)),
-          rules_(rules) {}
+          rules_(rules),
+          stays_on_host_(std::move(stays_on_host)) {}
 
     [[nodiscard]] result<trial_result> propose_partitions(graph& g) const {
-        std::unordered_map<const node*, std::string> refused;
+        reasons refused = stays_on_host_ ? stays_on_host_(g) : reasons();
         const operator_support support = create_op_support(
             [&](const node& n) { return support_.is_node_supported(n) && !refused.contains(&n); });
         for (;;) {
@@ -10076,18 +12161,38 @@ private:
         if (context.diagnostics().empty()) return done;
         std::unordered_map<std::string_view, const node*> by_name;
         for (const node* n : nodes) add_names(*n, *n, by_name);
-        bool found = false;
+        std::size_t found = 0;
         for (const diagnostic& d : context.diagnostics()) {
             const auto at = by_name.find(d.node);
-            if (at == by_name.end()) continue;
-            refused.emplace(at->second, d.reason);
-            found = true;
+            if (at == by_name.end()) {
+                found += refuse_readers(nodes, d, refused);
+            } else {
+                refused.emplace(at->second, d.reason);
+                ++found;
+            }
         }
         // A refusal of what cannot be told from its neighbours.
-        if (!found) {
+        if (found == 0) {
             for (const node* n : nodes) refused.emplace(n, context.diagnostics()[0].reason);
         }
         return {};
+    }
+    // An input that the backend does not take is a value from outside: those who read it stay outside, too.
+    static std::size_t refuse_readers(const node_group& nodes, const diagnostic& d, reasons& refused) {
+        std::size_t found = 0;
+        for (const node* n : nodes) {
+            const bool reads = std::ranges::any_of(n->operand_edges(), [&](const edge& e) {
+                const node& source = *e.source;
+                const std::string_view name(d.node);
+                const bool is_inside = std::find(nodes.begin(), nodes.end(), e.source) != nodes.end();
+                return !is_inside && (source.name() == name || origin_name(source) == name ||
+                                      source.results[e.slot->result].name == name);
+            });
+            if (!reads) continue;
+            refused.emplace(n, d.reason);
+            ++found;
+        }
+        return found;
     }
     // A node answers for those in the graphs that it holds.
     static void add_names(const node& n, const node& outer,
@@ -10117,7 +12222,8 @@ private:
             if (known != refused.end()) {
                 reason = known->second;
             } else if (is<builtin::opaque>(n)) {
-                reason = "unknown op; Headrace has no lowering for it";
+                reason = "unknown op; Headrace has no lowering for it: exported.run_decompositions() "
+                         "may make others of it";
             } else if (!support_.is_node_supported(n)) {
                 const node* inner = first_unsupported_in(n);
                 reason = inner == nullptr ? "no pass lowers this op"
@@ -10148,6 +12254,7 @@ private:
     trial_function trial_;
     partitioner_options options_;
     pass_context::node_inference rules_;
+    host_function stays_on_host_;
 };
 
 }  // namespace headrace

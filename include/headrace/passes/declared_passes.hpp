@@ -486,8 +486,9 @@ template <>
 struct declared_pass<widen_unsigned> : declared_graph_pass {
     static constexpr std::string_view summary =
         "arithmetic of uint8 as that of int32, cut to its low bits";
-    using runs_after = pass_list<functional, canonical_variants, canonical_casts, canonical_fills,
-                                 noops_removed, tensor_operands>;
+    using runs_after =
+        pass_list<functional, canonical_variants, canonical_casts, canonical_fills, noops_removed,
+                  tensor_operands>;
     using runs_before = pass_list<functions_tabulated>;
     using ensures = pass_list<unsigned_widened>;
     using targets = ops<>;
@@ -514,8 +515,9 @@ struct declared_pass<canonicalize_quantization> : declared_rewrites {
             quantized_decomposed::quantize_per_tensor_tensor2,
             quantized_decomposed::dequantize_per_tensor_tensor,
             quantized_decomposed::dequantize_per_tensor_tensor2>;
-    using produces = ops<tosa::rescale, quantized_decomposed::quantize_per_tensor,
-                         quantized_decomposed::dequantize_per_tensor>;
+    using produces =
+        ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor,
+            tosa::rescale>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_quantization);
 
@@ -1452,8 +1454,9 @@ struct declared_pass<quantize_interface> : declared_graph_pass {
     using targets =
         ops<quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_tensor>;
     using removes = ops<>;
-    using produces = ops<tosa::add, tosa::maximum, tosa::minimum, tosa::sub, tosa::rescale, aten::clamp,
-                         aten::constant_pad_nd>;
+    using produces =
+        ops<tosa::add, tosa::maximum, tosa::minimum, tosa::sub, tosa::rescale, aten::clamp,
+            aten::constant_pad_nd>;
 };
 HEADRACE_COMPILED_PASS(quantize_interface);
 
@@ -1484,8 +1487,7 @@ struct declared_pass<store_unsigned> : declared_graph_pass {
     using ensures = pass_list<signed_types>;
     using targets = ops<>;
     using removes = ops<>;
-    using produces =
-        ops<tosa::rescale, aten::add_tensor, aten::gt_tensor, aten::where_self, aten::_to_copy>;
+    using produces = ops<aten::add_tensor, aten::gt_tensor, aten::where_self, aten::_to_copy, tosa::rescale>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(store_unsigned);

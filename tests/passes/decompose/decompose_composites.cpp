@@ -59,6 +59,9 @@ void gives(std::vector<tensor> inputs, const Make& make, const std::vector<numbe
     INFO(Op::name);
     CHECK(fault<Pass, Op>(std::move(inputs), make, expected) == "");
 }
+// Arguments that come after the given ones keep their defaults.
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
 /// Checks an op whose arguments begin with its operands, in order, and the given further ones.
 template <class Pass, op_tag Op, class... More>
 void gives_numbers(std::vector<tensor> inputs, numbers expected, More... more) {
