@@ -105,7 +105,7 @@ bool takes_all_floats(const op_info& op) {
     using enum trait;
     static constexpr auto known =
         ops_in<add_tensor, sub_tensor, mul_tensor, mul_scalar, neg, headrace::aten::abs, relu, aten::maximum,
-               aten::minimum, clamp, clamp_min, clamp_max, where_self, masked_fill_scalar, masked_fill_tensor,
+               aten::minimum, aten::clamp, clamp_min, clamp_max, where_self, masked_fill_scalar, masked_fill_tensor,
                amax, amin, max_dim, min_dim, argmax, argmin, index_put, index_copy, scatter_src,
                scatter_value, full_like, hardtanh, isfinite, isinf, isnan, sign, aten::floor, aten::ceil,
                aten::trunc, constant_pad_nd>;
