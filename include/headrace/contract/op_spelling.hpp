@@ -29,11 +29,13 @@ struct dialect_spelling {
     std::string_view header;
 };
 
+// A constant for each op: all of them in one constant expression exceed clang's limit of steps.
+template <class Op>
+inline constexpr std::string_view op_type_name = qualified_type_name<Op>();
 template <class List>
 inline constexpr std::array<std::string_view, 0> op_type_names{};
 template <class... Ops>
-inline constexpr std::array<std::string_view, sizeof...(Ops)> op_type_names<ops<Ops...>>{
-    qualified_type_name<Ops>()...};
+inline constexpr std::array<std::string_view, sizeof...(Ops)> op_type_names<ops<Ops...>>{op_type_name<Ops>...};
 template <class Dialect>
 constexpr dialect_spelling spelling_of(std::string_view header) {
     return {&info_of_dialect<Dialect>, op_type_names<typename Dialect::all_ops>, header};
