@@ -35,7 +35,8 @@ inline constexpr std::string_view op_type_name = qualified_type_name<Op>();
 template <class List>
 inline constexpr std::array<std::string_view, 0> op_type_names{};
 template <class... Ops>
-inline constexpr std::array<std::string_view, sizeof...(Ops)> op_type_names<ops<Ops...>>{op_type_name<Ops>...};
+inline constexpr std::array<std::string_view, sizeof...(Ops)> op_type_names<ops<Ops...>>{
+    op_type_name<Ops>...};
 template <class Dialect>
 constexpr dialect_spelling spelling_of(std::string_view header) {
     return {&info_of_dialect<Dialect>, op_type_names<typename Dialect::all_ops>, header};
