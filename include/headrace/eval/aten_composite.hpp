@@ -24,6 +24,13 @@ void evaluate(Op, const args<Op>&, evaluation& e) {
     evaluate_decomposed(e);
 }
 
+template <one_of<ops<aten::_upsample_bilinear2d_aa, aten::_upsample_bilinear2d_aa_vec,
+                     aten::_upsample_bicubic2d_aa, aten::_upsample_bicubic2d_aa_vec>>
+              Op>
+void evaluate(Op, const args<Op>&, evaluation& e) {
+    evaluate_decomposed(e);
+}
+
 template <one_of<ops<aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout>> Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     e.set_output(e.input(a.input));

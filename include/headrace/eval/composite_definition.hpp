@@ -4,8 +4,11 @@
 #ifndef HEADRACE_EVAL_COMPOSITE_DEFINITION_HPP
 #define HEADRACE_EVAL_COMPOSITE_DEFINITION_HPP
 
+#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include <boost/mp11/algorithm.hpp>
 
 #include <headrace/eval/aten_composite.hpp>
 #include <headrace/ir/graph.hpp>
@@ -13,6 +16,7 @@
 #include <headrace/passes/decompose/composite.hpp>
 #ifndef HEADRACE_COMPILED
 #include <headrace/passes/decompose/composite_definitions.hpp>
+#include <headrace/passes/decompose/decompose_bicubic.hpp>
 #endif
 
 namespace headrace::eval {
@@ -23,7 +27,7 @@ namespace detail {
 // are read: which results they are is returned.
 inline std::vector<std::size_t> copy_alone(const node& n, evaluation& e, graph& g,
                                            std::vector<tensor>& inputs) {
-    node& copy = g.create(*n.op, n.arguments, n.result_count);
+    node& copy = g.create(n.op->functional(), n.arguments, n.result_count);  // a synonym has equal arguments
     for (std::size_t i = 0; i != n.operand_count; ++i) {
         node& input = g.create<builtin::placeholder>({}, &copy);
         g.set_meta(input.result(), *meta_of(n.operand(i)));
@@ -43,6 +47,15 @@ inline std::vector<std::size_t> copy_alone(const node& n, evaluation& e, graph& 
     g.create<builtin::output>({.values = list<value>(outputs)});
     return given;
 }
+
+// A result may be a constant of the graph, which ends before its readers do.
+inline tensor owned(const tensor& t) {
+    tensor copy(t.type(), t.shape());
+    std::ranges::copy(t.bytes(), copy.mutable_bytes().begin());
+    return copy;
+}
+
+using evaluated_passes = boost::mp11::mp_push_back<composite_passes, decompose_bicubic>;
 
 template <class... Passes>
 result<void> decompose(graph& g, pass_context& context, pass_list<Passes...>) {
@@ -64,13 +77,16 @@ void evaluate_decomposed(evaluation& e) {
     std::vector<tensor> inputs;
     const std::vector<std::size_t> given = detail::copy_alone(n, e, g, inputs);
     pass_context context;
-    const auto done = detail::decompose(g, context, composite_passes{});
+    const auto done = detail::decompose(g, context, detail::evaluated_passes{});
     if (!done) return e.fail(done.error());
     if (!context.diagnostics().empty())
         return e.fail(unsupported({message_prefix(n), context.diagnostics()[0].reason}));
+    for (const node& left : g.nodes()) {
+        if (left.op == &n.op->functional()) return e.fail("no pass decomposes this op with these arguments");
+    }
     const auto results = run_graph(g, inputs, e.state());
     if (!results) return e.fail(results.error());
-    for (std::size_t i = 0; i != given.size(); ++i) e.set_output(given[i], results.value()[i]);
+    for (std::size_t i = 0; i != given.size(); ++i) e.set_output(given[i], detail::owned(results.value()[i]));
 }
 
 }  // namespace headrace::eval
