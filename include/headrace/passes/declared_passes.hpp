@@ -699,6 +699,7 @@ struct declared_pass<decompose_scatter_reduction> : declared_rewrites {
     static constexpr std::string_view summary =
         "scatter_reduce, index_reduce by comparisons of indices with places; sums by scatter_add";
     using phase = decomposition;
+    using runs_before = pass_list<decompose_division>;
     using targets = ops<aten::scatter_reduce_two, aten::scatter_src_reduce, aten::index_reduce>;
     using removes = targets;
     using produces =

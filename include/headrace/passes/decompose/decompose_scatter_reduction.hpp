@@ -19,6 +19,7 @@ namespace headrace {
 /// reduced. All comparisons are in memory at once, so there is a limit (PyTorch, torch.scatter_reduce).
 struct decompose_scatter_reduction : pass {
     using phase = decomposition;
+    using runs_before = pass_list<decompose_division>;  // averages of integers round down
     static constexpr std::string_view summary =
         "scatter_reduce, index_reduce by comparisons of indices with places; sums by scatter_add";
     using targeted_ops = ops<aten::scatter_reduce_two, aten::scatter_src_reduce, aten::index_reduce>;
