@@ -53,7 +53,7 @@ def run(command, limit, megabytes):
         return None, said, f"no end after {limit} s"
     if not 0 <= p.returncode <= 3:
         return p.returncode, said, f"exit status {p.returncode}: {said[-300:]}"
-    if p.returncode != 0 and not said.startswith("error: "):
+    if p.returncode != 0 and not any(line.startswith("error: ") for line in said.splitlines()):
         return p.returncode, said, f"refused without an error: {said[:300]}"
     if re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", said):
         return p.returncode, said, f"writes control characters to the terminal: {said[:300]!r}"
