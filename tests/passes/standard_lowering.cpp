@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs the passes of the standard pipeline one by one over the fixtures and example models, for several
 // targets, and records what each declares and what it emitted: tests/checks/pass_records.py compares the two.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -93,6 +94,7 @@ TEST_CASE("the fixtures are lowered pass by pass") {
             if (!p && p.error().kind == error_kind::unsupported) break;  // it has dynamic shapes
             REQUIRE(p);
             graph& g = *p.value().graph;
+            if (std::ranges::any_of(g.nodes(), [](const node& n) { return is<builtin::opaque>(n); })) break;
             g.set_target(target);
             pass_context context;
             for (const testing::pass_runner& pass : standard_passes) {
