@@ -16057,7 +16057,7 @@ constexpr std::size_t length_of_name() {
 template <class T>
 inline constexpr std::size_t identity_of = length_of_name<T>();
 
-// Of what is no list nothing: that is a fault of the pass, see not_a_list.
+// Empty for anything but a list, which is a fault of the pass; see not_a_list.
 template <class List>
 struct listed_ids {
     static constexpr std::array<order_id, 0> value{};

@@ -3134,7 +3134,7 @@ inline value reverse(emit<reverse_ops> e, value v, std::size_t axis) {
 namespace headrace {
 
 /// Diagonals of matrices, taken and written. Element i of a diagonal that begins `offset` columns to the
-/// right lies in column i + offset: padded to all columns, the diagonal is selected by a constant mask.
+/// right is in column i + offset: padded to all columns, the diagonal is selected by a constant mask.
 struct decompose_diagonals : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =

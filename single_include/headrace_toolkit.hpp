@@ -2978,7 +2978,7 @@ struct interval {
 [[nodiscard]] constexpr interval operator|(const interval& a, const interval& b) {
     return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
-/// What is in both; the nearest number of `b` if they have nothing in common.
+/// The intersection; the nearest number of `b` if it is empty.
 [[nodiscard]] constexpr interval operator&(const interval& a, const interval& b) {
     return {std::min(std::max(a.low, b.low), b.high), std::max(std::min(a.high, b.high), b.low)};
 }
@@ -3076,7 +3076,7 @@ template <class F>
     while (ones - 1 < x && ones < interval::unlimited) ones *= 2;
     return ones - 1;
 }
-/// What two integers make bit by bit, where neither is negative or nothing is known of their signs.
+/// A bound for bitwise results of two integers: not negative if neither is, else of both signs.
 [[nodiscard]] constexpr interval bitwise_or(const interval& a, const interval& b) {
     const interval both = a | b;
     const bound most = all_ones_from(std::max(both.high, -both.low - 1));
@@ -3095,7 +3095,7 @@ template <class F>
 
 namespace headrace {
 
-/// Is it known that a value takes both ends of its interval? An interval is often wider than need be:
+/// Tells whether a value takes both ends of its interval. An interval is often wider than need be:
 /// `x - x` is 0, and its interval is twice as wide as that of x.
 enum class attainment : std::uint8_t {
     unknown,
@@ -3194,7 +3194,7 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
     }
 }
 
-/// What rounding to a float of that type, a few times, may do to a number.
+/// The interval after its numbers were rounded, a few times, to a float of that type.
 [[nodiscard]] inline interval widened(const interval& a, dtype t) {
     struct format {
         bound step, largest;
@@ -3212,7 +3212,7 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
     return {away(a.low, -1), away(a.high, 1)};
 }
 
-/// What a dtype makes of the numbers that an op computes.
+/// The interval of computed numbers once they are stored in a dtype.
 [[nodiscard]] inline interval held_in(dtype t, const interval& computed) {
     if (is_floating(t)) return widened(computed, t);
     const interval all = interval_of(t);
@@ -3231,7 +3231,7 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
 
 namespace headrace::detail {
 
-/// What a rule sees: a node, one of its results, and the intervals of its operands.
+/// The input of a rule: a node, one of its results, and the intervals of its operands.
 class range_query {
 public:
     using look_up = interval (*)(const void* known, value v);
@@ -3360,7 +3360,7 @@ interval stepped(const range_query& q, const Args& a) {
     return start | (start + sum_of(step, count > 0 ? count - 1 : 0));
 }
 
-/// What an op does with elements, where its traits say it.
+/// The interval that follows from an op's traits alone.
 inline interval range_by_traits(const range_query& q) {
     using enum trait;
     const op_info& op = q.of().op->functional();
@@ -4042,13 +4042,13 @@ enum class integer_need : std::uint8_t {
     arithmetic
 };
 
-/// What the readers of each integer need of it; see headrace::integer_need. The graph must be functional.
+/// The needs of each integer's readers; see headrace::integer_need. The graph must be functional.
 class integer_needs {
 public:
     integer_needs(const graph& g, const value_ranges& ranges);
 
     [[nodiscard]] integer_need of(value v) const;
-    /// Of one operand of a node, for what its results are needed for.
+    /// The need for one operand, given the needs for the node's results.
     [[nodiscard]] integer_need of_operand(const node& n, const edge& e) const;
 
 private:
@@ -4151,7 +4151,7 @@ enum class integer_use : std::uint8_t {
     return integer_use::arithmetic;
 }
 
-/// Is an operand a list of indices of elements, which PyTorch checks?
+/// True if an operand is a list of indices of elements, which PyTorch checks.
 [[nodiscard]] inline bool is_index(const node& n, const edge& e) {
     const op_info& op = n.op->functional();
     if (&op == &info_of<aten::one_hot>) return true;
@@ -4235,7 +4235,7 @@ HEADRACE_INLINE integer_need integer_needs::of_operand(const node& n, const edge
     if (detail::is_index(n, e)) return modular;
     const value_bounds result = n.result_count == 0 ? value_bounds() : ranges_.of({const_cast<node*>(&n), 0});
     const bool fits = detail::narrow_integers.contains(result.computed);
-    // Do the other operands keep the number's size?
+    // True if the other operands keep the number's size.
     const auto others_within = [&](const interval& limits, bool constant) {
         for (const edge& other : n.operand_edges()) {
             const value_bounds bounds = ranges_.of(*other.slot);
@@ -4263,7 +4263,7 @@ HEADRACE_INLINE integer_need integer_needs::of_operand(const node& n, const edge
     return arithmetic;
 }
 
-// What a loop carries from one round to the next may be read in any of them.
+// Any round of a loop may read a value that it carries.
 HEADRACE_INLINE void integer_needs::visit_regions(const node& n) {
     const bool is_cond = is<higher_order::cond>(n);
     for_each_region(n, [&](const field_info&, const graph* region) {
@@ -4282,7 +4282,7 @@ HEADRACE_INLINE void integer_needs::visit_regions(const node& n) {
 
 namespace detail {
 
-/// What inputs that are indices may hold at most, by node. Whatever only moves an index is looked through.
+/// The bounds of inputs that are indices, by node. Ops that only move an index are looked through.
 inline std::unordered_map<const node*, interval> bounds_of_indices(const graph& g) {
     std::unordered_map<const node*, interval> known;
     for (const node& n : g.nodes_alone()) {

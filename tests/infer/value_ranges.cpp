@@ -21,7 +21,7 @@ program graph_of(std::string_view nodes) {
     return std::move(parsed).value();
 }
 
-/// What the first output of a program can hold.
+/// The interval of a program's first output.
 interval range_of_output(std::string_view nodes) {
     const program p = graph_of(nodes);
     return value_ranges(*p.graph).held_by(p.graph->outputs()[0]);

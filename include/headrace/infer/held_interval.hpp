@@ -57,7 +57,7 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
     }
 }
 
-/// What rounding to a float of that type, a few times, may do to a number.
+/// The interval after its numbers were rounded, a few times, to a float of that type.
 [[nodiscard]] inline interval widened(const interval& a, dtype t) {
     struct format {
         bound step, largest;
@@ -75,7 +75,7 @@ interval interval_of_elements(const tensor_data& data, const tensor_meta& meta) 
     return {away(a.low, -1), away(a.high, 1)};
 }
 
-/// What a dtype makes of the numbers that an op computes.
+/// The interval of computed numbers once they are stored in a dtype.
 [[nodiscard]] inline interval held_in(dtype t, const interval& computed) {
     if (is_floating(t)) return widened(computed, t);
     const interval all = interval_of(t);

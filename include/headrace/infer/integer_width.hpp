@@ -38,13 +38,13 @@ enum class integer_need : std::uint8_t {
     arithmetic
 };
 
-/// What the readers of each integer need of it; see headrace::integer_need. The graph must be functional.
+/// The needs of each integer's readers; see headrace::integer_need. The graph must be functional.
 class integer_needs {
 public:
     integer_needs(const graph& g, const value_ranges& ranges);
 
     [[nodiscard]] integer_need of(value v) const;
-    /// Of one operand of a node, for what its results are needed for.
+    /// The need for one operand, given the needs for the node's results.
     [[nodiscard]] integer_need of_operand(const node& n, const edge& e) const;
 
 private:

@@ -73,7 +73,7 @@ enum class integer_use : std::uint8_t {
     return integer_use::arithmetic;
 }
 
-/// Is an operand a list of indices of elements, which PyTorch checks?
+/// True if an operand is a list of indices of elements, which PyTorch checks.
 [[nodiscard]] inline bool is_index(const node& n, const edge& e) {
     const op_info& op = n.op->functional();
     if (&op == &info_of<aten::one_hot>) return true;
@@ -157,7 +157,7 @@ HEADRACE_INLINE integer_need integer_needs::of_operand(const node& n, const edge
     if (detail::is_index(n, e)) return modular;
     const value_bounds result = n.result_count == 0 ? value_bounds() : ranges_.of({const_cast<node*>(&n), 0});
     const bool fits = detail::narrow_integers.contains(result.computed);
-    // Do the other operands keep the number's size?
+    // True if the other operands keep the number's size.
     const auto others_within = [&](const interval& limits, bool constant) {
         for (const edge& other : n.operand_edges()) {
             const value_bounds bounds = ranges_.of(*other.slot);
@@ -185,7 +185,7 @@ HEADRACE_INLINE integer_need integer_needs::of_operand(const node& n, const edge
     return arithmetic;
 }
 
-// What a loop carries from one round to the next may be read in any of them.
+// Any round of a loop may read a value that it carries.
 HEADRACE_INLINE void integer_needs::visit_regions(const node& n) {
     const bool is_cond = is<higher_order::cond>(n);
     for_each_region(n, [&](const field_info&, const graph* region) {
@@ -204,7 +204,7 @@ HEADRACE_INLINE void integer_needs::visit_regions(const node& n) {
 
 namespace detail {
 
-/// What inputs that are indices may hold at most, by node. Whatever only moves an index is looked through.
+/// The bounds of inputs that are indices, by node. Ops that only move an index are looked through.
 inline std::unordered_map<const node*, interval> bounds_of_indices(const graph& g) {
     std::unordered_map<const node*, interval> known;
     for (const node& n : g.nodes_alone()) {

@@ -47,7 +47,7 @@ struct interval {
 [[nodiscard]] constexpr interval operator|(const interval& a, const interval& b) {
     return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
-/// What is in both; the nearest number of `b` if they have nothing in common.
+/// The intersection; the nearest number of `b` if it is empty.
 [[nodiscard]] constexpr interval operator&(const interval& a, const interval& b) {
     return {std::min(std::max(a.low, b.low), b.high), std::max(std::min(a.high, b.high), b.low)};
 }
@@ -145,7 +145,7 @@ template <class F>
     while (ones - 1 < x && ones < interval::unlimited) ones *= 2;
     return ones - 1;
 }
-/// What two integers make bit by bit, where neither is negative or nothing is known of their signs.
+/// A bound for bitwise results of two integers: not negative if neither is, else of both signs.
 [[nodiscard]] constexpr interval bitwise_or(const interval& a, const interval& b) {
     const interval both = a | b;
     const bound most = all_ones_from(std::max(both.high, -both.low - 1));

@@ -17,7 +17,7 @@
 
 namespace headrace::detail {
 
-/// What a rule sees: a node, one of its results, and the intervals of its operands.
+/// The input of a rule: a node, one of its results, and the intervals of its operands.
 class range_query {
 public:
     using look_up = interval (*)(const void* known, value v);
@@ -146,7 +146,7 @@ interval stepped(const range_query& q, const Args& a) {
     return start | (start + sum_of(step, count > 0 ? count - 1 : 0));
 }
 
-/// What an op does with elements, where its traits say it.
+/// The interval that follows from an op's traits alone.
 inline interval range_by_traits(const range_query& q) {
     using enum trait;
     const op_info& op = q.of().op->functional();

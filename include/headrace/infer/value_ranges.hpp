@@ -14,7 +14,7 @@
 
 namespace headrace {
 
-/// Is it known that a value takes both ends of its interval? An interval is often wider than need be:
+/// Tells whether a value takes both ends of its interval. An interval is often wider than need be:
 /// `x - x` is 0, and its interval is twice as wide as that of x.
 enum class attainment : std::uint8_t {
     unknown,

@@ -29,7 +29,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Does a graph, or one in it, compute integers of 32 or 64 bits?
+/// True if a graph, or one of its regions, computes integers of 32 or 64 bits.
 [[nodiscard]] inline bool computes_integers(const graph& g) {
     bool found = false;
     for_each_graph(g, [&](const graph& sub) {
@@ -154,7 +154,7 @@ private:
     value_ranges ranges_;
 };
 
-/// Does a constant that is computed have to be computed with 64 bits?
+/// True if a computed constant needs 64 bits on its way.
 [[nodiscard]] inline bool has_wide_constants(const graph& g) {
     const value_ranges ranges(g);
     const integer_needs needs(g, ranges);

@@ -150,7 +150,7 @@ namespace detail {
     return malformed(text);
 }
 
-// Does the graph read the value as unsigned bytes? TOSA's integers have no sign of their own.
+// True if the graph reads the value as unsigned bytes: TOSA's integers have no sign of their own.
 [[nodiscard]] inline bool is_read_unsigned(value v, int nested = 0) {
     constexpr int max_looked_through = 16;
     if (nested == max_looked_through) return false;

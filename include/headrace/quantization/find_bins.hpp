@@ -48,7 +48,7 @@ HEADRACE_FOR_AVX2 inline value_range limits_of_fused(std::span<const float> numb
     return limits_of(numbers);
 }
 
-/// Which of equal bins over a range each number lies in, all of them within the range, which is not empty.
+/// Finds the bin of each number among equal bins over a range. The range must not be empty and must hold all.
 inline void find_bins(std::span<const float> numbers, value_range range, int bins, std::span<int> at) {
     constexpr std::size_t lanes = 32;
     const float width = range.highest - range.lowest;

@@ -23,7 +23,7 @@ namespace headrace {
     constexpr double bound = 1e4;
     return low ? x <= -bound : x >= bound;
 }
-/// The same of a number to which scores may have been added, such as 3 - 1e4.
+/// True if `x` excludes after scores may have been added to it, such as 3 - 1e4.
 [[nodiscard]] inline bool seems_excluding(float x, bool low = true) {
     return excludes(2 * static_cast<double>(x), low);
 }

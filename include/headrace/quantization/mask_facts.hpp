@@ -16,7 +16,7 @@
 
 namespace headrace {
 
-/// What is known of the values on the way to nodes that end masks, such as softmax. They are followed back
+/// Known facts of the values on the way to nodes that end masks, such as softmax. They are followed back
 /// through ops that compute element by element or only move elements, to what is computed from constants
 /// alone, to inputs and to all other ops. Nodes that are made later are known to be ordinary.
 class mask_facts {
@@ -128,7 +128,7 @@ private:
         }
     }
 
-    // What has no kernel, or is very large, stays unknown, and what depends on it.
+    // Nodes without a kernel and very large ones stay unknown, and so do those that depend on them.
     void compute(const node& n) {
         constexpr std::int64_t most = std::int64_t{1} << 26;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {

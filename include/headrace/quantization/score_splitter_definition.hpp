@@ -28,7 +28,7 @@ using score_emitter = score_splitter::emitter;
     const auto* inner = match<aten::logical_not>(condition);
     return inner != nullptr ? inner->self : e.make<aten::logical_not>(condition);
 }
-/// Of two conditions of which one may be absent.
+/// Disjunction of two conditions, of which one may be absent.
 [[nodiscard]] inline value either_of(score_emitter e, value a, value b) {
     if (a && b) return e.make<aten::logical_or>(a, b);
     return a ? a : b;

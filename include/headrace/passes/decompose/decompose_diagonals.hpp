@@ -15,7 +15,7 @@
 namespace headrace {
 
 /// Diagonals of matrices, taken and written. Element i of a diagonal that begins `offset` columns to the
-/// right lies in column i + offset: padded to all columns, the diagonal is selected by a constant mask.
+/// right is in column i + offset: padded to all columns, the diagonal is selected by a constant mask.
 struct decompose_diagonals : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
