@@ -145,6 +145,13 @@ TEST_CASE("integers are wide where their numbers matter", "[integer_width]") {
 
 TEST_CASE("indices and masks are no reason to warn", "[integer_width]") {
     for (const std::string_view usual : {
+             R"(%x: float32[5] = input
+                %limits: float32[4] = input
+                %bin: int64[5] = aten.bucketize.Tensor(%x, %limits)
+                %twice: int64[5] = aten.mul.Scalar(%bin, other=1000)
+                %n: int64[] = aten.count_nonzero.default(%x)
+                %square: int64[] = aten.mul.Tensor(%n, %n)
+                output %twice, %square)",
              R"(%ids: int64[2, 6] = input
                 %table: float32[100, 4] = input
                 %e: float32[2, 6, 4] = aten.embedding.default(%table, %ids)

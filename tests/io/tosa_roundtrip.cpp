@@ -347,8 +347,8 @@ TEST_CASE("the emitter refuses what a pass must mend first", "[tosa][io]") {
     CHECK(error_of([](builder& b, value x) {
               const value y = b.g.create<tosa::abs>({x}).result();
               b.output({y});
-          }) == "x (builtin.placeholder): an operator that it needs: the type and shape of a result are not "
-                "known");
+          }) == "x (builtin.placeholder): an operator without a name beside it, tosa.ABS: the type and shape of a "
+                "result are not known");
     CHECK(error_of([](builder&, value) {}) == "the graph has no output node");
     CHECK(error_of([](builder& b, value x) {
               const value y = b.add<tosa::cast>({x, dtype::int64}, "y");

@@ -133,7 +133,7 @@ TEST_CASE("metadata that cannot be inferred is an error that names the node", "[
               node& n = *g.nodes_of(info_of<aten::relu>).begin();
               node& made = g.create<aten::permute>({.self = n.operand(0), .dims = {0, 0, 1, 2}}, &n);
               g.replace_all_uses(n.result(), made.result());
-          }).find("aten.permute.default): ") != std::string::npos);
+          }).find("aten.permute.default: ") != std::string::npos);
 }
 
 TEST_CASE("tensors that no target takes are refused before any work", "[lower]") {

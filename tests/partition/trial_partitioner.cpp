@@ -125,7 +125,8 @@ TEST_CASE("a refusal that names no node of the partition refuses all of it", "[t
     REQUIRE(found.has_value());
     CHECK(found.value().partitions.empty());
     REQUIRE(found.value().host.size() == 2);
-    CHECK(found.value().host[1].reason == "an operator that it needs: no outputs, please");
+    CHECK(found.value().host[1].reason ==
+          "an operator without a name beside it, builtin.output: no outputs, please");
 
     const auto fail = [](graph&, pass_context&) -> result<void> { return invalid("it cannot"); };
     const auto failed =

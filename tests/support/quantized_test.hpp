@@ -38,6 +38,8 @@ struct coding {
     return {scale, zero_point, dtype::int8, -128, 127};
 }
 [[nodiscard]] constexpr coding int16_codes(double scale) { return {scale, 0, dtype::int16, -32768, 32767}; }
+/// Codes of 16 bits with a zero point, which RESCALE does not take off.
+inline constexpr coding off_center_int16{2e-4, 1234, dtype::int16, -32768, 32767};
 /// With 24 bits and a sign, as sums have them.
 [[nodiscard]] constexpr coding int32_codes(double scale) {
     return {scale, 0, dtype::int32, -(1 << 24), 1 << 24};

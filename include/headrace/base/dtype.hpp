@@ -75,6 +75,9 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
 }
 [[nodiscard]] constexpr bool is_signed_integral(dtype t) { return t >= dtype::int4 && t <= dtype::int64; }
 [[nodiscard]] constexpr bool is_boolean(dtype t) { return t == dtype::boolean; }
+[[nodiscard]] constexpr bool is_complex(dtype t) {
+    return traits_of(t).category == dtype_category::complex;
+}
 
 /// Bytes that `elements` elements of `t` take when stored as TOSA stores them. Their bits need not fit in 64
 /// bits, their bytes must.

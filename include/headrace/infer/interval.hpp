@@ -14,7 +14,8 @@ namespace headrace {
 
 /// A bound of an interval. Integers of 64 bits have to be exact in it.
 using bound = long double;
-static_assert(std::numeric_limits<bound>::digits >= 63, "bounds hold every int64");
+static_assert(std::numeric_limits<bound>::digits >= 63,
+              "bound: it does not hold every int64; choose a type of 63 binary digits or more");
 
 /// All numbers from `low` to `high`, both included; NaN is in every interval.
 struct interval {

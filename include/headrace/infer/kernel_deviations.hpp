@@ -48,6 +48,20 @@ namespace headrace::executorch::detail {
     if (a.rounding_mode != "floor" || a.other.to_double() != 0) return {};
     return "ExecuTorch's quotient of 0 and 0 is infinite";
 }
+/// Products of integers wrap around; floats do not.
+[[nodiscard]] inline reason deviation(aten::pow_tensor_scalar, const args<aten::pow_tensor_scalar>& a) {
+    if (!is_whole(a.self) || a.exponent.is_floating() || is_boolean(meta(a.self).dtype)) return {};
+    return "ExecuTorch's powers of integers are computed as floats";
+}
+/// PyTorch takes the lower limit then.
+[[nodiscard]] inline reason deviation(aten::logit, const args<aten::logit>& a) {
+    if (!a.eps || *a.eps <= 0.5) return {};
+    return "ExecuTorch's kernel for it takes a margin of at most 0.5";
+}
+[[nodiscard]] inline reason deviation(aten::_log_softmax, const args<aten::_log_softmax>& a) {
+    if (meta(a.self).rank() != 0) return {};
+    return "ExecuTorch's log_softmax of one number is 0, of NaN as well";
+}
 [[nodiscard]] inline reason deviation(aten::leaky_relu, const args<aten::leaky_relu>& a) {
     if (std::isfinite(a.negative_slope.to_double())) return {};
     return "ExecuTorch's kernel for it takes a finite slope";

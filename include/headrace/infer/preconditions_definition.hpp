@@ -116,14 +116,14 @@ HEADRACE_INLINE result<void> require_mask(std::string_view what, const tensor_me
 }
 
 HEADRACE_INLINE result<void> require_floating(std::string_view what, dtype given) {
-    if (is_floating(given) || traits_of(given).category == dtype_category::complex) {
+    if (is_floating(given) || is_complex(given)) {
         return {};
     }
     return detail::other_dtype(what, given, "a floating-point type");
 }
 
 HEADRACE_INLINE result<void> require_real(std::string_view what, dtype given) {
-    if (traits_of(given).category != dtype_category::complex) return {};
+    if (!is_complex(given)) return {};
     return detail::other_dtype(what, given, "a type of real numbers");
 }
 

@@ -39,7 +39,7 @@ inline constexpr dtype default_float = dtype::float32;
         case dtype::float64:
             return dtype::complex128;
         default:
-            return traits_of(t).category == dtype_category::complex ? t : dtype::complex64;
+            return is_complex(t) ? t : dtype::complex64;
     }
 }
 

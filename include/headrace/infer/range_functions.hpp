@@ -9,7 +9,7 @@
 #include <headrace/infer/interval.hpp>
 #include <headrace/infer/range_rules.hpp>
 
-namespace headrace::detail {
+namespace headrace::detail::range_functions {
 
 // Each is called with the query and an op's arguments, whose members have the names of its schema.
 
@@ -32,6 +32,20 @@ inline constexpr auto total_product = [](const range_query& q, const auto& a) {
 // Elements, then where they were along an axis.
 inline constexpr auto chosen = [](const range_query& q, const auto& a) {
     return q.result() == 0 ? q(a.self) : positions(q.size_of(a.self, a.dim));
+};
+// How many elements there are of something.
+inline constexpr auto counted = [](const range_query& q, const auto& a) {
+    return interval{0, static_cast<bound>(q.elements_of(a.self))};
+};
+inline constexpr auto place_between = [](const range_query& q, const auto& a) {
+    if constexpr (requires { a.boundaries; }) {
+        return interval{0, static_cast<bound>(q.elements_of(a.boundaries))};
+    } else {
+        return interval{0, static_cast<bound>(q.size_of(a.sorted_sequence, -1))};
+    }
+};
+inline constexpr auto in_triangle = [](const range_query&, const auto& a) {
+    return positions(a.row > a.col ? a.row : a.col);
 };
 // Elements of windows, then where they were in their plane.
 inline constexpr auto chosen_in_window = [](const range_query& q, const auto& a) {
@@ -129,6 +143,6 @@ inline constexpr auto inner_product = [](const range_query& q, const auto&) {
 };
 inline constexpr auto filled = [](const range_query& q, const auto& a) { return q(a.fill_value); };
 
-}  // namespace headrace::detail
+}  // namespace headrace::detail::range_functions
 
 #endif

@@ -19,7 +19,8 @@ namespace headrace {
 namespace detail {
 
 [[nodiscard]] HEADRACE_INLINE std::span<const range_rule> range_rules() {
-    using namespace aten;  // NOLINT: the table is about its ops
+    using namespace aten;             // NOLINT: the table is about its ops
+    using namespace range_functions;  // NOLINT
     // clang-format off: a table
     static constexpr range_rule table[] = {
         // Arithmetic.
@@ -151,6 +152,17 @@ namespace detail {
         range_of<argsort>(position),
         range_of<argsort_stable>(position),
 
+        range_of<kthvalue>(chosen),
+        range_of<median>(as_self),
+        range_of<median_dim>(chosen),
+        range_of<nanmedian>(as_self),
+        range_of<nanmedian_dim>(chosen),
+        range_of<cummax>(chosen),
+        range_of<cummin>(chosen),
+        range_of<count_nonzero>(counted),
+        range_of<count_nonzero_dim_intlist>(counted),
+        range_of<trace>(total),
+
         // Products.
         range_of<mm>(inner_product<0, 1>),
         range_of<bmm>(inner_product<0, 1>),
@@ -191,6 +203,14 @@ namespace detail {
             return q.if_integral(q(a.self) + q(a.alpha) * sum_of(q(a.source), 0, q.elements_of(a.source)));
         }),
         range_of<one_hot>(truth_value),
+        range_of<masked_scatter>(self_or_source),
+        range_of<diagonal_scatter>(self_or_source),
+        range_of<take>(as_self),
+        range_of<take_along_dim>(as_self),
+        range_of<bucketize_tensor>(place_between),
+        range_of<bucketize_scalar>(place_between),
+        range_of<searchsorted_tensor>(place_between),
+        range_of<searchsorted_scalar>(place_between),
 
         // Rearrangements that traits do not name.
         range_of<channel_shuffle>(as_self),
@@ -201,6 +221,15 @@ namespace detail {
         range_of<tril>(self_or_zero),
         range_of<triu>(self_or_zero),
         range_of<im2col>(self_or_zero),
+        range_of<diag>(self_or_zero),
+        range_of<diag_embed>(self_or_zero),
+        range_of<diagflat>(self_or_zero),
+        range_of<block_diag>([](const range_query& q, const auto&) { return q.any_operand() | number(0); }),
+        range_of<cartesian_prod>([](const range_query& q, const auto&) { return q.any_operand(); }),
+        range_of<atleast_1d>(as_self),
+        range_of<atleast_2d>(as_self),
+        range_of<atleast_3d>(as_self),
+        range_of<repeat_interleave_self_tensor>(as_self),
         range_of<copy>([](const range_query& q, const auto& a) { return q(a.src); }),
         range_of<meshgrid_indexing>([](const range_query& q, const auto&) { return q.any_operand(); }),
         range_of<broadcast_tensors>([](const range_query& q, const auto&) { return q.any_operand(); }),
@@ -225,6 +254,8 @@ namespace detail {
         range_of<linspace>([](const range_query& q, const auto& a) { return q(a.start) | q(a.end); }),
         range_of<eye>(truth_value),
         range_of<eye_m>(truth_value),
+        range_of<tril_indices>(in_triangle),
+        range_of<triu_indices>(in_triangle),
         range_of<full>(filled),
         range_of<full_like>(filled),
         range_of<new_full>(filled),

@@ -134,7 +134,7 @@ HEADRACE_INLINE value_ranges::bounds_list value_ranges::outputs_of(const graph& 
 
 namespace detail {
 
-inline value_bounds joined(const value_bounds& a, const value_bounds& b) {
+inline value_bounds either_of(const value_bounds& a, const value_bounds& b) {
     return {a.computed | b.computed, a.held | b.held, attainment::unknown, a.varies || b.varies};
 }
 
@@ -155,7 +155,7 @@ HEADRACE_INLINE void value_ranges::visit_branches(const node& n) {
         const bounds_list given = outputs_of(*region);
         if (results.empty()) results = given;
         for (std::size_t i = 0; i < std::min(results.size(), given.size()); ++i)
-            results[i] = detail::joined(results[i], given[i]);
+            results[i] = detail::either_of(results[i], given[i]);
     });
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const interval all = interval_of(n.results[i].meta->dtype);
@@ -186,7 +186,7 @@ HEADRACE_INLINE void value_ranges::visit_loop(const node& n) {
         bounds_list next = from;
         const bounds_list given = outputs_of(*loop.body_graph);
         for (std::size_t i = 0; i < std::min(carried, given.size()); ++i)
-            next[i] = detail::joined(start[i], given[i]);
+            next[i] = detail::either_of(start[i], given[i]);
         return next;
     };
     constexpr int rounds = 3;

@@ -182,7 +182,7 @@ inline void append_elements(std::pmr::string& out, std::span<const std::byte> by
                             std::uint64_t count) {
     const std::size_t begin = out.size();
     element_packer again(type);
-    bool exact = traits_of(type).category != dtype_category::complex;
+    bool exact = !is_complex(type);
     out += '[';
     for (std::uint64_t i = 0; i != count && exact; ++i) {
         if (i != 0) out += ", ";

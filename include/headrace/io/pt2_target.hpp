@@ -78,6 +78,7 @@ inline constexpr std::array synonyms{
     synonym{"special_log1p.default", "log1p.default"},
     synonym{"special_logit.default", "logit.default"},
     synonym{"special_logsumexp.default", "logsumexp.default"},
+    synonym{"special_sinc.default", "sinc.default"},
     synonym{"special_softmax.default", "softmax.int"},
     synonym{"special_log_softmax.default", "log_softmax.int"},
     synonym{"special_xlogy.default", "xlogy.Tensor"},

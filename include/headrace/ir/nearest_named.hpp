@@ -4,12 +4,16 @@
 #define HEADRACE_IR_NEAREST_NAMED_HPP
 
 #include <cstddef>
-#include <string_view>
+#include <memory_resource>
+#include <string>
 
 #include <headrace/base/algorithms.hpp>
 #include <headrace/base/pmr_vector.hpp>
+#include <headrace/base/printable.hpp>
+#include <headrace/base/text.hpp>
 #include <headrace/dialect/builtin.hpp>
 #include <headrace/ir/node.hpp>
+#include <headrace/ir/opaque_text.hpp>
 
 namespace headrace {
 
@@ -39,9 +43,10 @@ namespace headrace {
 }
 
 /// The relation between `n` and the node by whose name a message goes, for that message.
-[[nodiscard]] inline std::string_view relation_text(const node& n, const node& named) {
+[[nodiscard]] inline std::pmr::string relation_text(const node& n, const node& named) {
     if (&n == &named) return {};
-    return is<builtin::constant>(n) ? "one of its constants: " : "an operator that it needs: ";
+    if (is<builtin::constant>(n)) return "one of its constants: ";
+    return text_of({"an operator without a name beside it, ", printable(op_name(n)), ": "});
 }
 
 }  // namespace headrace

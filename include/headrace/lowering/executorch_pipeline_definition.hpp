@@ -22,8 +22,7 @@ result<run_statistics> run_executorch_pipeline(graph& g, pass_context& context, 
     auto statistics = detail::executorch_pipeline::run_unchecked(g, context, options);
     if (statistics) {
         report_unlowered<detail::executorch_pipeline>(
-            g, context,
-            "unknown op; Headrace has no kernel for it: exported.run_decompositions() may make others of it",
+            g, context, "kernel",
             "ExecuTorch's runtime has no kernel for this op, and no pass rewrites it to ops that have one");
     }
     return statistics;

@@ -13,6 +13,7 @@
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/tosa.hpp>
 #include <headrace/ir/regions.hpp>
+#include <headrace/ir/unknown_op.hpp>
 #include <headrace/pass/driver.hpp>
 #include <headrace/pass/pass_context.hpp>
 #include <headrace/target/tosa_verify.hpp>
@@ -88,16 +89,16 @@ inline void report_illegal_types(graph& g, pass_context& context) {
     });
 }
 
-/// Reports each node that a pipeline has left and that it may not end in, with the reason that fits: no pass
-/// knows the op, or none gives what the pipeline's target takes.
+/// Reports each node that a pipeline has left and that it may not end in, with the reason that fits: there is
+/// no `lacking` ("lowering", "kernel") for an op that no dialect has, or `illegal`.
 template <class Pipeline>
-void report_unlowered(graph& g, pass_context& context, std::string_view unknown, std::string_view illegal) {
+void report_unlowered(graph& g, pass_context& context, std::string_view lacking, std::string_view illegal) {
     std::pmr::unordered_set<std::pmr::string> refused;
     for (const diagnostic& d : context.diagnostics()) refused.insert(d.node);
     Pipeline::for_each_illegal(g, [&](node& n) {
         // The pass that refused it has said why.
         if (!refused.insert(std::pmr::string(origin_name(n))).second) return;
-        context.report(n, is<builtin::opaque>(n) ? unknown : illegal);
+        context.report(n, is<builtin::opaque>(n) ? unknown_op_reason(n, lacking) : std::pmr::string(illegal));
     });
 }
 
@@ -105,10 +106,7 @@ void report_unlowered(graph& g, pass_context& context, std::string_view unknown,
 /// target does not take.
 template <class Pipeline>
 void report_illegal(graph& g, pass_context& context) {
-    report_unlowered<Pipeline>(g, context,
-                               "unknown op; Headrace has no lowering for it: exported.run_decompositions() "
-                               "may make others of it",
-                               "no pass lowers this op to TOSA");
+    report_unlowered<Pipeline>(g, context, "lowering", "no pass lowers this op to TOSA");
     if (context.diagnostics().empty()) report_illegal_types(g, context);
 }
 

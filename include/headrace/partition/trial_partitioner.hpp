@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <headrace/ir/regions.hpp>
+#include <headrace/ir/unknown_op.hpp>
 #include <headrace/partition/backend.hpp>
 #include <headrace/pass/pass_context.hpp>
 
@@ -142,8 +143,7 @@ private:
             if (known != refused.end()) {
                 reason = known->second;
             } else if (is<builtin::opaque>(n)) {
-                reason = "unknown op; Headrace has no lowering for it: exported.run_decompositions() "
-                         "may make others of it";
+                reason = unknown_op_reason(n, "lowering");
             } else if (!support_.is_node_supported(n)) {
                 const node* inner = first_unsupported_in(n);
                 reason = inner == nullptr ? "no pass lowers this op"

@@ -30,7 +30,7 @@ struct no_targets {};
 template <class Pass, class Result>
 struct no_rules {};
 struct not_static {};
-/// A member of a pass that should be an ops<…> or a pass_list<…> is a `T`.
+/// A member of a pass that should be an `ops` or a `pass_list` is a `T`.
 template <class Pass, fixed_string Member, class T>
 struct not_a_list {};
 

@@ -287,44 +287,28 @@ struct declared_pass<canonicalize_variants> : declared_rewrites {
             aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::concat, aten::index_copy_inplace,
             aten::index_put_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
             aten::copy_inplace, aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
-            aten::lift_fresh_copy, aten::absolute, aten::arccos, aten::arccosh, aten::arcsin, aten::arcsinh,
-            aten::arctan, aten::arctanh, aten::fix, aten::negative, aten::special_erf, aten::special_erfc,
-            aten::special_erfinv, aten::special_exp2, aten::special_expit, aten::special_expm1,
-            aten::special_log1p, aten::special_logit, aten::arctan2, aten::greater_scalar,
-            aten::greater_tensor, aten::greater_equal_scalar, aten::greater_equal_tensor, aten::less_scalar,
-            aten::less_tensor, aten::less_equal_scalar, aten::less_equal_tensor, aten::not_equal_scalar,
-            aten::not_equal_tensor, aten::multiply_scalar, aten::divide_scalar, aten::true_divide_scalar,
-            aten::special_xlogy, aten::special_softmax, aten::special_log_softmax, aten::linalg_matmul,
-            aten::ger, aten::adjoint, aten::m_h, aten::matrix_h, aten::swapaxes, aten::swapdims,
-            aten::moveaxis_int, aten::moveaxis_intlist, aten::concatenate, aten::row_stack,
-            aten::feature_dropout_inplace, aten::alpha_dropout_inplace, aten::feature_alpha_dropout_inplace,
-            aten::special_sinc, aten::expand_as, aten::reshape_as, aten::view_as>;
+            aten::lift_fresh_copy, aten::feature_dropout_inplace, aten::alpha_dropout_inplace,
+            aten::feature_alpha_dropout_inplace, aten::expand_as, aten::reshape_as, aten::view_as>;
     using removes = targets;
     using produces =
-        ops<aten::matmul, aten::outer, aten::log_softmax_int, aten::softmax_int, aten::celu, aten::elu,
-            aten::gelu, aten::hardsigmoid, aten::hardswish, aten::hardtanh, aten::leaky_relu, aten::logit,
-            aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid, aten::silu, aten::tanh,
-            aten::threshold, aten::abs, aten::acos, aten::acosh, aten::asin, aten::asinh, aten::atan,
-            aten::atanh, aten::ceil, aten::erf, aten::erfc, aten::erfinv, aten::exp, aten::exp2, aten::expm1,
-            aten::floor, aten::log, aten::log1p, aten::neg, aten::reciprocal, aten::round, aten::rsqrt,
-            aten::sqrt, aten::square, aten::trunc, aten::add_scalar, aten::add_tensor, aten::atan2,
-            aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum, aten::mul_scalar,
-            aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::sub_scalar,
-            aten::sub_tensor, aten::xlogy_tensor, aten::clamp, aten::clamp_max, aten::clamp_min,
-            aten::ge_scalar, aten::ge_tensor, aten::gt_scalar, aten::gt_tensor, aten::le_scalar,
-            aten::le_tensor, aten::lt_scalar, aten::lt_tensor, aten::ne_scalar, aten::ne_tensor,
-            aten::bitwise_and_scalar, aten::bitwise_and_tensor, aten::bitwise_left_shift_tensor,
-            aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar, aten::bitwise_or_tensor,
-            aten::bitwise_right_shift_tensor, aten::bitwise_right_shift_tensor_scalar,
-            aten::bitwise_xor_scalar, aten::bitwise_xor_tensor, aten::alias, aten::as_strided, aten::detach,
-            aten::diagonal, aten::expand, aten::m_t, aten::movedim_int, aten::movedim_intlist, aten::narrow,
+        ops<aten::celu, aten::elu, aten::gelu, aten::hardsigmoid, aten::hardswish, aten::hardtanh,
+            aten::leaky_relu, aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid, aten::silu,
+            aten::tanh, aten::threshold, aten::abs, aten::ceil, aten::exp, aten::floor, aten::log, aten::neg,
+            aten::reciprocal, aten::round, aten::rsqrt, aten::sqrt, aten::square, aten::add_scalar,
+            aten::add_tensor, aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum,
+            aten::mul_scalar, aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor,
+            aten::sub_scalar, aten::sub_tensor, aten::clamp, aten::clamp_max, aten::clamp_min,
+            aten::ne_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::bitwise_and_tensor,
+            aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar,
+            aten::bitwise_or_tensor, aten::bitwise_right_shift_tensor,
+            aten::bitwise_right_shift_tensor_scalar, aten::bitwise_xor_scalar, aten::bitwise_xor_tensor,
+            aten::alias, aten::as_strided, aten::detach, aten::diagonal, aten::expand, aten::narrow,
             aten::permute, aten::reshape, aten::select_int, aten::slice_tensor, aten::squeeze,
             aten::squeeze_dim, aten::squeeze_dims, aten::t, aten::transpose_int, aten::unfold,
             aten::unsqueeze, aten::view, aten::split_tensor, aten::split_with_sizes, aten::unbind_int,
-            aten::cat, aten::vstack, aten::index_copy, aten::index_put, aten::masked_fill_scalar,
-            aten::masked_fill_tensor, aten::copy, aten::dropout, aten::fill_scalar, aten::fill_tensor,
-            aten::lift_fresh, aten::_to_copy, aten::feature_dropout, aten::alpha_dropout,
-            aten::feature_alpha_dropout, aten::sinc>;
+            aten::cat, aten::index_copy, aten::index_put, aten::masked_fill_scalar, aten::masked_fill_tensor,
+            aten::copy, aten::dropout, aten::fill_scalar, aten::fill_tensor, aten::lift_fresh, aten::_to_copy,
+            aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_variants);
 
@@ -384,16 +368,14 @@ struct declared_pass<remove_noop> : declared_rewrites {
     using targets =
         ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
             aten::sym_constrain_range, aten::sym_constrain_range_for_size, aten::alias, aten::detach,
-            aten::clone, aten::contiguous, aten::lift_fresh, aten::positive, aten::resolve_conj,
-            aten::resolve_neg, dim_order_ops::_clone_dim_order, aten::expand, aten::expand_as,
-            aten::broadcast_to, aten::_to_copy, aten::dropout, aten::feature_dropout, aten::alpha_dropout,
-            aten::feature_alpha_dropout>;
+            aten::clone, aten::contiguous, aten::lift_fresh, dim_order_ops::_clone_dim_order, aten::expand,
+            aten::expand_as, aten::broadcast_to, aten::_to_copy, aten::dropout, aten::feature_dropout,
+            aten::alpha_dropout, aten::feature_alpha_dropout>;
     using removes =
         ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::dropout, aten::lift_fresh,
-            aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::positive,
-            aten::resolve_conj, aten::resolve_neg, aten::_assert_async, aten::_assert_scalar,
-            aten::_assert_tensor_metadata, aten::sym_constrain_range, aten::sym_constrain_range_for_size,
-            dim_order_ops::_clone_dim_order>;
+            aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::_assert_async,
+            aten::_assert_scalar, aten::_assert_tensor_metadata, aten::sym_constrain_range,
+            aten::sym_constrain_range_for_size, dim_order_ops::_clone_dim_order>;
     using produces = ops<>;
 };
 HEADRACE_COMPILED_PASS(remove_noop);
@@ -720,10 +702,9 @@ struct declared_pass<decompose_bags> : declared_rewrites {
             aten::_embedding_bag_forward_only>;
     using removes = targets;
     using produces =
-        ops<aten::matmul, aten::reciprocal, aten::add_tensor, aten::maximum, aten::mul_tensor,
-            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not,
-            aten::amax, aten::any_dim, aten::sum_dim_intlist, aten::narrow, aten::unsqueeze, aten::view,
-            aten::cat, aten::embedding, aten::where_self, aten::_to_copy>;
+        ops<aten::matmul, aten::reciprocal, aten::maximum, aten::mul_tensor, aten::eq_tensor, aten::ge_tensor,
+            aten::logical_and, aten::logical_not, aten::amax, aten::any_dim, aten::sum_dim_intlist,
+            aten::narrow, aten::unsqueeze, aten::cat, aten::embedding, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_bags);
 
@@ -1426,10 +1407,11 @@ struct declared_pass<lower_quantized> : declared_rewrites {
         ops<tosa::avg_pool2d, tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::matmul,
             tosa::transpose_conv2d, tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::abs,
             tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::concat,
-            tosa::pad, tosa::reshape, tosa::slice, tosa::transpose, tosa::resize, tosa::rescale,
-            tosa::const_shape, aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd, aten::full,
-            quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_channel,
-            quantized_decomposed::dequantize_per_tensor, higher_order::cond, higher_order::while_loop>;
+            tosa::pad, tosa::reshape, tosa::reverse, tosa::slice, tosa::transpose, tosa::resize,
+            tosa::rescale, tosa::const_shape, aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd,
+            aten::full, quantized_decomposed::quantize_per_tensor,
+            quantized_decomposed::dequantize_per_channel, quantized_decomposed::dequantize_per_tensor,
+            higher_order::cond, higher_order::while_loop>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(lower_quantized);
@@ -1672,7 +1654,7 @@ struct declared_pass<legalize_convolution> : declared_rewrites {
     using removes = targets;
     using produces =
         ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad,
-            tosa::reshape, tosa::slice, tosa::transpose, tosa::const_shape>;
+            tosa::reshape, tosa::reverse, tosa::slice, tosa::transpose, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_convolution);
 

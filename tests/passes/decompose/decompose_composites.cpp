@@ -160,6 +160,9 @@ TEST_CASE("diagonals made and taken") {
     gives<P, aten::block_diag>({x, floats({2}, {7, 8})},
                                [&](const auto& v) { return both(aten::block_diag{}, v); },
                                {{0.5, -1.25, 2, 0, 0, 1.5, 0.25, -0.75, 0, 0, 0, 0, 0, 7, 8}});
+    gives<P, aten::block_diag>({x, integers({2}, {7, 8})},
+                               [&](const auto& v) { return both(aten::block_diag{}, v); },
+                               {{0.5, -1.25, 2, 0, 0, 1.5, 0.25, -0.75, 0, 0, 0, 0, 0, 7, 8}});
     gives<P, aten::cartesian_prod>({floats({2}, {1, 2}), floats({3}, {3, 4, 5})},
                                    [&](const auto& v) { return both(aten::cartesian_prod{}, v); },
                                    {{1, 3, 1, 4, 1, 5, 2, 3, 2, 4, 2, 5}});
@@ -199,6 +202,20 @@ TEST_CASE("searches and selections") {
     gives_numbers<P, aten::masked_scatter>({x, flags({3}, {1, 0, 1}), y}, {-0.5, -1.25, 0.75, 1, 0.25, 2.5});
 }
 
+TEST_CASE("splits along the axis that the name says") {
+    using P = decompose_searches;
+    gives<P, aten::hsplit_int>({floats({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7})},
+                               [](const auto& v) {
+                                   return args<aten::hsplit_int>{v[0], 2};
+                               },
+                               {{0, 1, 4, 5}, {2, 3, 6, 7}});
+    gives<P, aten::vsplit_array>({x},
+                                 [](const auto& v) {
+                                     return args<aten::vsplit_array>{v[0], {1}};
+                                 },
+                                 {{0.5, -1.25, 2}, {1.5, 0.25, -0.75}});
+}
+
 TEST_CASE("running extrema and ranks") {
     using P = decompose_extrema;
     const auto along = [](auto op, std::int64_t dim) {
@@ -236,6 +253,26 @@ TEST_CASE("reductions by index") {
     gives<P, aten::scatter_reduce_two>({integers({2, 3}, {1, 2, 3, 4, 5, 6}), integers({2, 2}, {0, 0, 2, 1}),
                                         integers({2, 2}, {3, -1, 2, 7})},
                                        make("prod", true, 1), {{-3, 2, 3, 4, 35, 12}});
+    // An index of fewer rows than there are, and a source of more than there are indices.
+    const std::vector<tensor> few{tensor::of(dtype::int32, {2, 3}, numbers{1, 2, 3, 4, 5, 6}),
+                                  integers({1, 3}, {0, 0, 2}),
+                                  tensor::of(dtype::int32, {2, 3}, numbers{7, -4, 9, 1, 1, 1})};
+    gives<P, aten::scatter_reduce_two>(few, make("mean", true, 1), {{1, 2, 6, 4, 5, 6}});
+    gives<P, aten::scatter_reduce_two>(few, make("amin", true, 1), {{-4, 2, 3, 4, 5, 6}});
+    gives<P, aten::scatter_reduce_two>(few, make("sum", false, 1), {{3, 2, 9, 4, 5, 6}});
+    const auto along = [](std::string_view reduce, std::int64_t dim) {
+        return [=](const auto& v) { return args<aten::index_reduce>{v[0], dim, v[1], v[2], reduce, true}; };
+    };
+    gives<P, aten::index_reduce>({x, integers({3}, {0, 2, 0}), y}, along("prod", 1),
+                                 {{-0.25, -1.25, 1.5, 1.875, 0.25, 0.75}});
+    gives<P, aten::index_reduce>({x, integers({2}, {1, 1}), y}, along("amin", 0),
+                                 {{0.5, -1.25, 2, -0.5, -1, -0.75}});
+    gives<P, aten::scatter_src_reduce>({x, integers({1, 3}, {0, 0, 2}), y},
+                                       [](const auto& v) {
+                                           return args<aten::scatter_src_reduce>{v[0], 1, v[1], v[2],
+                                                                                 "multiply"};
+                                       },
+                                       {{-0.1875, -1.25, 2, 1.5, 0.25, -0.75}});
 }
 
 TEST_CASE("bags of embeddings") {
@@ -252,6 +289,9 @@ TEST_CASE("bags of embeddings") {
     gives<P, aten::embedding_bag_padding_idx>(bags, make(2), {{1, 2, 0, 0, 5, 4}});
     gives<P, aten::embedding_bag_padding_idx>({bags[0], bags[1], integers({2}, {0, 2})}, make(1, 2),
                                               {{1, 2, 3, 4}});
+    const tensor narrow_indices = tensor::of(dtype::int32, {4}, numbers{0, 2, 1, 1});
+    gives<P, aten::embedding_bag_padding_idx>({bags[0], narrow_indices, tensor::of(dtype::int32, {1}, numbers{0})},
+                                              make(0), {{12, 4}});
 }
 
 TEST_CASE("tables") {

@@ -165,6 +165,38 @@ TEST_CASE("transposed, with everything that shapes the result") {
                is_refused_by<legalize_convolution>("three dimensions"));
 }
 
+TEST_CASE("transposed with a computed weight, which Ethos-U85 does not take") {
+    const auto on_u85 = [](shape_list input, shape_list weight, const auto& set) {
+        return [=](program& p) {
+            p.g.set_target(*parse_target("TOSA-1.0+FP+u85"));
+            program_of(
+                input, weight, true,
+                [=](arguments& a) {
+                    a.transposed = true;
+                    set(a);
+                },
+                dtype::float32)(p);
+        };
+    };
+    for (const std::int64_t stride : {1, 2, 3}) {
+        for (const std::int64_t padding : {0, 1, 3}) {
+            for (const std::int64_t dilation : {1, 2}) {
+                CAPTURE(stride, padding, dilation);
+                const auto build = on_u85({2, 3, 5, 4}, {3, 2, 3, 2}, [=](arguments& a) {
+                    a.stride = {stride, 2};
+                    a.padding = {padding, 1};
+                    a.dilation = {dilation, 1};
+                    a.output_padding = {std::max(stride, dilation) - 1, 0};
+                });
+                CHECK(compare_runs<legalize_convolution>(build, {}, 1e-5) == "");
+                CHECK(count_after<tosa::transpose_conv2d, legalize_convolution>(build) == 0);
+            }
+        }
+    }
+    const auto row = on_u85({2, 3, 6}, {3, 4, 4}, [](arguments& a) { a.stride = {2}; });
+    CHECK(compare_runs<legalize_convolution>(row, {}, 1e-5) == "");
+}
+
 TEST_CASE("convolutions in half precision") {
     for (const dtype type : {dtype::float16, dtype::bfloat16}) {
         CHECK(convolve(

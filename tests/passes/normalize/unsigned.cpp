@@ -133,6 +133,12 @@ TEST_CASE("casts from bytes and to them, with the integer profile and without") 
     const graph& g = lowered<store_unsigned>(p, from);
     CHECK(count_of<tosa::rescale>(g) == 3);
 
+    const auto inside = [](program& q) {
+        const value x = q.make<aten::_to_copy>({.self = q.input(dtype::int32, {40}), .dtype = bytes});
+        q.output(q.make<aten::_to_copy>({.self = x, .dtype = dtype::int32}));
+    };
+    CHECK_THAT(inside, computes_the_same<store_unsigned>());
+
     const auto to = [](program& q) {
         q.output(q.make<aten::_to_copy>({.self = q.input(dtype::float32, {4}), .dtype = bytes}));
         q.output(q.make<aten::_to_copy>({.self = q.input(dtype::int32, {4}), .dtype = bytes}));

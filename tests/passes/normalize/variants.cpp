@@ -41,7 +41,7 @@ node& node_of(program& p) {
     } else {
         for (value& v : tensors) v = p.input(type, {2, 3});
         a.tensors = list<value>(tensors, 2);
-        if constexpr (requires { a.dim; }) a.dim = 1;
+        a.dim = 1;
     }
     const auto fill = [&](auto& member, dtype its_type) {
         using member_type = std::remove_cvref_t<decltype(member)>;
@@ -71,9 +71,6 @@ node& node_of(program& p) {
     if constexpr (requires { a.length; }) a.dim = 1, a.length = 2;
     if constexpr (requires { a.dims; }) a.dims = {1, 0};
     if constexpr (requires { a.dim0; }) a.dim0 = 0, a.dim1 = 1;
-    if constexpr (requires { a.axis0; }) a.axis0 = 0, a.axis1 = 1;
-    if constexpr (std::is_same_v<Op, aten::linalg_matmul>) a.other = p.input(type, {3, 2});
-    if constexpr (requires { a.vec2; }) a.self = p.input(type, {2}), a.vec2 = p.input(type, {3});
     if constexpr (requires { a.index = value{}; }) {
         a.index = p.constant<std::int64_t>(dtype::int64, {2}, {1, 0});
         a.source = p.input(type, {2, 3});

@@ -49,6 +49,15 @@ TEST_CASE("a quantize of a dequantize is a RESCALE, or nothing") {
                 becomes_integers<fold_quantization>(nearly));
         }
     }
+    constexpr coding low_int32{3e-7, -77, dtype::int32, INT32_MIN, INT32_MAX};
+    for (const coding& other : {a, int16_codes(7e-4), off_center_int16, low_int32}) {
+        const auto recoded = [=](const coding& from, const coding& to) {
+            return [=](program& p) { output_in(p, real_input(p, from, {40, 50}), to); };
+        };
+        CAPTURE(other.scale, other.zero_point);
+        CHECK_THAT(recoded(off_center_int16, other), becomes_integers<fold_quantization>(nearly));
+        CHECK_THAT(recoded(other, off_center_int16), becomes_integers<fold_quantization>(nearly));
+    }
     program p;
     const auto nothing = [](program& q) { output_in(q, real_input(q, a, {40}), a); };
     CHECK(lowered<fold_quantization>(p, nothing).size() == 2);

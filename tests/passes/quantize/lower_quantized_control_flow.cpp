@@ -187,6 +187,11 @@ TEST_CASE("a loop carries 32 bits where its body gives another coding, or starts
         CHECK(compare_loops(loop(from_input, damped(k))) == "");
         CHECK(carried_type(loop(from_input, damped(k))) == dtype::int32);
     }
+    for (const coding& first : {off_center_int16, all_int32_codes(1e-9)}) {
+        const auto start = [=](program& p) { return real_input(p, first, {12, 30}); };
+        CAPTURE(first.scale);
+        CHECK(compare_loops(loop(start, damped(c))) == "");
+    }
     const auto from_numbers = [](program& p) {
         std::vector<double> numbers;
         for (int i = 0; i != 360; ++i) numbers.push_back(0.0173 * i - 3);

@@ -23,7 +23,7 @@ static_assert(effects_of<pooling>::removed_set.empty() && effects_of<resizing>::
 constexpr coding a = int8_codes(0.05, 3);
 constexpr coding finer = int8_codes(0.01713, -40);
 constexpr coding coarser = int8_codes(0.0717, 9);
-constexpr coding off_center{2e-4, 1234, dtype::int16, -32768, 32767};
+constexpr coding off_center = off_center_int16;
 constexpr coding lowest_zero{1e-4, -32768, dtype::int16, -32768, 32767};
 /// RESCALE of INT48 has factors of 15 bits.
 constexpr allowance nearly_in_48_bits{1, 0.15};
@@ -180,6 +180,12 @@ TEST_CASE("averages of averages, as those of volumes are, are sums of slices") {
         output_in(p, p.make<aten::avg_pool2d>(v), finer);
     };
     CHECK_THAT(long_windows, is_left_alone_by<pooling>());
+}
+
+TEST_CASE("averages of 32 bits with a zero point, of which RESCALE takes no more than some") {
+    constexpr coding x{1e-9, 77, dtype::int32, -(1 << 30), (1 << 30) - 1};
+    const auto windows = [](auto& w) { w.kernel_size = {3, 2}; };
+    CHECK(pool(x, int8_codes(0.01, 3), windows) == "");
 }
 
 TEST_CASE("averages of 16 bits with a zero point") {

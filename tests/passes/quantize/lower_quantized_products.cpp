@@ -384,7 +384,7 @@ TEST_CASE("inputs that are padded and clamped, and a bias that is larger than RE
     const auto build = [](program& p) {
         const value x = padded_and_clamped_input(p, a, {4, 20});
         // At the scale of the products it would have 35 bits: it saturates, and so does what it is added to.
-        const value bias = real_input(p, {0.01, 0, dtype::int32, -(1 << 30), 1 << 30}, {6});
+        const value bias = real_input(p, {0.01, 1234, dtype::int32, -(1 << 30), 1 << 30}, {6});
         output_in(p, p.make<aten::linear>({x, real_constant(p, w, {6, 20}), bias}), given);
     };
     CHECK(compare(build) == "");
@@ -442,6 +442,24 @@ TEST_CASE("activations of 16 bits with a zero point are products of their own, o
             is_sound(batches);
         }
     }
+}
+
+TEST_CASE("transposed with a computed weight, which Ethos-U85 does not take, is a convolution") {
+    const auto build = [](program& p) {
+        p.g.set_target(*parse_target("TOSA-1.0+INT+int16+u85"));
+        args<aten::convolution> c{.input = real_input(p, a, {1, 3, 5, 4}),
+                                  .weight = real_input(p, w, {3, 4, 3, 2}),
+                                  .bias = std::nullopt,
+                                  .stride = {2, 3},
+                                  .padding = {1, 0},
+                                  .dilation = {1, 1},
+                                  .transposed = true,
+                                  .output_padding = {1, 0},
+                                  .groups = 1};
+        output_in(p, p.make<aten::convolution>(c), given);
+    };
+    CHECK(compare(build) == "");
+    CHECK(count_after<tosa::transpose_conv2d, products>(build) == 0);
 }
 
 TEST_CASE("groups of computed weights and 16 bits with a zero point are refused by name") {

@@ -43,7 +43,8 @@ constexpr auto as_is = [](auto&) {};
 }  // namespace
 
 TEST_CASE("sums along axes, kept or not") {
-    for (const coding& x : {a, int8_codes(0.02, -128), int8_codes(0.02, 127), wide, int32_codes(1e-7)}) {
+    for (const coding& x : {a, int8_codes(0.02, -128), int8_codes(0.02, 127), wide, off_center_int16,
+                            int32_codes(1e-7)}) {
         for (const bool keepdim : {false, true}) {
             CAPTURE(x.scale, x.zero_point, keepdim);
             const auto along = [=](shape_list axes) {

@@ -16,7 +16,7 @@ using namespace headrace;
 
 namespace {
 
-/// What `build::saturating_rescale` makes of an input and, if it refuses, why.
+/// What `build::recode` makes of an input and, if it refuses, why.
 struct rescaled {
     program p;
     pass_context context;
@@ -27,8 +27,8 @@ struct rescaled {
         const value x = p.input(from, shape);
         node& end = p.g.create<builtin::output>({.values = {x}});
         emission place(p.g, &end, &end, context);
-        emit<build::saturating_rescale_ops> e(place);
-        made = build::saturating_rescale(e, x, factors, reach, r);
+        emit<build::recoding_ops> e(place);
+        made = build::recode(e, x, factors, reach, r);
         if (made) p.g.set_operand(end.operands[0], made);
     }
     std::vector<std::int64_t> operator()(dtype from, const int_list& shape,

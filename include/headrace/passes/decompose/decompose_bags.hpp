@@ -22,10 +22,9 @@ struct decompose_bags : pass {
     using targeted_ops = ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
                              aten::_embedding_bag_forward_only>;
     using produces =
-        ops<aten::add_tensor, aten::amax, aten::any_dim, aten::cat, aten::embedding, aten::eq_tensor,
-            aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not, aten::matmul,
-            aten::maximum, aten::mul_tensor, aten::narrow, aten::reciprocal, aten::sum_dim_intlist,
-            aten::unsqueeze, aten::view, aten::where_self, aten::_to_copy>;
+        ops<aten::amax, aten::any_dim, aten::cat, aten::embedding, aten::eq_tensor, aten::ge_tensor,
+            aten::logical_and, aten::logical_not, aten::matmul, aten::maximum, aten::mul_tensor, aten::narrow,
+            aten::reciprocal, aten::sum_dim_intlist, aten::unsqueeze, aten::where_self, aten::_to_copy>;
 
     template <one_of<targeted_ops> Op>
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <headrace/pass/arithmetic.hpp>
+#include <headrace/ir/unknown_op.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/properties.hpp>
 
@@ -46,7 +47,7 @@ struct decompose_rounding : pass {
                     is_boolean(x.dtype()), x,
                     is_floating(x.dtype()), of_real,
                     is_integral(x.dtype()), [&] { return clamp(x, -1, 1); },
-                    [&] { return x.unsupported("TOSA has no complex numbers"); });
+                    [&] { return x.unsupported(no_complex_numbers); });
             },
             on<aten::signbit> = [](auto x) {
                 return choose(

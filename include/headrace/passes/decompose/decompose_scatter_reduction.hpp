@@ -15,6 +15,8 @@
 
 namespace headrace {
 
+struct decompose_division;
+
 /// Each element of the result is compared with the index of each element of the source: those that agree are
 /// reduced. All comparisons are in memory at once, so there is a limit (PyTorch, torch.scatter_reduce).
 struct decompose_scatter_reduction : pass {

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <tuple>
 
+#include <headrace/ir/unknown_op.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/reductions.hpp>
 #include <headrace/passes/properties.hpp>
@@ -28,7 +29,7 @@ struct decompose_special : pass {
             },
             on<aten::angle> = [](auto x) {
                 return choose(
-                    is_complex(x), [&] { return refused(x); },
+                    is_complex(x.dtype()), [&] { return refused(x); },
                     [&] { return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x); });
             },
             on<aten::special_entr> = [](auto x) {
@@ -85,11 +86,11 @@ struct decompose_special : pass {
             on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
             on<aten::isreal> = [](auto x) {
                 return choose(
-                    is_complex(x), [&] { return refused(x); },
+                    is_complex(x.dtype()), [&] { return refused(x); },
                     [&] { return x.filled(true, dtype::boolean); });
             },
             on<aten::real, aten::conj> = [](auto x) {
-                return choose(is_complex(x), [&] { return refused(x); }, x);
+                return choose(is_complex(x.dtype()), [&] { return refused(x); }, x);
             },
             on<aten::special_round> = [](auto x, const auto& a) {
                 return call<aten::round_decimals>(x, a.decimals);
@@ -104,10 +105,7 @@ struct decompose_special : pass {
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-    static bool is_complex(const auto& x) { return traits_of(x.dtype()).category == dtype_category::complex; }
-    static auto refused(const auto& x) {
-        return x.unsupported("complex numbers, for which there is no lowering; compute with their parts");
-    }
+    static auto refused(const auto& x) { return x.unsupported(no_complex_numbers); }
     static auto is_infinite(const auto& x, double which) {
         return choose(
             is_floating(x.dtype()), [&] { return x == which; },

@@ -15,15 +15,15 @@ namespace headrace {
 
 /// Integers of one quantization as those of another, per tensor. A scale for each channel is one for each
 /// index of the last axis.
-inline value rescale_between(emit<build::saturating_rescale_ops> e, const dequantized& d,
+inline value rescale_between(emit<build::recoding_ops> e, const dequantized& d,
                              const quantization& to, dtype type) {
     const quantization& from = d.parameters;
     const auto zero = from.common_zero_point();
     if (!zero) return e.unsupported("zero points that differ between channels; make them equal");
     pmr_vector<double> factors;
     for (const double s : from.scales) factors.push_back(s / to.scale());
-    return build::saturating_rescale(e, d.integers, factors, from.reach(),
-                                     {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
+    return build::recode(e, d.integers, factors, from.reach(),
+                         {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
 }
 
 /// Within the quantization's range, where that is narrower than the type's.
@@ -33,7 +33,7 @@ inline value in_range(emit<ops<aten::clamp>> e, value v, const quantization& q, 
     return e.make<aten::clamp>(v, scalar(q.lowest), scalar(q.highest));
 }
 
-using requantize_ops = joined<build::saturating_rescale_ops, ops<aten::clamp>>;
+using requantize_ops = joined<build::recoding_ops, ops<aten::clamp>>;
 
 /// q(dq(x)), both per tensor.
 inline value requantize(emit<requantize_ops> e, const dequantized& d, const quantization& to, dtype type) {

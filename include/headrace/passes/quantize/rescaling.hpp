@@ -87,24 +87,28 @@ inline value rescale(emit<ops<tosa::rescale>> e, value v, double factor, const r
     return rescale(e, v, std::span(&factor, 1), r);
 }
 
-using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum, tosa::add, tosa::sub>;
+using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum, tosa::sub>;
+using recoding_ops = joined<saturating_rescale_ops, ops<tosa::add>>;
 
 /// INT32 with the numbers beyond the bounds cut off.
-inline value cut_off(emit<saturating_rescale_ops> e, value v, std::int64_t lowest, std::int64_t highest) {
+inline value cut_off(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t lowest, std::int64_t highest) {
     const auto number = [&](std::int64_t n) { return e.splat(n, dtype::int32, e.rank(v)); };
     if (highest < INT32_MAX) v = e.make<tosa::minimum>(v, number(highest));
     return lowest > INT32_MIN ? e.make<tosa::maximum>(v, number(lowest)) : v;
 }
 
 /// Only values of 8 bits have a zero point in TOSA (1.0, 2.12.2): wider ones are INT32, less their zero
-/// point.
-inline value without_zero_point(emit<saturating_rescale_ops> e, value v, std::int64_t zero) {
+/// point, from which they are up to `reach` away.
+inline value without_zero_point(emit<saturating_rescale_ops> e, value v, double reach, std::int64_t zero) {
     if (!v || zero == 0 || e.dtype(v) == dtype::int8) return v;
-    const value wide = narrow(e, v, dtype::int32);
+    value wide = narrow(e, v, dtype::int32);
+    if (reach > INT32_MAX)
+        wide = cut_off(e, wide, INT32_MIN + std::max<std::int64_t>(zero, 0),
+                       INT32_MAX + std::min<std::int64_t>(zero, 0));
     return e.make<tosa::sub>(wide, e.splat(zero, dtype::int32, e.rank(wide)));
 }
 /// INT32 of at most that magnitude as integers of a wider type than 8 bits, plus their zero point.
-inline value with_zero_point(emit<saturating_rescale_ops> e, value v, double reach, std::int64_t zero,
+inline value with_zero_point(emit<recoding_ops> e, value v, double reach, std::int64_t zero,
                              dtype to) {
     constexpr double room = 1 << 29;  // what a RESCALE by one takes
     const std::int64_t highest = to == dtype::int16 ? INT16_MAX : INT32_MAX;
@@ -113,18 +117,12 @@ inline value with_zero_point(emit<saturating_rescale_ops> e, value v, double rea
     return narrow(e, e.make<tosa::add>(v, e.splat(zero, dtype::int32, e.rank(v))), to);
 }
 
-/// `rescale` for elements that are up to `reach` away from their zero point, and for zero points of any type.
-/// RESCALE does not take INT32 of 2^(shift - 1) and more: those are cut off before.
+/// `rescale` for elements that are up to `reach` away from their zero point, which any type may have. RESCALE
+/// does not take INT32 of 2^(shift - 1) and more: those are cut off before.
 inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, std::span<const double> factors,
                                 double reach, rescaling r) {
-    const double factor = *std::max_element(factors.begin(), factors.end());
-    if (r.output_zero != 0 && r.to != dtype::int8) {
-        const std::int64_t zero = std::exchange(r.output_zero, 0);
-        const dtype to = std::exchange(r.to, dtype::int32);
-        return with_zero_point(e, saturating_rescale(e, v, factors, reach, r), reach * factor, zero, to);
-    }
-    if (v && e.dtype(v) != dtype::int8) v = without_zero_point(e, v, std::exchange(r.input_zero, 0));
-    const auto largest = multiplier_and_shift(factor, true);
+    if (v && e.dtype(v) != dtype::int8) v = without_zero_point(e, v, reach, std::exchange(r.input_zero, 0));
+    const auto largest = multiplier_and_shift(*std::max_element(factors.begin(), factors.end()), true);
     if (!v || e.dtype(v) != dtype::int32 || !largest) return rescale(e, v, factors, r);
     const double limit = std::ldexp(1.0, static_cast<int>(largest->shift) - 1);
     if (reach >= limit) {
@@ -136,6 +134,16 @@ inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, std::sp
 inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, double factor, double reach,
                                 const rescaling& r) {
     return saturating_rescale(e, v, std::span(&factor, 1), reach, r);
+}
+
+/// `saturating_rescale` into a type that may have a zero point as well.
+inline value recode(emit<recoding_ops> e, value v, std::span<const double> factors, double reach,
+                    rescaling r) {
+    if (r.output_zero == 0 || r.to == dtype::int8) return saturating_rescale(e, v, factors, reach, r);
+    const double factor = *std::max_element(factors.begin(), factors.end());
+    const std::int64_t zero = std::exchange(r.output_zero, 0);
+    const dtype to = std::exchange(r.to, dtype::int32);
+    return with_zero_point(e, saturating_rescale(e, v, factors, reach, r), reach * factor, zero, to);
 }
 
 }  // namespace build

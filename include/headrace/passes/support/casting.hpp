@@ -7,6 +7,7 @@
 #include <memory_resource>
 #include <string>
 
+#include <headrace/ir/unknown_op.hpp>
 #include <headrace/passes/support/build.hpp>
 #include <headrace/target/tosa_legality.hpp>
 
@@ -32,6 +33,7 @@ inline value cast_directly(emit<ops<tosa::cast>> e, value v, dtype to) {
 
 /// Refuses a cast.
 inline value no_cast(emit<ops<>> e, dtype from, dtype to) {
+    if (is_complex(from) || is_complex(to)) return e.unsupported(no_complex_numbers);
     const bool is_brain = from == dtype::bfloat16 || to == dtype::bfloat16;
     const bool lacks_it = is_brain && !allows<tosa::cast>(e, {dtype::bfloat16, dtype::float32});
     return e.unsupported({"cast from ", name_of(from), " to ", name_of(to), ": the target has no such CAST",

@@ -67,9 +67,9 @@ struct window_attributes {
     return fitted;
 }
 
-using convolution_ops =
-    joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
-           reshape_ops, transpose_ops, crop_ops>;
+using convolution_ops = joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d,
+                                   tosa::pad, tosa::reverse>,
+                               reshape_ops, transpose_ops, crop_ops>;
 
 /// A convolution in TOSA's terms, of one group or depthwise. Zero points are those of quantized operands. A
 /// missing bias becomes zeros of the accumulator's type.
@@ -150,7 +150,9 @@ private:
             return e_.unsupported("TOSA has no transposed convolution of three dimensions; use one of two");
         }
         const value input = transpose(e_, a_.input, to_channels_last(4));
-        const value weight = dilated(transpose(e_, a_.weight, shape_builder{1, 2, 3, 0}));
+        value weight = transpose(e_, a_.weight, shape_builder{1, 2, 3, 0});
+        if (needs_constant_weight()) return convolved_apart(input, weight, result);
+        weight = spread(weight, a_.dilation, weight_zero_);
         shape_builder pad;
         shape_builder start{0, 0, 0, 0};
         for (std::size_t i = 0; i != 2; ++i) {
@@ -179,27 +181,60 @@ private:
             {.input1 = made, .start = const_shape(e_, start), .size = const_shape(e_, wanted)});
     }
 
-    // TRANSPOSE_CONV2D has no dilation: the weight [O, KH, KW, I] gets zeros between its taps instead.
-    value dilated(value weight) {
+    // Ethos-U85 has TRANSPOSE_CONV2D for constants alone.
+    bool needs_constant_weight() const {
+        const bool computed =
+            !is<builtin::constant>(*a_.weight.producer) || (a_.bias && !is<builtin::constant>(*a_.bias->producer));
+        return computed && e_.target().has(target_feature::u85);
+    }
+
+    // The same as CONV2D of an image with zeros between its elements, by the weight from its end to its start.
+    value convolved_apart(value input, value weight, const int_list& result) {
+        input = spread(input, a_.stride, input_zero_);
+        for (std::int64_t axis = 1; axis != 3; ++axis)
+            weight = e_.make<tosa::reverse>({.input1 = weight, .axis = axis});
+        shape_builder start{0, 0, 0, 0};
+        window_attributes windows;
+        windows.stride = {1, 1};
+        windows.dilation = shape_builder(a_.dilation);
+        windows.used = shape_builder(e_.shape(input));
         for (std::size_t i = 0; i != 2; ++i) {
-            if (a_.dilation[i] == 1) continue;
-            const shape_builder shape(e_.shape(weight));
+            const std::int64_t reach = a_.dilation[i] * (e_.shape(weight)[1 + i] - 1);
+            const std::int64_t before = reach - a_.padding[i];
+            const std::int64_t after = result[2 + i] + reach - e_.shape(input)[1 + i] - before;
+            start[1 + i] = std::max<std::int64_t>(-before, 0);
+            windows.used[1 + i] -= start[1 + i] + std::max<std::int64_t>(-after, 0);
+            windows.pad.push_back(std::max<std::int64_t>(before, 0));
+            windows.pad.push_back(std::max<std::int64_t>(after, 0));
+        }
+        if (windows.used != shape_builder(e_.shape(input))) {
+            input = e_.make<tosa::slice>({.input1 = input,
+                                          .start = const_shape(e_, start),
+                                          .size = const_shape(e_, windows.used)});
+        }
+        return convolve<tosa::conv2d>(input, weight, windows);
+    }
+
+    // [N, H, W, C] with `steps[i]` - 1 zeros between neighbours along height and width.
+    value spread(value v, const int_list& steps, std::int64_t zero) {
+        for (std::size_t i = 0; i != 2; ++i) {
+            if (steps[i] == 1) continue;
+            const shape_builder shape(e_.shape(v));
             const std::size_t axis = 1 + i;
             shape_builder apart(shape);
             apart.insert(axis + 1, 1);
             shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
-            padding[2 * (axis + 1) + 1] = a_.dilation[i] - 1;
-            const value spread =
-                e_.make<tosa::pad>({.input1 = reshape(e_, weight, apart),
-                                    .padding = const_shape(e_, padding),
-                                    .pad_const = zero_point(e_, e_.dtype(weight), weight_zero_)});
-            shape_builder wide(shape);
-            wide[axis] *= a_.dilation[i];
-            shape_builder cut(wide);
-            cut[axis] -= a_.dilation[i] - 1;
-            weight = crop(e_, reshape(e_, spread, wide), cut);
+            padding[2 * (axis + 1) + 1] = steps[i] - 1;
+            const value wide = e_.make<tosa::pad>({.input1 = reshape(e_, v, apart),
+                                                   .padding = const_shape(e_, padding),
+                                                   .pad_const = zero_point(e_, e_.dtype(v), zero)});
+            shape_builder whole(shape);
+            whole[axis] *= steps[i];
+            shape_builder cut(whole);
+            cut[axis] -= steps[i] - 1;
+            v = crop(e_, reshape(e_, wide, whole), cut);
         }
-        return weight;
+        return v;
     }
 
     // TOSA always wants a bias: of the accumulator's type if that is an integer type.

@@ -20,17 +20,17 @@
 namespace headrace {
 
 struct rescale_before_moving;
+
 /// The results are exact.
 ///
 /// - The depth of a window is stacked onto the channels.
 /// - A transposed convolution with a stride other than 2 is one convolution for each row within the stride.
-/// The
-///   columns within it are channels, which the order of the result makes neighbours.
+///   The columns within it are channels, which the order of the result makes neighbours.
 /// - Where a long stride excludes padding or dilation, these are a PAD and zeros in the weight. A depthwise
 ///   convolution takes steps of up to 3 and drops some results.
 /// - A kernel that is too large is cut up, and the parts are added.
 /// - A padded AVG_POOL2D is pooled without padding where windows lie within the image, and apart at the
-/// edges.
+///   edges.
 struct expand_windows : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<rescale_before_moving>;

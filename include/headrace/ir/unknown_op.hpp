@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::unknown_op_reason, by which nodes of ops that no dialect has are refused.
+#ifndef HEADRACE_IR_UNKNOWN_OP_HPP
+#define HEADRACE_IR_UNKNOWN_OP_HPP
+
+#include <memory_resource>
+#include <string>
+#include <string_view>
+
+#include <headrace/base/algorithms.hpp>
+#include <headrace/base/dtype.hpp>
+#include <headrace/base/text.hpp>
+#include <headrace/ir/node.hpp>
+#include <headrace/ir/tensor_meta.hpp>
+
+namespace headrace {
+
+inline constexpr std::string_view no_complex_numbers =
+    "complex numbers, for which there is no lowering; compute with their real and imaginary parts";
+
+/// True if the node takes or gives complex numbers.
+[[nodiscard]] inline bool is_of_complex_numbers(const node& n) {
+    const auto is_of_complex = [](const tensor_meta* meta) { return meta != nullptr && is_complex(meta->dtype); };
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        if (is_of_complex(n.results[i].meta)) return true;
+    }
+    return any_of(n.operand_edges(), [&](const edge& e) { return is_of_complex(meta_of(*e.slot)); });
+}
+
+/// Says that `lacking`, "lowering" or "kernel", is not there for the node's op, and what may help.
+[[nodiscard]] inline std::pmr::string unknown_op_reason(const node& n, std::string_view lacking) {
+    if (is_of_complex_numbers(n)) return std::pmr::string(no_complex_numbers);
+    return text_of({"unknown op; Headrace has no ", lacking,
+                    " for it: exported.run_decompositions() may make others of it"});
+}
+
+}  // namespace headrace
+
+#endif
