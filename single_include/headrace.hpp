@@ -98,6 +98,9 @@ inline constexpr dtype_traits dtype_table[dtype_count] = {
 }
 [[nodiscard]] constexpr bool is_signed_integral(dtype t) { return t >= dtype::int4 && t <= dtype::int64; }
 [[nodiscard]] constexpr bool is_boolean(dtype t) { return t == dtype::boolean; }
+[[nodiscard]] constexpr bool is_complex(dtype t) {
+    return traits_of(t).category == dtype_category::complex;
+}
 
 /// Bytes that `elements` elements of `t` take when stored as TOSA stores them. Their bits need not fit in 64
 /// bits, their bytes must.
@@ -3324,165 +3327,14 @@ struct zero_inplace : op<dialect, "aten.zero_.default", "self", in_place, gives_
     struct args { value self; };
 };
 
-// Other names of ops above.
+// Composite functions, which torch.export keeps whole: elementwise.
 
-struct absolute : op<dialect, "aten.absolute.default", "self", synonym_of<abs>, has_out> {
-    struct args { value self; };
-};
-struct arccos : op<dialect, "aten.arccos.default", "self", synonym_of<acos>, has_out> {
-    struct args { value self; };
-};
-struct arccosh : op<dialect, "aten.arccosh.default", "self", synonym_of<acosh>, has_out> {
-    struct args { value self; };
-};
-struct arcsin : op<dialect, "aten.arcsin.default", "self", synonym_of<asin>, has_out> {
-    struct args { value self; };
-};
-struct arcsinh : op<dialect, "aten.arcsinh.default", "self", synonym_of<asinh>, has_out> {
-    struct args { value self; };
-};
-struct arctan : op<dialect, "aten.arctan.default", "self", synonym_of<atan>, has_out> {
-    struct args { value self; };
-};
-struct arctanh : op<dialect, "aten.arctanh.default", "self", synonym_of<atanh>, has_out> {
-    struct args { value self; };
-};
-struct fix : op<dialect, "aten.fix.default", "self", synonym_of<trunc>, has_out> {
-    struct args { value self; };
-};
-struct negative : op<dialect, "aten.negative.default", "self", synonym_of<neg>, has_out> {
-    struct args { value self; };
-};
-struct special_erf : op<dialect, "aten.special_erf.default", "self", synonym_of<erf>, has_out> {
-    struct args { value self; };
-};
-struct special_erfc : op<dialect, "aten.special_erfc.default", "self", synonym_of<erfc>, has_out> {
-    struct args { value self; };
-};
-struct special_erfinv : op<dialect, "aten.special_erfinv.default", "self", synonym_of<erfinv>, has_out> {
-    struct args { value self; };
-};
-struct special_exp2 : op<dialect, "aten.special_exp2.default", "self", synonym_of<exp2>, has_out> {
-    struct args { value self; };
-};
-struct special_expit : op<dialect, "aten.special_expit.default", "self", synonym_of<sigmoid>, has_out> {
-    struct args { value self; };
-};
-struct special_expm1 : op<dialect, "aten.special_expm1.default", "self", synonym_of<expm1>, has_out> {
-    struct args { value self; };
-};
-struct special_log1p : op<dialect, "aten.special_log1p.default", "self", synonym_of<log1p>, has_out> {
-    struct args { value self; };
-};
-struct special_logit : op<dialect, "aten.special_logit.default", "self, eps", synonym_of<logit>, has_out> {
-    struct args { value self; std::optional<double> eps{}; };
-};
 struct special_round : op<dialect, "aten.special_round.default", "self, decimals", has_out, composite> {
     struct args { value self; std::int64_t decimals = 0; };
-};
-struct arctan2 : op<dialect, "aten.arctan2.default", "self, other", synonym_of<atan2>, has_out> {
-    struct args { value self, other; };
-};
-struct greater_scalar : op<dialect, "aten.greater.Scalar", "self, other", synonym_of<gt_scalar>, has_out> {
-    struct args { value self; scalar other; };
-};
-struct greater_tensor : op<dialect, "aten.greater.Tensor", "self, other", synonym_of<gt_tensor>, has_out> {
-    struct args { value self, other; };
-};
-struct greater_equal_scalar : op<dialect, "aten.greater_equal.Scalar",
-         "self, other", synonym_of<ge_scalar>, has_out> {
-    struct args { value self; scalar other; };
-};
-struct greater_equal_tensor : op<dialect, "aten.greater_equal.Tensor",
-         "self, other", synonym_of<ge_tensor>, has_out> {
-    struct args { value self, other; };
-};
-struct less_scalar : op<dialect, "aten.less.Scalar", "self, other", synonym_of<lt_scalar>, has_out> {
-    struct args { value self; scalar other; };
-};
-struct less_tensor : op<dialect, "aten.less.Tensor", "self, other", synonym_of<lt_tensor>, has_out> {
-    struct args { value self, other; };
-};
-struct less_equal_scalar : op<dialect, "aten.less_equal.Scalar",
-         "self, other", synonym_of<le_scalar>, has_out> {
-    struct args { value self; scalar other; };
-};
-struct less_equal_tensor : op<dialect, "aten.less_equal.Tensor",
-         "self, other", synonym_of<le_tensor>, has_out> {
-    struct args { value self, other; };
-};
-struct not_equal_scalar : op<dialect, "aten.not_equal.Scalar",
-         "self, other", synonym_of<ne_scalar>, has_out> {
-    struct args { value self; scalar other; };
-};
-struct not_equal_tensor : op<dialect, "aten.not_equal.Tensor",
-         "self, other", synonym_of<ne_tensor>, has_out> {
-    struct args { value self, other; };
-};
-struct multiply_scalar : op<dialect, "aten.multiply.Scalar", "self, other", synonym_of<mul_scalar>> {
-    struct args { value self; scalar other; };
-};
-struct divide_scalar : op<dialect, "aten.divide.Scalar", "self, other", synonym_of<div_scalar>> {
-    struct args { value self; scalar other; };
-};
-struct true_divide_scalar : op<dialect, "aten.true_divide.Scalar", "self, other", synonym_of<div_scalar>> {
-    struct args { value self; scalar other; };
-};
-struct special_xlogy : op<dialect, "aten.special_xlogy.default",
-         "self, other", synonym_of<xlogy_tensor>, has_out> {
-    struct args { value self, other; };
-};
-struct special_softmax : op<dialect, "aten.special_softmax.default",
-         "self, dim, dtype", synonym_of<softmax_int>> {
-    struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
-};
-struct special_log_softmax : op<dialect, "aten.special_log_softmax.default",
-         "self, dim, dtype", synonym_of<log_softmax_int>> {
-    struct args { value self; std::int64_t dim; std::optional<headrace::dtype> dtype{}; };
-};
-struct linalg_matmul : op<dialect, "aten.linalg_matmul.default", "self, other", synonym_of<matmul>, has_out> {
-    struct args { value self, other; };
 };
 struct vdot : op<dialect, "aten.vdot.default", "self, other", has_out, composite> {
     struct args { value self, other; };
 };
-struct ger : op<dialect, "aten.ger.default", "self, vec2", synonym_of<outer>, has_out> {
-    struct args { value self, vec2; };
-};
-struct adjoint : op<dialect, "aten.adjoint.default", "self", synonym_of<m_t>, on_reals, aliasing> {
-    struct args { value self; };
-};
-struct m_h : op<dialect, "aten.mH.default", "self", synonym_of<m_t>, on_reals, aliasing> {
-    struct args { value self; };
-};
-struct matrix_h : op<dialect, "aten.matrix_H.default", "self", synonym_of<m_t>, on_reals, aliasing> {
-    struct args { value self; };
-};
-struct swapaxes : op<dialect, "aten.swapaxes.default",
-         "self, axis0, axis1", synonym_of<transpose_int>, aliasing> {
-    struct args { value self; std::int64_t axis0, axis1; };
-};
-struct swapdims : op<dialect, "aten.swapdims.default",
-         "self, dim0, dim1", synonym_of<transpose_int>, aliasing> {
-    struct args { value self; std::int64_t dim0, dim1; };
-};
-struct moveaxis_int : op<dialect, "aten.moveaxis.int",
-         "self, source, destination", synonym_of<movedim_int>, aliasing> {
-    struct args { value self; std::int64_t source, destination; };
-};
-struct moveaxis_intlist : op<dialect, "aten.moveaxis.intlist",
-         "self, source, destination", synonym_of<movedim_intlist>, aliasing> {
-    struct args { value self; int_list source, destination; };
-};
-struct concatenate : op<dialect, "aten.concatenate.default", "tensors, dim", synonym_of<cat>, has_out> {
-    struct args { list<value> tensors; std::int64_t dim = 0; };
-};
-struct row_stack : op<dialect, "aten.row_stack.default", "tensors", synonym_of<vstack>, has_out> {
-    struct args { list<value> tensors; };
-};
-
-// Composite functions, which torch.export keeps whole: elementwise.
-
 struct feature_dropout : op<dialect, "aten.feature_dropout.default", "input, p, train"> {
     struct args { value input; double p; bool train; };
 };
@@ -3516,19 +3368,7 @@ struct isreal : op<dialect, "aten.isreal.default", "self", on_reals, composite> 
 struct sinc : op<dialect, "aten.sinc.default", "self", has_out, composite> {
     struct args { value self; };
 };
-struct special_sinc : op<dialect, "aten.special_sinc.default", "self", synonym_of<sinc>, has_out> {
-    struct args { value self; };
-};
 struct angle : op<dialect, "aten.angle.default", "self", has_out, composite> {
-    struct args { value self; };
-};
-struct positive : op<dialect, "aten.positive.default", "self", forwarding, like_self, aliasing> {
-    struct args { value self; };
-};
-struct resolve_conj : op<dialect, "aten.resolve_conj.default", "self", forwarding, like_self, aliasing> {
-    struct args { value self; };
-};
-struct resolve_neg : op<dialect, "aten.resolve_neg.default", "self", forwarding, like_self, aliasing> {
     struct args { value self; };
 };
 struct conj : op<dialect, "aten.conj.default", "self", aliasing, composite> {
@@ -4212,37 +4052,30 @@ struct dialect : dialect_of<"aten",
       clone, contiguous, copy, copy_inplace, dropout, dropout_inplace, fill_inplace_scalar,
       fill_inplace_tensor, fill_scalar, fill_tensor, lift_fresh, lift_fresh_copy, _to_copy, to_device,
       to_dtype, to_dtype_layout, to_other, type_as, zero_inplace,
-      absolute, arccos, arccosh, arcsin, arcsinh, arctan, arctanh, fix, negative, special_erf, special_erfc,
-      special_erfinv, special_exp2, special_expit, special_expm1, special_log1p, special_logit,
-      special_round, arctan2, greater_scalar, greater_tensor, greater_equal_scalar, greater_equal_tensor,
-      less_scalar, less_tensor, less_equal_scalar, less_equal_tensor, not_equal_scalar, not_equal_tensor,
-      multiply_scalar, divide_scalar, true_divide_scalar, special_xlogy, special_softmax,
-      special_log_softmax, linalg_matmul, vdot, ger, adjoint, m_h, matrix_h, swapaxes, swapdims,
-      moveaxis_int, moveaxis_intlist, concatenate, row_stack, feature_dropout, alpha_dropout,
-      feature_alpha_dropout, feature_dropout_inplace, alpha_dropout_inplace, feature_alpha_dropout_inplace,
-      isneginf, isposinf, isreal, sinc, special_sinc, angle, positive, resolve_conj, resolve_neg, conj, real,
-      isclose, heaviside, logaddexp2, special_entr, special_xlog1py, count_nonzero,
+      special_round, vdot, feature_dropout, alpha_dropout, feature_alpha_dropout, feature_dropout_inplace,
+      alpha_dropout_inplace, feature_alpha_dropout_inplace, isneginf, isposinf, isreal, sinc, angle, conj,
+      real, isclose, heaviside, logaddexp2, special_entr, special_xlog1py, count_nonzero,
       count_nonzero_dim_intlist, nanmean, dist, std_mean, var_mean, kthvalue, median, median_dim, nanmedian,
       nanmedian_dim, cummax, cummin, logcumsumexp, trapezoid_dx, trapezoid_x, cumulative_trapezoid_dx, cov,
       corrcoef, inner, tensordot, kron, linalg_cross, cross, linalg_vecdot, addmv, addr, addbmm,
       chain_matmul, linalg_multi_dot, linalg_matrix_power, bilinear, linalg_norm, linalg_matrix_norm,
       linalg_matrix_norm_str_ord, pairwise_distance, cdist, _cdist_forward, pdist, _pdist_forward,
       atleast_1d, atleast_2d, atleast_3d, diag, diag_embed, diagflat, diagonal_scatter, linalg_diagonal,
-      trace, block_diag, cartesian_prod, hsplit_int, hsplit_array, vsplit_int, vsplit_array,
-      dsplit_int, dsplit_array, take, take_along_dim, isin_tensor_tensor, isin_tensor_scalar,
-      isin_scalar_tensor, bucketize_tensor, bucketize_scalar, searchsorted_tensor, searchsorted_scalar,
-      masked_scatter, scatter_reduce_two, scatter_src_reduce, index_reduce, embedding_bag,
-      embedding_bag_padding_idx, _embedding_bag, _embedding_bag_forward_only, mse_loss, l1_loss,
-      soft_margin_loss, smooth_l1_loss, huber_loss, binary_cross_entropy, binary_cross_entropy_with_logits,
-      kl_div, nll_loss, nll_loss2d, nll_loss_nd, nll_loss_forward, nll_loss2d_forward, cross_entropy_loss,
-      poisson_nll_loss, cosine_embedding_loss, margin_ranking_loss, hinge_embedding_loss,
-      triplet_margin_loss, multi_margin_loss, hann_window, hann_window_periodic, hamming_window,
-      hamming_window_periodic, blackman_window, blackman_window_periodic, bartlett_window,
-      bartlett_window_periodic, kaiser_window, kaiser_window_periodic, hamming_window_periodic_alpha,
-      hamming_window_periodic_alpha_beta, kaiser_window_beta, logspace, tril_indices, triu_indices,
-      affine_grid_generator, repeat_interleave_self_tensor,
-      repeat_interleave_tensor, _upsample_bilinear2d_aa, _upsample_bilinear2d_aa_vec,
-      _upsample_bicubic2d_aa, _upsample_bicubic2d_aa_vec, rand, randn, rand_like, randn_like,
+      trace, block_diag, cartesian_prod, hsplit_int, hsplit_array, vsplit_int, vsplit_array, dsplit_int,
+      dsplit_array, take, take_along_dim, isin_tensor_tensor, isin_tensor_scalar, isin_scalar_tensor,
+      bucketize_tensor, bucketize_scalar, searchsorted_tensor, searchsorted_scalar, masked_scatter,
+      scatter_reduce_two, scatter_src_reduce, index_reduce, embedding_bag, embedding_bag_padding_idx,
+      _embedding_bag, _embedding_bag_forward_only, mse_loss, l1_loss, soft_margin_loss, smooth_l1_loss,
+      huber_loss, binary_cross_entropy, binary_cross_entropy_with_logits, kl_div, nll_loss, nll_loss2d,
+      nll_loss_nd, nll_loss_forward, nll_loss2d_forward, cross_entropy_loss, poisson_nll_loss,
+      cosine_embedding_loss, margin_ranking_loss, hinge_embedding_loss, triplet_margin_loss,
+      multi_margin_loss, hann_window, hann_window_periodic, hamming_window, hamming_window_periodic,
+      blackman_window, blackman_window_periodic, bartlett_window, bartlett_window_periodic, kaiser_window,
+      kaiser_window_periodic, hamming_window_periodic_alpha, hamming_window_periodic_alpha_beta,
+      kaiser_window_beta, logspace, tril_indices, triu_indices, affine_grid_generator,
+      repeat_interleave_self_tensor, repeat_interleave_tensor, _upsample_bilinear2d_aa,
+      _upsample_bilinear2d_aa_vec, _upsample_bicubic2d_aa, _upsample_bicubic2d_aa_vec, rand, randn,
+      rand_like, randn_like,
       _assert_async, _assert_scalar, _assert_tensor_metadata, item, _local_scalar_dense, sym_constrain_range,
       sym_constrain_range_for_size, sym_numel, sym_size_int> {
     static constexpr bool is_pure = true;
@@ -6206,43 +6039,6 @@ template <class... Dialects>
 
 }  // namespace headrace
 
-// ---- headrace/ir/nearest_named.hpp ----
-
-namespace headrace {
-
-/// The node itself if a message has a name for it; else the nearest node with a name that takes its result,
-/// or else that it takes. Constants and copies that readers and passes make have no names of their own.
-[[nodiscard]] inline const node& nearest_named(const node& n) {
-    constexpr std::size_t most = 64;
-    const auto search = [&](auto&& add_neighbours) -> const node* {
-        pmr_vector<const node*> seen{&n};
-        for (std::size_t i = 0; i != seen.size() && i != most; ++i) {
-            if (!origin_name(*seen[i]).empty()) return seen[i];
-            add_neighbours(*seen[i], [&](const node* next) {
-                if (!any_of(seen, [&](const node* other) { return other == next; })) seen.push_back(next);
-            });
-        }
-        return nullptr;
-    };
-    const node* found = search([](const node& at, const auto& add) {
-        for (const edge& e : at.uses()) add(e.target);
-    });
-    if (found == nullptr) {
-        found = search([](const node& at, const auto& add) {
-            for (const edge& e : at.operand_edges()) add(e.source);
-        });
-    }
-    return found != nullptr ? *found : n;
-}
-
-/// The relation between `n` and the node by whose name a message goes, for that message.
-[[nodiscard]] inline std::string_view relation_text(const node& n, const node& named) {
-    if (&n == &named) return {};
-    return is<builtin::constant>(n) ? "one of its constants: " : "an operator that it needs: ";
-}
-
-}  // namespace headrace
-
 // ---- headrace/ir/opaque_text.hpp ----
 
 namespace headrace {
@@ -6281,6 +6077,44 @@ template <class Name>
         }
     }
     return out;
+}
+
+}  // namespace headrace
+
+// ---- headrace/ir/nearest_named.hpp ----
+
+namespace headrace {
+
+/// The node itself if a message has a name for it; else the nearest node with a name that takes its result,
+/// or else that it takes. Constants and copies that readers and passes make have no names of their own.
+[[nodiscard]] inline const node& nearest_named(const node& n) {
+    constexpr std::size_t most = 64;
+    const auto search = [&](auto&& add_neighbours) -> const node* {
+        pmr_vector<const node*> seen{&n};
+        for (std::size_t i = 0; i != seen.size() && i != most; ++i) {
+            if (!origin_name(*seen[i]).empty()) return seen[i];
+            add_neighbours(*seen[i], [&](const node* next) {
+                if (!any_of(seen, [&](const node* other) { return other == next; })) seen.push_back(next);
+            });
+        }
+        return nullptr;
+    };
+    const node* found = search([](const node& at, const auto& add) {
+        for (const edge& e : at.uses()) add(e.target);
+    });
+    if (found == nullptr) {
+        found = search([](const node& at, const auto& add) {
+            for (const edge& e : at.operand_edges()) add(e.source);
+        });
+    }
+    return found != nullptr ? *found : n;
+}
+
+/// The relation between `n` and the node by whose name a message goes, for that message.
+[[nodiscard]] inline std::pmr::string relation_text(const node& n, const node& named) {
+    if (&n == &named) return {};
+    if (is<builtin::constant>(n)) return "one of its constants: ";
+    return text_of({"an operator without a name beside it, ", printable(op_name(n)), ": "});
 }
 
 }  // namespace headrace
@@ -6909,14 +6743,14 @@ HEADRACE_INLINE result<void> require_mask(std::string_view what, const tensor_me
 }
 
 HEADRACE_INLINE result<void> require_floating(std::string_view what, dtype given) {
-    if (is_floating(given) || traits_of(given).category == dtype_category::complex) {
+    if (is_floating(given) || is_complex(given)) {
         return {};
     }
     return detail::other_dtype(what, given, "a floating-point type");
 }
 
 HEADRACE_INLINE result<void> require_real(std::string_view what, dtype given) {
-    if (traits_of(given).category != dtype_category::complex) return {};
+    if (!is_complex(given)) return {};
     return detail::other_dtype(what, given, "a type of real numbers");
 }
 
@@ -7036,7 +6870,7 @@ inline constexpr dtype default_float = dtype::float32;
         case dtype::float64:
             return dtype::complex128;
         default:
-            return traits_of(t).category == dtype_category::complex ? t : dtype::complex64;
+            return is_complex(t) ? t : dtype::complex64;
     }
 }
 
@@ -10678,6 +10512,15 @@ namespace detail {
 }
 [[nodiscard]] constexpr std::int64_t magnitude(std::int64_t n) { return n < 0 ? saturating_sub(0, n) : n; }
 
+/// Both are compared in their common type.
+template <class Op>
+result<void> require_comparable(const tensor_meta& a, const tensor_meta& b) {
+    HEADRACE_TRY(type, promoted_for<Op>(a, b));
+    if (type == dtype::unknown)
+        return invalid({name_of(a.dtype), " and ", name_of(b.dtype), " have no common type to be compared in"});
+    return {};
+}
+
 /// The shape of torch.diag_embed: two axes of the square take the place of the last.
 [[nodiscard]] inline result<shape_builder> embedded_shape(sizes shape, std::int64_t offset, std::int64_t dim1,
                                                           std::int64_t dim2) {
@@ -10842,8 +10685,10 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("boundaries", boundaries.shape, 1));
     const dtype type = a.out_int32 ? dtype::int32 : dtype::int64;
     if constexpr (std::is_same_v<Op, aten::bucketize_tensor>) {
+        HEADRACE_TRY(detail::require_comparable<Op>(boundaries, inference::of(a.self)));
         return add_result(out, type, inference::of(a.self).shape);
     } else {
+        HEADRACE_TRY(detail::require_comparable<Op>(boundaries, boundaries));
         return add_result(out, type, shape_builder());
     }
 }
@@ -10863,8 +10708,10 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
             HEADRACE_TRY(require_rank("self", self.shape, sequence.rank()));
             HEADRACE_TRY(require_shape_beside("self", self.shape, sequence.shape, sequence.rank() - 1));
         }
+        HEADRACE_TRY(detail::require_comparable<Op>(sequence, self));
         return add_result(out, type, self.shape);
     } else {
+        HEADRACE_TRY(detail::require_comparable<Op>(sequence, sequence));
         HEADRACE_TRY(require_rank("sorted_sequence", sequence.shape, 1));
         return add_result(out, type, shape_builder());
     }
@@ -16854,7 +16701,7 @@ struct no_targets {};
 template <class Pass, class Result>
 struct no_rules {};
 struct not_static {};
-/// A member of a pass that should be an ops<…> or a pass_list<…> is a `T`.
+/// A member of a pass that should be an `ops` or a `pass_list` is a `T`.
 template <class Pass, fixed_string Member, class T>
 struct not_a_list {};
 
@@ -18441,7 +18288,7 @@ constexpr bool handled_but_unlisted(ops<Targets...>) {
     if constexpr ((__is_same(Op, Targets) || ...)) {
         return false;
     } else {
-        return handles<P, Op>;
+        return handles_args<P, Op> || handles_tag<P, Op>;  // the ops of rules are targets
     }
 }
 

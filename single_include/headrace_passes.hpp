@@ -387,44 +387,28 @@ struct declared_pass<canonicalize_variants> : declared_rewrites {
             aten::unsafe_split_tensor, aten::unsafe_split_with_sizes, aten::concat, aten::index_copy_inplace,
             aten::index_put_inplace, aten::masked_fill_inplace_scalar, aten::masked_fill_inplace_tensor,
             aten::copy_inplace, aten::dropout_inplace, aten::fill_inplace_scalar, aten::fill_inplace_tensor,
-            aten::lift_fresh_copy, aten::absolute, aten::arccos, aten::arccosh, aten::arcsin, aten::arcsinh,
-            aten::arctan, aten::arctanh, aten::fix, aten::negative, aten::special_erf, aten::special_erfc,
-            aten::special_erfinv, aten::special_exp2, aten::special_expit, aten::special_expm1,
-            aten::special_log1p, aten::special_logit, aten::arctan2, aten::greater_scalar,
-            aten::greater_tensor, aten::greater_equal_scalar, aten::greater_equal_tensor, aten::less_scalar,
-            aten::less_tensor, aten::less_equal_scalar, aten::less_equal_tensor, aten::not_equal_scalar,
-            aten::not_equal_tensor, aten::multiply_scalar, aten::divide_scalar, aten::true_divide_scalar,
-            aten::special_xlogy, aten::special_softmax, aten::special_log_softmax, aten::linalg_matmul,
-            aten::ger, aten::adjoint, aten::m_h, aten::matrix_h, aten::swapaxes, aten::swapdims,
-            aten::moveaxis_int, aten::moveaxis_intlist, aten::concatenate, aten::row_stack,
-            aten::feature_dropout_inplace, aten::alpha_dropout_inplace, aten::feature_alpha_dropout_inplace,
-            aten::special_sinc, aten::expand_as, aten::reshape_as, aten::view_as>;
+            aten::lift_fresh_copy, aten::feature_dropout_inplace, aten::alpha_dropout_inplace,
+            aten::feature_alpha_dropout_inplace, aten::expand_as, aten::reshape_as, aten::view_as>;
     using removes = targets;
     using produces =
-        ops<aten::matmul, aten::outer, aten::log_softmax_int, aten::softmax_int, aten::celu, aten::elu,
-            aten::gelu, aten::hardsigmoid, aten::hardswish, aten::hardtanh, aten::leaky_relu, aten::logit,
-            aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid, aten::silu, aten::tanh,
-            aten::threshold, aten::abs, aten::acos, aten::acosh, aten::asin, aten::asinh, aten::atan,
-            aten::atanh, aten::ceil, aten::erf, aten::erfc, aten::erfinv, aten::exp, aten::exp2, aten::expm1,
-            aten::floor, aten::log, aten::log1p, aten::neg, aten::reciprocal, aten::round, aten::rsqrt,
-            aten::sqrt, aten::square, aten::trunc, aten::add_scalar, aten::add_tensor, aten::atan2,
-            aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum, aten::mul_scalar,
-            aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::sub_scalar,
-            aten::sub_tensor, aten::xlogy_tensor, aten::clamp, aten::clamp_max, aten::clamp_min,
-            aten::ge_scalar, aten::ge_tensor, aten::gt_scalar, aten::gt_tensor, aten::le_scalar,
-            aten::le_tensor, aten::lt_scalar, aten::lt_tensor, aten::ne_scalar, aten::ne_tensor,
-            aten::bitwise_and_scalar, aten::bitwise_and_tensor, aten::bitwise_left_shift_tensor,
-            aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar, aten::bitwise_or_tensor,
-            aten::bitwise_right_shift_tensor, aten::bitwise_right_shift_tensor_scalar,
-            aten::bitwise_xor_scalar, aten::bitwise_xor_tensor, aten::alias, aten::as_strided, aten::detach,
-            aten::diagonal, aten::expand, aten::m_t, aten::movedim_int, aten::movedim_intlist, aten::narrow,
+        ops<aten::celu, aten::elu, aten::gelu, aten::hardsigmoid, aten::hardswish, aten::hardtanh,
+            aten::leaky_relu, aten::mish, aten::relu, aten::relu6, aten::selu, aten::sigmoid, aten::silu,
+            aten::tanh, aten::threshold, aten::abs, aten::ceil, aten::exp, aten::floor, aten::log, aten::neg,
+            aten::reciprocal, aten::round, aten::rsqrt, aten::sqrt, aten::square, aten::add_scalar,
+            aten::add_tensor, aten::div_scalar, aten::div_tensor, aten::maximum, aten::minimum,
+            aten::mul_scalar, aten::mul_tensor, aten::pow_tensor_scalar, aten::pow_tensor_tensor,
+            aten::sub_scalar, aten::sub_tensor, aten::clamp, aten::clamp_max, aten::clamp_min,
+            aten::ne_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::bitwise_and_tensor,
+            aten::bitwise_left_shift_tensor, aten::bitwise_left_shift_tensor_scalar, aten::bitwise_or_scalar,
+            aten::bitwise_or_tensor, aten::bitwise_right_shift_tensor,
+            aten::bitwise_right_shift_tensor_scalar, aten::bitwise_xor_scalar, aten::bitwise_xor_tensor,
+            aten::alias, aten::as_strided, aten::detach, aten::diagonal, aten::expand, aten::narrow,
             aten::permute, aten::reshape, aten::select_int, aten::slice_tensor, aten::squeeze,
             aten::squeeze_dim, aten::squeeze_dims, aten::t, aten::transpose_int, aten::unfold,
             aten::unsqueeze, aten::view, aten::split_tensor, aten::split_with_sizes, aten::unbind_int,
-            aten::cat, aten::vstack, aten::index_copy, aten::index_put, aten::masked_fill_scalar,
-            aten::masked_fill_tensor, aten::copy, aten::dropout, aten::fill_scalar, aten::fill_tensor,
-            aten::lift_fresh, aten::_to_copy, aten::feature_dropout, aten::alpha_dropout,
-            aten::feature_alpha_dropout, aten::sinc>;
+            aten::cat, aten::index_copy, aten::index_put, aten::masked_fill_scalar, aten::masked_fill_tensor,
+            aten::copy, aten::dropout, aten::fill_scalar, aten::fill_tensor, aten::lift_fresh, aten::_to_copy,
+            aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout>;
 };
 HEADRACE_COMPILED_PASS(canonicalize_variants);
 
@@ -484,16 +468,14 @@ struct declared_pass<remove_noop> : declared_rewrites {
     using targets =
         ops<aten::_assert_async, aten::_assert_scalar, aten::_assert_tensor_metadata,
             aten::sym_constrain_range, aten::sym_constrain_range_for_size, aten::alias, aten::detach,
-            aten::clone, aten::contiguous, aten::lift_fresh, aten::positive, aten::resolve_conj,
-            aten::resolve_neg, dim_order_ops::_clone_dim_order, aten::expand, aten::expand_as,
-            aten::broadcast_to, aten::_to_copy, aten::dropout, aten::feature_dropout, aten::alpha_dropout,
-            aten::feature_alpha_dropout>;
+            aten::clone, aten::contiguous, aten::lift_fresh, dim_order_ops::_clone_dim_order, aten::expand,
+            aten::expand_as, aten::broadcast_to, aten::_to_copy, aten::dropout, aten::feature_dropout,
+            aten::alpha_dropout, aten::feature_alpha_dropout>;
     using removes =
         ops<aten::alias, aten::detach, aten::clone, aten::contiguous, aten::dropout, aten::lift_fresh,
-            aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::positive,
-            aten::resolve_conj, aten::resolve_neg, aten::_assert_async, aten::_assert_scalar,
-            aten::_assert_tensor_metadata, aten::sym_constrain_range, aten::sym_constrain_range_for_size,
-            dim_order_ops::_clone_dim_order>;
+            aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::_assert_async,
+            aten::_assert_scalar, aten::_assert_tensor_metadata, aten::sym_constrain_range,
+            aten::sym_constrain_range_for_size, dim_order_ops::_clone_dim_order>;
     using produces = ops<>;
 };
 HEADRACE_COMPILED_PASS(remove_noop);
@@ -820,10 +802,9 @@ struct declared_pass<decompose_bags> : declared_rewrites {
             aten::_embedding_bag_forward_only>;
     using removes = targets;
     using produces =
-        ops<aten::matmul, aten::reciprocal, aten::add_tensor, aten::maximum, aten::mul_tensor,
-            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not,
-            aten::amax, aten::any_dim, aten::sum_dim_intlist, aten::narrow, aten::unsqueeze, aten::view,
-            aten::cat, aten::embedding, aten::where_self, aten::_to_copy>;
+        ops<aten::matmul, aten::reciprocal, aten::maximum, aten::mul_tensor, aten::eq_tensor, aten::ge_tensor,
+            aten::logical_and, aten::logical_not, aten::amax, aten::any_dim, aten::sum_dim_intlist,
+            aten::narrow, aten::unsqueeze, aten::cat, aten::embedding, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_bags);
 
@@ -1526,10 +1507,11 @@ struct declared_pass<lower_quantized> : declared_rewrites {
         ops<tosa::avg_pool2d, tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::matmul,
             tosa::transpose_conv2d, tosa::add, tosa::maximum, tosa::minimum, tosa::mul, tosa::sub, tosa::abs,
             tosa::negate, tosa::equal, tosa::greater, tosa::greater_equal, tosa::reduce_sum, tosa::concat,
-            tosa::pad, tosa::reshape, tosa::slice, tosa::transpose, tosa::resize, tosa::rescale,
-            tosa::const_shape, aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd, aten::full,
-            quantized_decomposed::quantize_per_tensor, quantized_decomposed::dequantize_per_channel,
-            quantized_decomposed::dequantize_per_tensor, higher_order::cond, higher_order::while_loop>;
+            tosa::pad, tosa::reshape, tosa::reverse, tosa::slice, tosa::transpose, tosa::resize,
+            tosa::rescale, tosa::const_shape, aten::clamp, aten::argmax, aten::argmin, aten::constant_pad_nd,
+            aten::full, quantized_decomposed::quantize_per_tensor,
+            quantized_decomposed::dequantize_per_channel, quantized_decomposed::dequantize_per_tensor,
+            higher_order::cond, higher_order::while_loop>;
     bool should_run(const graph& g) const;
 };
 HEADRACE_COMPILED_PASS(lower_quantized);
@@ -1772,7 +1754,7 @@ struct declared_pass<legalize_convolution> : declared_rewrites {
     using removes = targets;
     using produces =
         ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad,
-            tosa::reshape, tosa::slice, tosa::transpose, tosa::const_shape>;
+            tosa::reshape, tosa::reverse, tosa::slice, tosa::transpose, tosa::const_shape>;
 };
 HEADRACE_COMPILED_PASS(legalize_convolution);
 
@@ -2710,10 +2692,9 @@ struct decompose_bags : pass {
     using targeted_ops = ops<aten::embedding_bag, aten::embedding_bag_padding_idx, aten::_embedding_bag,
                              aten::_embedding_bag_forward_only>;
     using produces =
-        ops<aten::add_tensor, aten::amax, aten::any_dim, aten::cat, aten::embedding, aten::eq_tensor,
-            aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not, aten::matmul,
-            aten::maximum, aten::mul_tensor, aten::narrow, aten::reciprocal, aten::sum_dim_intlist,
-            aten::unsqueeze, aten::view, aten::where_self, aten::_to_copy>;
+        ops<aten::amax, aten::any_dim, aten::cat, aten::embedding, aten::eq_tensor, aten::ge_tensor,
+            aten::logical_and, aten::logical_not, aten::matmul, aten::maximum, aten::mul_tensor, aten::narrow,
+            aten::reciprocal, aten::sum_dim_intlist, aten::unsqueeze, aten::where_self, aten::_to_copy>;
 
     template <one_of<targeted_ops> Op>
     value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
@@ -3244,7 +3225,7 @@ private:
         const int_list ends{-2, -1};
         const int_list named{dim1, dim2};
         return choose(
-            x.size(-1) == 0, [&] { return x.filled(0); }, dim1 == -2 && dim2 == -1, square,
+            size == 0, [&] { return viewed(x, x.result_meta().shape); }, dim1 == -2 && dim2 == -1, square,
             [&] { return call<aten::movedim_intlist>(square, ends, named); });
     }
 };
@@ -3974,6 +3955,8 @@ HEADRACE_COMPILED_PASS(decompose_products);
 
 namespace headrace {
 
+struct decompose_division;
+
 /// Each element of the result is compared with the index of each element of the source: those that agree are
 /// reduced. All comparisons are in memory at once, so there is a limit (PyTorch, torch.scatter_reduce).
 struct decompose_scatter_reduction : pass {
@@ -4359,6 +4342,36 @@ HEADRACE_COMPILED_PASS(decompose_searches);
 
 }  // namespace headrace
 
+// ---- headrace/ir/unknown_op.hpp ----
+
+#ifndef HEADRACE_IR_UNKNOWN_OP_HPP
+#define HEADRACE_IR_UNKNOWN_OP_HPP
+
+namespace headrace {
+
+inline constexpr std::string_view no_complex_numbers =
+    "complex numbers, for which there is no lowering; compute with their real and imaginary parts";
+
+/// True if the node takes or gives complex numbers.
+[[nodiscard]] inline bool is_of_complex_numbers(const node& n) {
+    const auto is_of_complex = [](const tensor_meta* meta) { return meta != nullptr && is_complex(meta->dtype); };
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        if (is_of_complex(n.results[i].meta)) return true;
+    }
+    return any_of(n.operand_edges(), [&](const edge& e) { return is_of_complex(meta_of(*e.slot)); });
+}
+
+/// Says that `lacking`, "lowering" or "kernel", is not there for the node's op, and what may help.
+[[nodiscard]] inline std::pmr::string unknown_op_reason(const node& n, std::string_view lacking) {
+    if (is_of_complex_numbers(n)) return std::pmr::string(no_complex_numbers);
+    return text_of({"unknown op; Headrace has no ", lacking,
+                    " for it: exported.run_decompositions() may make others of it"});
+}
+
+}  // namespace headrace
+
+#endif
+
 // ---- headrace/passes/decompose/decompose_special.hpp ----
 
 namespace headrace {
@@ -4378,7 +4391,7 @@ struct decompose_special : pass {
             },
             on<aten::angle> = [](auto x) {
                 return choose(
-                    is_complex(x), [&] { return refused(x); },
+                    is_complex(x.dtype()), [&] { return refused(x); },
                     [&] { return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x); });
             },
             on<aten::special_entr> = [](auto x) {
@@ -4435,11 +4448,11 @@ struct decompose_special : pass {
             on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
             on<aten::isreal> = [](auto x) {
                 return choose(
-                    is_complex(x), [&] { return refused(x); },
+                    is_complex(x.dtype()), [&] { return refused(x); },
                     [&] { return x.filled(true, dtype::boolean); });
             },
             on<aten::real, aten::conj> = [](auto x) {
-                return choose(is_complex(x), [&] { return refused(x); }, x);
+                return choose(is_complex(x.dtype()), [&] { return refused(x); }, x);
             },
             on<aten::special_round> = [](auto x, const auto& a) {
                 return call<aten::round_decimals>(x, a.decimals);
@@ -4454,10 +4467,7 @@ struct decompose_special : pass {
 private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-    static bool is_complex(const auto& x) { return traits_of(x.dtype()).category == dtype_category::complex; }
-    static auto refused(const auto& x) {
-        return x.unsupported("complex numbers, for which there is no lowering; compute with their parts");
-    }
+    static auto refused(const auto& x) { return x.unsupported(no_complex_numbers); }
     static auto is_infinite(const auto& x, double which) {
         return choose(
             is_floating(x.dtype()), [&] { return x == which; },
@@ -6276,9 +6286,9 @@ struct window_attributes {
     return fitted;
 }
 
-using convolution_ops =
-    joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad>,
-           reshape_ops, transpose_ops, crop_ops>;
+using convolution_ops = joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d,
+                                   tosa::pad, tosa::reverse>,
+                               reshape_ops, transpose_ops, crop_ops>;
 
 /// A convolution in TOSA's terms, of one group or depthwise. Zero points are those of quantized operands. A
 /// missing bias becomes zeros of the accumulator's type.
@@ -6359,7 +6369,9 @@ private:
             return e_.unsupported("TOSA has no transposed convolution of three dimensions; use one of two");
         }
         const value input = transpose(e_, a_.input, to_channels_last(4));
-        const value weight = dilated(transpose(e_, a_.weight, shape_builder{1, 2, 3, 0}));
+        value weight = transpose(e_, a_.weight, shape_builder{1, 2, 3, 0});
+        if (needs_constant_weight()) return convolved_apart(input, weight, result);
+        weight = spread(weight, a_.dilation, weight_zero_);
         shape_builder pad;
         shape_builder start{0, 0, 0, 0};
         for (std::size_t i = 0; i != 2; ++i) {
@@ -6388,27 +6400,60 @@ private:
             {.input1 = made, .start = const_shape(e_, start), .size = const_shape(e_, wanted)});
     }
 
-    // TRANSPOSE_CONV2D has no dilation: the weight [O, KH, KW, I] gets zeros between its taps instead.
-    value dilated(value weight) {
+    // Ethos-U85 has TRANSPOSE_CONV2D for constants alone.
+    bool needs_constant_weight() const {
+        const bool computed =
+            !is<builtin::constant>(*a_.weight.producer) || (a_.bias && !is<builtin::constant>(*a_.bias->producer));
+        return computed && e_.target().has(target_feature::u85);
+    }
+
+    // The same as CONV2D of an image with zeros between its elements, by the weight from its end to its start.
+    value convolved_apart(value input, value weight, const int_list& result) {
+        input = spread(input, a_.stride, input_zero_);
+        for (std::int64_t axis = 1; axis != 3; ++axis)
+            weight = e_.make<tosa::reverse>({.input1 = weight, .axis = axis});
+        shape_builder start{0, 0, 0, 0};
+        window_attributes windows;
+        windows.stride = {1, 1};
+        windows.dilation = shape_builder(a_.dilation);
+        windows.used = shape_builder(e_.shape(input));
         for (std::size_t i = 0; i != 2; ++i) {
-            if (a_.dilation[i] == 1) continue;
-            const shape_builder shape(e_.shape(weight));
+            const std::int64_t reach = a_.dilation[i] * (e_.shape(weight)[1 + i] - 1);
+            const std::int64_t before = reach - a_.padding[i];
+            const std::int64_t after = result[2 + i] + reach - e_.shape(input)[1 + i] - before;
+            start[1 + i] = std::max<std::int64_t>(-before, 0);
+            windows.used[1 + i] -= start[1 + i] + std::max<std::int64_t>(-after, 0);
+            windows.pad.push_back(std::max<std::int64_t>(before, 0));
+            windows.pad.push_back(std::max<std::int64_t>(after, 0));
+        }
+        if (windows.used != shape_builder(e_.shape(input))) {
+            input = e_.make<tosa::slice>({.input1 = input,
+                                          .start = const_shape(e_, start),
+                                          .size = const_shape(e_, windows.used)});
+        }
+        return convolve<tosa::conv2d>(input, weight, windows);
+    }
+
+    // [N, H, W, C] with `steps[i]` - 1 zeros between neighbours along height and width.
+    value spread(value v, const int_list& steps, std::int64_t zero) {
+        for (std::size_t i = 0; i != 2; ++i) {
+            if (steps[i] == 1) continue;
+            const shape_builder shape(e_.shape(v));
             const std::size_t axis = 1 + i;
             shape_builder apart(shape);
             apart.insert(axis + 1, 1);
             shape_builder padding = shape_builder::filled(2 * apart.size(), 0);
-            padding[2 * (axis + 1) + 1] = a_.dilation[i] - 1;
-            const value spread =
-                e_.make<tosa::pad>({.input1 = reshape(e_, weight, apart),
-                                    .padding = const_shape(e_, padding),
-                                    .pad_const = zero_point(e_, e_.dtype(weight), weight_zero_)});
-            shape_builder wide(shape);
-            wide[axis] *= a_.dilation[i];
-            shape_builder cut(wide);
-            cut[axis] -= a_.dilation[i] - 1;
-            weight = crop(e_, reshape(e_, spread, wide), cut);
+            padding[2 * (axis + 1) + 1] = steps[i] - 1;
+            const value wide = e_.make<tosa::pad>({.input1 = reshape(e_, v, apart),
+                                                   .padding = const_shape(e_, padding),
+                                                   .pad_const = zero_point(e_, e_.dtype(v), zero)});
+            shape_builder whole(shape);
+            whole[axis] *= steps[i];
+            shape_builder cut(whole);
+            cut[axis] -= steps[i] - 1;
+            v = crop(e_, reshape(e_, wide, whole), cut);
         }
-        return weight;
+        return v;
     }
 
     // TOSA always wants a bias: of the accumulator's type if that is an integer type.
@@ -7726,7 +7771,7 @@ struct decompose_rounding : pass {
                     is_boolean(x.dtype()), x,
                     is_floating(x.dtype()), of_real,
                     is_integral(x.dtype()), [&] { return clamp(x, -1, 1); },
-                    [&] { return x.unsupported("TOSA has no complex numbers"); });
+                    [&] { return x.unsupported(no_complex_numbers); });
             },
             on<aten::signbit> = [](auto x) {
                 return choose(
@@ -13895,6 +13940,7 @@ inline value cast_directly(emit<ops<tosa::cast>> e, value v, dtype to) {
 
 /// Refuses a cast.
 inline value no_cast(emit<ops<>> e, dtype from, dtype to) {
+    if (is_complex(from) || is_complex(to)) return e.unsupported(no_complex_numbers);
     const bool is_brain = from == dtype::bfloat16 || to == dtype::bfloat16;
     const bool lacks_it = is_brain && !allows<tosa::cast>(e, {dtype::bfloat16, dtype::float32});
     return e.unsupported({"cast from ", name_of(from), " to ", name_of(to), ": the target has no such CAST",
@@ -18768,24 +18814,28 @@ inline value rescale(emit<ops<tosa::rescale>> e, value v, double factor, const r
     return rescale(e, v, std::span(&factor, 1), r);
 }
 
-using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum, tosa::add, tosa::sub>;
+using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum, tosa::sub>;
+using recoding_ops = joined<saturating_rescale_ops, ops<tosa::add>>;
 
 /// INT32 with the numbers beyond the bounds cut off.
-inline value cut_off(emit<saturating_rescale_ops> e, value v, std::int64_t lowest, std::int64_t highest) {
+inline value cut_off(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t lowest, std::int64_t highest) {
     const auto number = [&](std::int64_t n) { return e.splat(n, dtype::int32, e.rank(v)); };
     if (highest < INT32_MAX) v = e.make<tosa::minimum>(v, number(highest));
     return lowest > INT32_MIN ? e.make<tosa::maximum>(v, number(lowest)) : v;
 }
 
 /// Only values of 8 bits have a zero point in TOSA (1.0, 2.12.2): wider ones are INT32, less their zero
-/// point.
-inline value without_zero_point(emit<saturating_rescale_ops> e, value v, std::int64_t zero) {
+/// point, from which they are up to `reach` away.
+inline value without_zero_point(emit<saturating_rescale_ops> e, value v, double reach, std::int64_t zero) {
     if (!v || zero == 0 || e.dtype(v) == dtype::int8) return v;
-    const value wide = narrow(e, v, dtype::int32);
+    value wide = narrow(e, v, dtype::int32);
+    if (reach > INT32_MAX)
+        wide = cut_off(e, wide, INT32_MIN + std::max<std::int64_t>(zero, 0),
+                       INT32_MAX + std::min<std::int64_t>(zero, 0));
     return e.make<tosa::sub>(wide, e.splat(zero, dtype::int32, e.rank(wide)));
 }
 /// INT32 of at most that magnitude as integers of a wider type than 8 bits, plus their zero point.
-inline value with_zero_point(emit<saturating_rescale_ops> e, value v, double reach, std::int64_t zero,
+inline value with_zero_point(emit<recoding_ops> e, value v, double reach, std::int64_t zero,
                              dtype to) {
     constexpr double room = 1 << 29;  // what a RESCALE by one takes
     const std::int64_t highest = to == dtype::int16 ? INT16_MAX : INT32_MAX;
@@ -18794,18 +18844,12 @@ inline value with_zero_point(emit<saturating_rescale_ops> e, value v, double rea
     return narrow(e, e.make<tosa::add>(v, e.splat(zero, dtype::int32, e.rank(v))), to);
 }
 
-/// `rescale` for elements that are up to `reach` away from their zero point, and for zero points of any type.
-/// RESCALE does not take INT32 of 2^(shift - 1) and more: those are cut off before.
+/// `rescale` for elements that are up to `reach` away from their zero point, which any type may have. RESCALE
+/// does not take INT32 of 2^(shift - 1) and more: those are cut off before.
 inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, std::span<const double> factors,
                                 double reach, rescaling r) {
-    const double factor = *std::max_element(factors.begin(), factors.end());
-    if (r.output_zero != 0 && r.to != dtype::int8) {
-        const std::int64_t zero = std::exchange(r.output_zero, 0);
-        const dtype to = std::exchange(r.to, dtype::int32);
-        return with_zero_point(e, saturating_rescale(e, v, factors, reach, r), reach * factor, zero, to);
-    }
-    if (v && e.dtype(v) != dtype::int8) v = without_zero_point(e, v, std::exchange(r.input_zero, 0));
-    const auto largest = multiplier_and_shift(factor, true);
+    if (v && e.dtype(v) != dtype::int8) v = without_zero_point(e, v, reach, std::exchange(r.input_zero, 0));
+    const auto largest = multiplier_and_shift(*std::max_element(factors.begin(), factors.end()), true);
     if (!v || e.dtype(v) != dtype::int32 || !largest) return rescale(e, v, factors, r);
     const double limit = std::ldexp(1.0, static_cast<int>(largest->shift) - 1);
     if (reach >= limit) {
@@ -18817,6 +18861,16 @@ inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, std::sp
 inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, double factor, double reach,
                                 const rescaling& r) {
     return saturating_rescale(e, v, std::span(&factor, 1), reach, r);
+}
+
+/// `saturating_rescale` into a type that may have a zero point as well.
+inline value recode(emit<recoding_ops> e, value v, std::span<const double> factors, double reach,
+                    rescaling r) {
+    if (r.output_zero == 0 || r.to == dtype::int8) return saturating_rescale(e, v, factors, reach, r);
+    const double factor = *std::max_element(factors.begin(), factors.end());
+    const std::int64_t zero = std::exchange(r.output_zero, 0);
+    const dtype to = std::exchange(r.to, dtype::int32);
+    return with_zero_point(e, saturating_rescale(e, v, factors, reach, r), reach * factor, zero, to);
 }
 
 }  // namespace build
@@ -19119,17 +19173,32 @@ inline value dequantize_channels(emit<dequantize_channels_ops> e, const dequanti
 
 namespace headrace {
 
+/// The scales of one quantization in steps of another, per tensor.
+[[nodiscard]] inline pmr_vector<double> factors_between(const quantization& from, const quantization& to) {
+    pmr_vector<double> factors;
+    for (const double s : from.scales) factors.push_back(s / to.scale());
+    return factors;
+}
+/// The order of axes in which channels are the last axis, as RESCALE wants them.
+[[nodiscard]] inline shape_builder with_channels_last(std::size_t rank, std::size_t channels) {
+    shape_builder perms;
+    for (std::size_t i = 0; i != rank; ++i) {
+        if (i != channels) perms.push_back(static_cast<std::int64_t>(i));
+    }
+    perms.push_back(static_cast<std::int64_t>(channels));
+    return perms;
+}
+
 /// Integers of one quantization as those of another, per tensor. A scale for each channel is one for each
 /// index of the last axis.
-inline value rescale_between(emit<build::saturating_rescale_ops> e, const dequantized& d,
+inline value rescale_between(emit<build::recoding_ops> e, const dequantized& d,
                              const quantization& to, dtype type) {
     const quantization& from = d.parameters;
     const auto zero = from.common_zero_point();
     if (!zero) return e.unsupported("zero points that differ between channels; make them equal");
-    pmr_vector<double> factors;
-    for (const double s : from.scales) factors.push_back(s / to.scale());
-    return build::saturating_rescale(e, d.integers, factors, from.reach(),
-                                     {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
+    const pmr_vector<double> factors = factors_between(from, to);
+    return build::recode(e, d.integers, factors, from.reach(),
+                         {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
 }
 
 /// Within the quantization's range, where that is narrower than the type's.
@@ -19139,7 +19208,7 @@ inline value in_range(emit<ops<aten::clamp>> e, value v, const quantization& q, 
     return e.make<aten::clamp>(v, scalar(q.lowest), scalar(q.highest));
 }
 
-using requantize_ops = joined<build::saturating_rescale_ops, ops<aten::clamp>>;
+using requantize_ops = joined<build::recoding_ops, ops<aten::clamp>>;
 
 /// q(dq(x)), both per tensor.
 inline value requantize(emit<requantize_ops> e, const dequantized& d, const quantization& to, dtype type) {
@@ -19149,16 +19218,12 @@ inline value requantize(emit<requantize_ops> e, const dequantized& d, const quan
 
 using requantize_channels_ops = joined<requantize_ops, build::transpose_ops>;
 
-/// q(dq(x)), where x may have a scale for each channel. RESCALE's channels are the last axis.
+/// q(dq(x)), where x may have a scale for each channel.
 inline value requantize_channels(emit<requantize_channels_ops> e, const dequantized& d,
                                  const quantization& to, dtype type) {
     const quantization& from = d.parameters;
     if (from.is_per_tensor()) return requantize(e, d, to, type);
-    shape_builder perms;
-    for (std::size_t i = 0; i != e.rank(d.integers); ++i) {
-        if (i != *from.axis) perms.push_back(static_cast<std::int64_t>(i));
-    }
-    perms.push_back(static_cast<std::int64_t>(*from.axis));
+    const shape_builder perms = with_channels_last(e.rank(d.integers), *from.axis);
     const value v = rescale_between(e, {build::transpose(e, d.integers, perms), from}, to, type);
     return in_range(e, build::transpose(e, v, build::inverse(perms)), to, type);
 }
@@ -19289,7 +19354,7 @@ struct fixed_point {
     }
 };
 
-using fixed_point_ops = joined<reading_ops, requantize_channels_ops>;
+using fixed_point_ops = joined<reading_ops, build::transpose_ops>;
 
 /// Integers with a scale for each channel as INT32 with one, as fine as the finest that has room; finer where
 /// the integers are short, so that those of other channels are not rounded to the same steps.
@@ -19300,7 +19365,13 @@ inline dequantized with_one_scale(emit<fixed_point_ops> e, const dequantized& d)
     const int bits = e.dtype(d.integers) == dtype::int32 ? 0 : 10;
     const double scale = std::max(std::ldexp(*min, -bits), reach / room);
     const auto to = quantization::symmetric(scale, static_cast<std::int64_t>(std::ceil(reach / scale)));
-    return {requantize_channels(e, d, to, dtype::int32), to};
+    const auto zero = d.parameters.common_zero_point();
+    if (!zero) return {e.unsupported("zero points that differ between channels; make them equal"), to};
+    const shape_builder perms = with_channels_last(e.rank(d.integers), *d.parameters.axis);
+    const value v = build::saturating_rescale(e, build::transpose(e, d.integers, perms),
+                                              factors_between(d.parameters, to), d.parameters.reach(),
+                                              {.input_zero = *zero});
+    return {build::transpose(e, v, build::inverse(perms)), to};
 }
 
 /// Nothing for values that are computed, constants that are not finite, and integers of 32 bits with scale 1
@@ -19817,8 +19888,9 @@ namespace headrace {
 struct lower_quantized_pooling : pass {
     static constexpr std::string_view summary = "avg(dq(x)) = dq(avg(x)), or sums at a finer scale";
     using targeted_ops = ops<aten::avg_pool2d>;
-    using produces = joined<build::average_pool_ops, fixed_point_ops, dequantize_ops,
-                            build::strided_slice_ops, ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::mul>>;
+    using produces =
+        joined<build::average_pool_ops, fixed_point_ops, dequantize_ops, build::strided_slice_ops,
+               ops<tosa::add, tosa::conv2d, tosa::depthwise_conv2d, tosa::mul>>;
 
     std::optional<value> operator()(const args<aten::avg_pool2d>& a, emit<produces> e) const {
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
@@ -22114,17 +22186,17 @@ HEADRACE_COMPILED_PASS(expand_resize);
 namespace headrace {
 
 struct rescale_before_moving;
+
 /// The results are exact.
 ///
 /// - The depth of a window is stacked onto the channels.
 /// - A transposed convolution with a stride other than 2 is one convolution for each row within the stride.
-/// The
-///   columns within it are channels, which the order of the result makes neighbours.
+///   The columns within it are channels, which the order of the result makes neighbours.
 /// - Where a long stride excludes padding or dilation, these are a PAD and zeros in the weight. A depthwise
 ///   convolution takes steps of up to 3 and drops some results.
 /// - A kernel that is too large is cut up, and the parts are added.
 /// - A padded AVG_POOL2D is pooled without padding where windows lie within the image, and apart at the
-/// edges.
+///   edges.
 struct expand_windows : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<rescale_before_moving>;

@@ -2233,6 +2233,36 @@ void for_each_position(sizes shape, sizes strides, F f) {
 
 }  // namespace headrace
 
+// ---- headrace/ir/unknown_op.hpp ----
+
+#ifndef HEADRACE_IR_UNKNOWN_OP_HPP
+#define HEADRACE_IR_UNKNOWN_OP_HPP
+
+namespace headrace {
+
+inline constexpr std::string_view no_complex_numbers =
+    "complex numbers, for which there is no lowering; compute with their real and imaginary parts";
+
+/// True if the node takes or gives complex numbers.
+[[nodiscard]] inline bool is_of_complex_numbers(const node& n) {
+    const auto is_of_complex = [](const tensor_meta* meta) { return meta != nullptr && is_complex(meta->dtype); };
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        if (is_of_complex(n.results[i].meta)) return true;
+    }
+    return any_of(n.operand_edges(), [&](const edge& e) { return is_of_complex(meta_of(*e.slot)); });
+}
+
+/// Says that `lacking`, "lowering" or "kernel", is not there for the node's op, and what may help.
+[[nodiscard]] inline std::pmr::string unknown_op_reason(const node& n, std::string_view lacking) {
+    if (is_of_complex_numbers(n)) return std::pmr::string(no_complex_numbers);
+    return text_of({"unknown op; Headrace has no ", lacking,
+                    " for it: exported.run_decompositions() may make others of it"});
+}
+
+}  // namespace headrace
+
+#endif
+
 // ---- headrace/ir/unread.hpp ----
 
 namespace headrace {
@@ -2791,6 +2821,12 @@ template <class Op>
 namespace headrace::executorch::detail {
 
 [[nodiscard]] inline bool is_whole(value v) { return !is_floating(meta(v).dtype); }
+/// True of integers and of what was dequantized from them, whatever moved it since.
+[[nodiscard]] inline bool never_nan(value v) {
+    const auto op_of = [](value made) -> const op_info& { return made.producer->op->functional(); };
+    while (op_of(v).has(trait::rearranging) && v.producer->operand_count != 0) v = v.producer->operand(0);
+    return is_whole(v) || op_of(v).has(trait::dequantizing);
+}
 
 [[nodiscard]] inline reason deviation(aten::remainder_scalar, const args<aten::remainder_scalar>& a) {
     if (!is_whole(a.self) || a.other.is_floating()) return {};
@@ -2810,7 +2846,7 @@ namespace headrace::executorch::detail {
 }
 [[nodiscard]] inline reason deviation(aten::max_pool2d_with_indices,
                                       const args<aten::max_pool2d_with_indices>& a) {
-    return is_whole(a.self) ? reason() : reason("ExecuTorch's kernel for it passes over NaN");
+    return never_nan(a.self) ? reason() : reason("ExecuTorch's kernel for it passes over NaN");
 }
 [[nodiscard]] inline reason deviation(aten::floor_divide, const args<aten::floor_divide>& a) {
     if (is_whole(a.self) && is_whole(a.other)) return {};
@@ -2823,6 +2859,20 @@ namespace headrace::executorch::detail {
 [[nodiscard]] inline reason deviation(aten::div_scalar_mode, const args<aten::div_scalar_mode>& a) {
     if (a.rounding_mode != "floor" || a.other.to_double() != 0) return {};
     return "ExecuTorch's quotient of 0 and 0 is infinite";
+}
+/// Products of integers wrap around; floats do not.
+[[nodiscard]] inline reason deviation(aten::pow_tensor_scalar, const args<aten::pow_tensor_scalar>& a) {
+    if (!is_whole(a.self) || a.exponent.is_floating() || is_boolean(meta(a.self).dtype)) return {};
+    return "ExecuTorch's powers of integers are computed as floats";
+}
+/// PyTorch takes the lower limit then.
+[[nodiscard]] inline reason deviation(aten::logit, const args<aten::logit>& a) {
+    if (!a.eps || *a.eps <= 0.5) return {};
+    return "ExecuTorch's kernel for it takes a margin of at most 0.5";
+}
+[[nodiscard]] inline reason deviation(aten::_log_softmax, const args<aten::_log_softmax>& a) {
+    if (meta(a.self).rank() != 0) return {};
+    return "ExecuTorch's log_softmax of one number is 0, of NaN as well";
 }
 [[nodiscard]] inline reason deviation(aten::leaky_relu, const args<aten::leaky_relu>& a) {
     if (std::isfinite(a.negative_slope.to_double())) return {};
@@ -2945,7 +2995,8 @@ namespace headrace {
 
 /// A bound of an interval. Integers of 64 bits have to be exact in it.
 using bound = long double;
-static_assert(std::numeric_limits<bound>::digits >= 63, "bounds hold every int64");
+static_assert(std::numeric_limits<bound>::digits >= 63,
+              "bound: it does not hold every int64; choose a type of 63 binary digits or more");
 
 /// All numbers from `low` to `high`, both included; NaN is in every interval.
 struct interval {
@@ -3386,7 +3437,7 @@ inline interval range_by_traits(const range_query& q) {
 
 // ---- headrace/infer/range_functions.hpp ----
 
-namespace headrace::detail {
+namespace headrace::detail::range_functions {
 
 // Each is called with the query and an op's arguments, whose members have the names of its schema.
 
@@ -3409,6 +3460,20 @@ inline constexpr auto total_product = [](const range_query& q, const auto& a) {
 // Elements, then where they were along an axis.
 inline constexpr auto chosen = [](const range_query& q, const auto& a) {
     return q.result() == 0 ? q(a.self) : positions(q.size_of(a.self, a.dim));
+};
+// How many elements there are of something.
+inline constexpr auto counted = [](const range_query& q, const auto& a) {
+    return interval{0, static_cast<bound>(q.elements_of(a.self))};
+};
+inline constexpr auto place_between = [](const range_query& q, const auto& a) {
+    if constexpr (requires { a.boundaries; }) {
+        return interval{0, static_cast<bound>(q.elements_of(a.boundaries))};
+    } else {
+        return interval{0, static_cast<bound>(q.size_of(a.sorted_sequence, -1))};
+    }
+};
+inline constexpr auto in_triangle = [](const range_query&, const auto& a) {
+    return positions(a.row > a.col ? a.row : a.col);
 };
 // Elements of windows, then where they were in their plane.
 inline constexpr auto chosen_in_window = [](const range_query& q, const auto& a) {
@@ -3506,7 +3571,7 @@ inline constexpr auto inner_product = [](const range_query& q, const auto&) {
 };
 inline constexpr auto filled = [](const range_query& q, const auto& a) { return q(a.fill_value); };
 
-}  // namespace headrace::detail
+}  // namespace headrace::detail::range_functions
 
 // ---- headrace/infer/range_rules_definition.hpp ----
 
@@ -3515,7 +3580,8 @@ namespace headrace {
 namespace detail {
 
 [[nodiscard]] HEADRACE_INLINE std::span<const range_rule> range_rules() {
-    using namespace aten;  // NOLINT: the table is about its ops
+    using namespace aten;             // NOLINT: the table is about its ops
+    using namespace range_functions;  // NOLINT
     // clang-format off: a table
     static constexpr range_rule table[] = {
         // Arithmetic.
@@ -3647,6 +3713,17 @@ namespace detail {
         range_of<argsort>(position),
         range_of<argsort_stable>(position),
 
+        range_of<kthvalue>(chosen),
+        range_of<median>(as_self),
+        range_of<median_dim>(chosen),
+        range_of<nanmedian>(as_self),
+        range_of<nanmedian_dim>(chosen),
+        range_of<cummax>(chosen),
+        range_of<cummin>(chosen),
+        range_of<count_nonzero>(counted),
+        range_of<count_nonzero_dim_intlist>(counted),
+        range_of<trace>(total),
+
         // Products.
         range_of<mm>(inner_product<0, 1>),
         range_of<bmm>(inner_product<0, 1>),
@@ -3687,6 +3764,14 @@ namespace detail {
             return q.if_integral(q(a.self) + q(a.alpha) * sum_of(q(a.source), 0, q.elements_of(a.source)));
         }),
         range_of<one_hot>(truth_value),
+        range_of<masked_scatter>(self_or_source),
+        range_of<diagonal_scatter>(self_or_source),
+        range_of<take>(as_self),
+        range_of<take_along_dim>(as_self),
+        range_of<bucketize_tensor>(place_between),
+        range_of<bucketize_scalar>(place_between),
+        range_of<searchsorted_tensor>(place_between),
+        range_of<searchsorted_scalar>(place_between),
 
         // Rearrangements that traits do not name.
         range_of<channel_shuffle>(as_self),
@@ -3697,6 +3782,15 @@ namespace detail {
         range_of<tril>(self_or_zero),
         range_of<triu>(self_or_zero),
         range_of<im2col>(self_or_zero),
+        range_of<diag>(self_or_zero),
+        range_of<diag_embed>(self_or_zero),
+        range_of<diagflat>(self_or_zero),
+        range_of<block_diag>([](const range_query& q, const auto&) { return q.any_operand() | number(0); }),
+        range_of<cartesian_prod>([](const range_query& q, const auto&) { return q.any_operand(); }),
+        range_of<atleast_1d>(as_self),
+        range_of<atleast_2d>(as_self),
+        range_of<atleast_3d>(as_self),
+        range_of<repeat_interleave_self_tensor>(as_self),
         range_of<copy>([](const range_query& q, const auto& a) { return q(a.src); }),
         range_of<meshgrid_indexing>([](const range_query& q, const auto&) { return q.any_operand(); }),
         range_of<broadcast_tensors>([](const range_query& q, const auto&) { return q.any_operand(); }),
@@ -3721,6 +3815,8 @@ namespace detail {
         range_of<linspace>([](const range_query& q, const auto& a) { return q(a.start) | q(a.end); }),
         range_of<eye>(truth_value),
         range_of<eye_m>(truth_value),
+        range_of<tril_indices>(in_triangle),
+        range_of<triu_indices>(in_triangle),
         range_of<full>(filled),
         range_of<full_like>(filled),
         range_of<new_full>(filled),
@@ -3872,7 +3968,7 @@ HEADRACE_INLINE value_ranges::bounds_list value_ranges::outputs_of(const graph& 
 
 namespace detail {
 
-inline value_bounds joined(const value_bounds& a, const value_bounds& b) {
+inline value_bounds either_of(const value_bounds& a, const value_bounds& b) {
     return {a.computed | b.computed, a.held | b.held, attainment::unknown, a.varies || b.varies};
 }
 
@@ -3893,7 +3989,7 @@ HEADRACE_INLINE void value_ranges::visit_branches(const node& n) {
         const bounds_list given = outputs_of(*region);
         if (results.empty()) results = given;
         for (std::size_t i = 0; i < std::min(results.size(), given.size()); ++i)
-            results[i] = detail::joined(results[i], given[i]);
+            results[i] = detail::either_of(results[i], given[i]);
     });
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         const interval all = interval_of(n.results[i].meta->dtype);
@@ -3924,7 +4020,7 @@ HEADRACE_INLINE void value_ranges::visit_loop(const node& n) {
         bounds_list next = from;
         const bounds_list given = outputs_of(*loop.body_graph);
         for (std::size_t i = 0; i < std::min(carried, given.size()); ++i)
-            next[i] = detail::joined(start[i], given[i]);
+            next[i] = detail::either_of(start[i], given[i]);
         return next;
     };
     constexpr int rounds = 3;
@@ -12222,8 +12318,7 @@ private:
             if (known != refused.end()) {
                 reason = known->second;
             } else if (is<builtin::opaque>(n)) {
-                reason = "unknown op; Headrace has no lowering for it: exported.run_decompositions() "
-                         "may make others of it";
+                reason = unknown_op_reason(n, "lowering");
             } else if (!support_.is_node_supported(n)) {
                 const node* inner = first_unsupported_in(n);
                 reason = inner == nullptr ? "no pass lowers this op"

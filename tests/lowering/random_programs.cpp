@@ -147,8 +147,9 @@ public:
         for (const known& k : pool_) {
             const interval held = ranges.held_by(k.v);
             for (std::int64_t i = 0; i != k.t.size(); ++i) {
-                const double x = k.t.real(i);
-                if (x == x && !held.contains(static_cast<bound>(x)))
+                const bound x = is_floating(k.t.type()) ? static_cast<bound>(k.t.real(i))
+                                                        : static_cast<bound>(k.t.integer(i));
+                if (x == x && !held.contains(x))
                     return std::string(k.v.producer->op->name) + " gives " + std::to_string(x) +
                            ", not in [" + std::to_string(held.low) + ", " + std::to_string(held.high) +
                            "]\n" + std::string(listing(program_.g));

@@ -5,6 +5,7 @@
 #define HEADRACE_EVAL_COMPOSITE_DEFINITION_HPP
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -23,8 +24,8 @@ namespace headrace::eval {
 
 namespace detail {
 
-// A graph of this node alone, with its operands as inputs. Its outputs are the first result and those that
-// are read: which results they are is returned.
+// A graph of this node alone, with its operands as inputs. Its outputs are the results of known types: which
+// these are is returned.
 inline std::vector<std::size_t> copy_alone(const node& n, evaluation& e, graph& g,
                                            std::vector<tensor>& inputs) {
     node& copy = g.create(n.op->functional(), n.arguments, n.result_count);  // a synonym has equal arguments
@@ -40,7 +41,6 @@ inline std::vector<std::size_t> copy_alone(const node& n, evaluation& e, graph& 
         if (!e.is_known(i)) continue;
         const extents shape = e.output_shape(i);
         g.set_meta(copy.result(i), {e.output_type(i), int_list(sizes(shape)), {}});
-        if (i != 0 && !is_used({const_cast<node*>(&n), i})) continue;
         outputs.push_back(copy.result(i));
         given.push_back(i);
     }
@@ -53,6 +53,15 @@ inline tensor owned(const tensor& t) {
     tensor copy(t.type(), t.shape());
     std::ranges::copy(t.bytes(), copy.mutable_bytes().begin());
     return copy;
+}
+
+inline bool fits_in_memory(const node& n) {
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    for (std::uint32_t i = 0; i != n.result_count; ++i) {
+        const tensor_meta* const meta = n.results[i].meta;
+        if (meta != nullptr && meta->checked_elements().value_or(INT64_MAX) > most) return false;
+    }
+    return true;
 }
 
 using evaluated_passes = boost::mp11::mp_push_back<composite_passes, decompose_bicubic>;
@@ -83,6 +92,8 @@ void evaluate_decomposed(evaluation& e) {
         return e.fail(unsupported({message_prefix(n), context.diagnostics()[0].reason}));
     for (const node& left : g.nodes()) {
         if (left.op == &n.op->functional()) return e.fail("no pass decomposes this op with these arguments");
+        if (!detail::fits_in_memory(left))
+            return e.fail("the ops that it consists of have results of more than 2^31 elements");
     }
     const auto results = run_graph(g, inputs, e.state());
     if (!results) return e.fail(results.error());

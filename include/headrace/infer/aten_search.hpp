@@ -24,6 +24,15 @@ namespace detail {
 }
 [[nodiscard]] constexpr std::int64_t magnitude(std::int64_t n) { return n < 0 ? saturating_sub(0, n) : n; }
 
+/// Both are compared in their common type.
+template <class Op>
+result<void> require_comparable(const tensor_meta& a, const tensor_meta& b) {
+    HEADRACE_TRY(type, promoted_for<Op>(a, b));
+    if (type == dtype::unknown)
+        return invalid({name_of(a.dtype), " and ", name_of(b.dtype), " have no common type to be compared in"});
+    return {};
+}
+
 /// The shape of torch.diag_embed: two axes of the square take the place of the last.
 [[nodiscard]] inline result<shape_builder> embedded_shape(sizes shape, std::int64_t offset, std::int64_t dim1,
                                                           std::int64_t dim2) {
@@ -188,8 +197,10 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("boundaries", boundaries.shape, 1));
     const dtype type = a.out_int32 ? dtype::int32 : dtype::int64;
     if constexpr (std::is_same_v<Op, aten::bucketize_tensor>) {
+        HEADRACE_TRY(detail::require_comparable<Op>(boundaries, inference::of(a.self)));
         return add_result(out, type, inference::of(a.self).shape);
     } else {
+        HEADRACE_TRY(detail::require_comparable<Op>(boundaries, boundaries));
         return add_result(out, type, shape_builder());
     }
 }
@@ -209,8 +220,10 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
             HEADRACE_TRY(require_rank("self", self.shape, sequence.rank()));
             HEADRACE_TRY(require_shape_beside("self", self.shape, sequence.shape, sequence.rank() - 1));
         }
+        HEADRACE_TRY(detail::require_comparable<Op>(sequence, self));
         return add_result(out, type, self.shape);
     } else {
+        HEADRACE_TRY(detail::require_comparable<Op>(sequence, sequence));
         HEADRACE_TRY(require_rank("sorted_sequence", sequence.shape, 1));
         return add_result(out, type, shape_builder());
     }

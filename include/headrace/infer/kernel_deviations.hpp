@@ -15,6 +15,12 @@
 namespace headrace::executorch::detail {
 
 [[nodiscard]] inline bool is_whole(value v) { return !is_floating(meta(v).dtype); }
+/// True of integers and of what was dequantized from them, whatever moved it since.
+[[nodiscard]] inline bool never_nan(value v) {
+    const auto op_of = [](value made) -> const op_info& { return made.producer->op->functional(); };
+    while (op_of(v).has(trait::rearranging) && v.producer->operand_count != 0) v = v.producer->operand(0);
+    return is_whole(v) || op_of(v).has(trait::dequantizing);
+}
 
 [[nodiscard]] inline reason deviation(aten::remainder_scalar, const args<aten::remainder_scalar>& a) {
     if (!is_whole(a.self) || a.other.is_floating()) return {};
@@ -34,7 +40,7 @@ namespace headrace::executorch::detail {
 }
 [[nodiscard]] inline reason deviation(aten::max_pool2d_with_indices,
                                       const args<aten::max_pool2d_with_indices>& a) {
-    return is_whole(a.self) ? reason() : reason("ExecuTorch's kernel for it passes over NaN");
+    return never_nan(a.self) ? reason() : reason("ExecuTorch's kernel for it passes over NaN");
 }
 [[nodiscard]] inline reason deviation(aten::floor_divide, const args<aten::floor_divide>& a) {
     if (is_whole(a.self) && is_whole(a.other)) return {};

@@ -144,6 +144,10 @@ inline const std::vector<std::pair<std::string_view, shape_lists>> fitting_shape
     {"aten.max_pool2d_with_indices.default", {{{2, 3, 6, 7}}}},
     {"aten.rnn_relu_cell.default", {{{2, 3}}, {{2, 4}}, {{4, 3}}, {{4, 4}}, {{4}}, {{4}}}},
     {"aten.rnn_tanh_cell.default", {{{2, 3}}, {{2, 4}}, {{4, 3}}, {{4, 4}}, {{4}}, {{4}}}},
+    {"aten.embedding_bag.default", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
+    {"aten.embedding_bag.padding_idx", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
+    {"aten._embedding_bag.default", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
+    {"aten._embedding_bag_forward_only.default", {{{4, 3}}, {{5}}, {{2}}, {{5}}}},
     {"aten.max_pool3d.default", {{{2, 3, 4, 5, 6}}}},
     {"aten.max_pool3d_with_indices.default", {{{2, 3, 4, 5, 6}}}},
 };
@@ -194,13 +198,21 @@ public:
             if (!takes_tensors || fitting == nullptr) continue;
             all.back().tensors.clear();
             for (const integers& shape : (*fitting)[next])
-                all.back().tensors.push_back(operand{is_floating(type) ? type : dtype::float32, shape});
+                all.back().tensors.push_back(operand{type_of(field, type), shape});
             ++next;
         }
         return all;
     }
 
 private:
+    static bool holds_indices(const field_info& field) {
+        return field.name == "index" || field.name == "indices" || field.name == "offsets";
+    }
+    static dtype type_of(const field_info& field, dtype type) {
+        if (holds_indices(field)) return dtype::int64;
+        return is_floating(type) ? type : dtype::float32;
+    }
+
     template <class T>
     T pick(std::initializer_list<T> from) {
         return *(from.begin() + random_() % from.size());
@@ -250,6 +262,8 @@ private:
             for (std::size_t more = up_to(2); more != 0; --more) a.tensors.push_back(tensor());
             if (field.kind == field_kind::optional_tensors && up_to(2) == 0) a.tensors[0].reset();
         }
+        if (field.name == "reduce") a.text = pick({"sum", "prod", "mean", "amax", "amin", "add", "multiply"});
+        if (holds_indices(field) && a.tensors[0] && up_to(2) != 0) a.tensors[0]->type = dtype::int64;
         if (field.kind == field_kind::integers) {
             const auto count = pick<std::size_t>({0, 1, 1, 1, 2, 2, 3, 4, 6});
             a.ints = up_to(2) == 0 ? shape() : integers(count, pick<std::int64_t>({0, 1}));

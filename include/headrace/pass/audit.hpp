@@ -22,7 +22,7 @@ constexpr bool handled_but_unlisted(ops<Targets...>) {
     if constexpr ((__is_same(Op, Targets) || ...)) {
         return false;
     } else {
-        return handles<P, Op>;
+        return handles_args<P, Op> || handles_tag<P, Op>;  // the ops of rules are targets
     }
 }
 

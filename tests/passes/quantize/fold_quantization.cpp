@@ -49,8 +49,8 @@ TEST_CASE("a quantize of a dequantize is a RESCALE, or nothing") {
                 becomes_integers<fold_quantization>(nearly));
         }
     }
-    constexpr coding low_int32{3e-7, -77, dtype::int32, INT32_MIN, INT32_MAX};
-    for (const coding& other : {a, int16_codes(7e-4), off_center_int16, low_int32}) {
+    constexpr coding low_int32{1.3e-5, -77, dtype::int32, INT32_MIN, INT32_MAX};
+    for (const coding& other : {a, int16_codes(7.1e-4), off_center_int16, low_int32}) {
         const auto recoded = [=](const coding& from, const coding& to) {
             return [=](program& p) { output_in(p, real_input(p, from, {40, 50}), to); };
         };

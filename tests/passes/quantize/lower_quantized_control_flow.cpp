@@ -187,10 +187,12 @@ TEST_CASE("a loop carries 32 bits where its body gives another coding, or starts
         CHECK(compare_loops(loop(from_input, damped(k))) == "");
         CHECK(carried_type(loop(from_input, damped(k))) == dtype::int32);
     }
-    for (const coding& first : {off_center_int16, all_int32_codes(1e-9)}) {
+    constexpr coding low_int32{1e-9, -77, dtype::int32, INT32_MIN, INT32_MAX};
+    for (const coding& first : {off_center_int16, all_int32_codes(1e-9), low_int32}) {
         const auto start = [=](program& p) { return real_input(p, first, {12, 30}); };
         CAPTURE(first.scale);
         CHECK(compare_loops(loop(start, damped(c))) == "");
+        CHECK(count_after<higher_order::while_loop, lower_quantized_control_flow>(loop(start, damped(c))) == 1);
     }
     const auto from_numbers = [](program& p) {
         std::vector<double> numbers;

@@ -125,7 +125,7 @@ private:
         const int_list ends{-2, -1};
         const int_list named{dim1, dim2};
         return choose(
-            x.size(-1) == 0, [&] { return x.filled(0); }, dim1 == -2 && dim2 == -1, square,
+            size == 0, [&] { return viewed(x, x.result_meta().shape); }, dim1 == -2 && dim2 == -1, square,
             [&] { return call<aten::movedim_intlist>(square, ends, named); });
     }
 };

@@ -172,7 +172,7 @@ struct fit_kernels : pass {
     /// NaN is pooled on its own, as a number of 8 bits, and its index counts where there is one.
     std::optional<value_list> operator()(const args<aten::max_pool2d_with_indices>& a,
                                          emit<produces>& e) const {
-        if (!is_floating(e.dtype(a.self)) || is_dequantized(a.self)) return std::nullopt;
+        if (executorch::kernel_deviation(e.current()).empty()) return std::nullopt;
         const value is_nan = e.make<aten::isnan>({a.self});
         const node* const numbers = e.make_node<max_pool_kernel>(a);
         args<aten::max_pool2d_with_indices> marks = a;
@@ -226,15 +226,6 @@ private:
     static value as(emit<ops<aten::_to_copy>> e, value v, dtype type) {
         if (!v || e.dtype(v) == type) return v;
         return e.make<aten::_to_copy>({.self = v, .dtype = type});
-    }
-    /// True if `v` has dequantized numbers, none of which is NaN, whatever moved them since.
-    static bool is_dequantized(value v) {
-        const op_info* op = &v.producer->op->functional();
-        while (op->has(trait::rearranging) && v.producer->operand_count != 0) {
-            v = v.producer->operand(0);
-            op = &v.producer->op->functional();
-        }
-        return op->has(trait::dequantizing);
     }
     /// A number divided by 0 is infinite or NaN, as without rounding.
     static std::optional<value> floored(emit<produces>& e, value a, value b) {

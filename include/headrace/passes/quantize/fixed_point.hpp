@@ -29,7 +29,7 @@ struct fixed_point {
     }
 };
 
-using fixed_point_ops = joined<reading_ops, requantize_channels_ops>;
+using fixed_point_ops = joined<reading_ops, build::transpose_ops>;
 
 /// Integers with a scale for each channel as INT32 with one, as fine as the finest that has room; finer where
 /// the integers are short, so that those of other channels are not rounded to the same steps.
@@ -40,7 +40,13 @@ inline dequantized with_one_scale(emit<fixed_point_ops> e, const dequantized& d)
     const int bits = e.dtype(d.integers) == dtype::int32 ? 0 : 10;
     const double scale = std::max(std::ldexp(*min, -bits), reach / room);
     const auto to = quantization::symmetric(scale, static_cast<std::int64_t>(std::ceil(reach / scale)));
-    return {requantize_channels(e, d, to, dtype::int32), to};
+    const auto zero = d.parameters.common_zero_point();
+    if (!zero) return {e.unsupported("zero points that differ between channels; make them equal"), to};
+    const shape_builder perms = with_channels_last(e.rank(d.integers), *d.parameters.axis);
+    const value v = build::saturating_rescale(e, build::transpose(e, d.integers, perms),
+                                              factors_between(d.parameters, to), d.parameters.reach(),
+                                              {.input_zero = *zero});
+    return {build::transpose(e, v, build::inverse(perms)), to};
 }
 
 /// Nothing for values that are computed, constants that are not finite, and integers of 32 bits with scale 1

@@ -27,8 +27,9 @@ namespace headrace {
 struct lower_quantized_pooling : pass {
     static constexpr std::string_view summary = "avg(dq(x)) = dq(avg(x)), or sums at a finer scale";
     using targeted_ops = ops<aten::avg_pool2d>;
-    using produces = joined<build::average_pool_ops, fixed_point_ops, dequantize_ops,
-                            build::strided_slice_ops, ops<tosa::conv2d, tosa::depthwise_conv2d, tosa::mul>>;
+    using produces =
+        joined<build::average_pool_ops, fixed_point_ops, dequantize_ops, build::strided_slice_ops,
+               ops<tosa::add, tosa::conv2d, tosa::depthwise_conv2d, tosa::mul>>;
 
     std::optional<value> operator()(const args<aten::avg_pool2d>& a, emit<produces> e) const {
         auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);

@@ -13,6 +13,22 @@
 
 namespace headrace {
 
+/// The scales of one quantization in steps of another, per tensor.
+[[nodiscard]] inline pmr_vector<double> factors_between(const quantization& from, const quantization& to) {
+    pmr_vector<double> factors;
+    for (const double s : from.scales) factors.push_back(s / to.scale());
+    return factors;
+}
+/// The order of axes in which channels are the last axis, as RESCALE wants them.
+[[nodiscard]] inline shape_builder with_channels_last(std::size_t rank, std::size_t channels) {
+    shape_builder perms;
+    for (std::size_t i = 0; i != rank; ++i) {
+        if (i != channels) perms.push_back(static_cast<std::int64_t>(i));
+    }
+    perms.push_back(static_cast<std::int64_t>(channels));
+    return perms;
+}
+
 /// Integers of one quantization as those of another, per tensor. A scale for each channel is one for each
 /// index of the last axis.
 inline value rescale_between(emit<build::recoding_ops> e, const dequantized& d,
@@ -20,8 +36,7 @@ inline value rescale_between(emit<build::recoding_ops> e, const dequantized& d,
     const quantization& from = d.parameters;
     const auto zero = from.common_zero_point();
     if (!zero) return e.unsupported("zero points that differ between channels; make them equal");
-    pmr_vector<double> factors;
-    for (const double s : from.scales) factors.push_back(s / to.scale());
+    const pmr_vector<double> factors = factors_between(from, to);
     return build::recode(e, d.integers, factors, from.reach(),
                          {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
 }
@@ -43,16 +58,12 @@ inline value requantize(emit<requantize_ops> e, const dequantized& d, const quan
 
 using requantize_channels_ops = joined<requantize_ops, build::transpose_ops>;
 
-/// q(dq(x)), where x may have a scale for each channel. RESCALE's channels are the last axis.
+/// q(dq(x)), where x may have a scale for each channel.
 inline value requantize_channels(emit<requantize_channels_ops> e, const dequantized& d,
                                  const quantization& to, dtype type) {
     const quantization& from = d.parameters;
     if (from.is_per_tensor()) return requantize(e, d, to, type);
-    shape_builder perms;
-    for (std::size_t i = 0; i != e.rank(d.integers); ++i) {
-        if (i != *from.axis) perms.push_back(static_cast<std::int64_t>(i));
-    }
-    perms.push_back(static_cast<std::int64_t>(*from.axis));
+    const shape_builder perms = with_channels_last(e.rank(d.integers), *from.axis);
     const value v = rescale_between(e, {build::transpose(e, d.integers, perms), from}, to, type);
     return in_range(e, build::transpose(e, v, build::inverse(perms)), to, type);
 }
