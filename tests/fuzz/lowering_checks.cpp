@@ -6,6 +6,7 @@
 #include <cstring>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/io/tosa_reader.hpp>
+#include <headrace/io/unread_nodes.hpp>
 #include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/models.hpp>
@@ -20,8 +21,14 @@ void compare_bytes(std::span<const std::byte> a, std::span<const std::byte> b, c
     if (!std::ranges::equal(a, b)) found(what);
 }
 
+// Programs with dynamic sizes, too; of one with nodes that cannot be read, metadata has not been checked.
+result<program> read_whole(const std::string& path) {
+    HEADRACE_TRY(read, read_model(path, {.examples = true}));
+    HEADRACE_TRY(refuse_unread(*read.graph));
+    return std::move(read);
+}
 lowering_outcome lower(const std::string& path, const lowering_options& options) {
-    return try_lowering([&] { return read_model(path, {.examples = true}); }, options);  // dynamic sizes, too
+    return try_lowering([&] { return read_whole(path); }, options);
 }
 
 void saw_report(const lowering_report& report) {

@@ -20,7 +20,9 @@ inline constexpr std::string_view no_complex_numbers =
 
 /// True if the node takes or gives complex numbers.
 [[nodiscard]] inline bool is_of_complex_numbers(const node& n) {
-    const auto is_of_complex = [](const tensor_meta* meta) { return meta != nullptr && is_complex(meta->dtype); };
+    const auto is_of_complex = [](const tensor_meta* meta) {
+        return meta != nullptr && is_complex(meta->dtype);
+    };
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         if (is_of_complex(n.results[i].meta)) return true;
     }

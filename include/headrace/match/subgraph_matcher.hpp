@@ -84,7 +84,7 @@ private:
     std::pmr::string examine() {
         const node* out = pattern_->output();
         if (out == nullptr || out->operand_count == 0) return "it has no output";
-        pmr_vector<bool> bound(pattern_->id_bound());
+        pmr_vector<bool> is_bound(pattern_->id_bound());
         pmr_vector<node*> inputs;
         for (node& n : pattern_->inputs()) inputs.push_back(&n);
         for (const node& n : pattern_->nodes()) {
@@ -92,11 +92,11 @@ private:
             if (rule == nullptr) continue;
             for (const literal_binding& b : rule->literals) {
                 if (b.placeholder >= inputs.size()) return "a literal is bound to no placeholder";
-                bound[inputs[b.placeholder]->id] = true;
+                is_bound[inputs[b.placeholder]->id] = true;
             }
         }
         for (const node& n : pattern_->nodes()) {
-            if (is<builtin::output>(n) || n.first_use != nullptr || bound[n.id]) continue;
+            if (is<builtin::output>(n) || n.first_use != nullptr || is_bound[n.id]) continue;
             const std::pmr::string name(n.name().empty() ? text_of({"#", n.id}) : std::pmr::string(n.name()));
             if (is<builtin::placeholder>(n)) return text_of({"its placeholder ", name, " is not used"});
             return text_of({"its node ", name, " (", n.op->name, ") leads to no output"});

@@ -91,7 +91,8 @@ using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum, 
 using recoding_ops = joined<saturating_rescale_ops, ops<tosa::add>>;
 
 /// INT32 with the numbers beyond the bounds cut off.
-inline value cut_off(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t lowest, std::int64_t highest) {
+inline value cut_off(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t lowest,
+                     std::int64_t highest) {
     const auto number = [&](std::int64_t n) { return e.splat(n, dtype::int32, e.rank(v)); };
     if (highest < INT32_MAX) v = e.make<tosa::minimum>(v, number(highest));
     return lowest > INT32_MIN ? e.make<tosa::maximum>(v, number(lowest)) : v;

@@ -183,12 +183,12 @@ private:
 
     // Ethos-U85 has TRANSPOSE_CONV2D for constants alone.
     bool needs_constant_weight() const {
-        const bool computed =
-            !is<builtin::constant>(*a_.weight.producer) || (a_.bias && !is<builtin::constant>(*a_.bias->producer));
-        return computed && e_.target().has(target_feature::u85);
+        const auto is_computed = [](value v) { return !is<builtin::constant>(*v.producer); };
+        const bool computes = is_computed(a_.weight) || (a_.bias && is_computed(*a_.bias));
+        return computes && e_.target().has(target_feature::u85);
     }
 
-    // The same as CONV2D of an image with zeros between its elements, by the weight from its end to its start.
+    // CONV2D of an image with zeros between its elements, by the weight from its end to its start.
     value convolved_apart(value input, value weight, const int_list& result) {
         input = spread(input, a_.stride, input_zero_);
         for (std::int64_t axis = 1; axis != 3; ++axis)

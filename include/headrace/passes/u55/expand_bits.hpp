@@ -78,7 +78,7 @@ struct expand_bits : pass, for_u55 {
         if (!is_integral(from) || !is_integral(a.output_type) ||
             traits_of(a.output_type).bits >= traits_of(from).bits)
             return std::nullopt;
-        if (interval_of(a.input).fits(a.output_type)) return build::narrow(e, a.input, a.output_type);
+        if (u55::interval_of(a.input).fits(a.output_type)) return build::narrow(e, a.input, a.output_type);
         return low_bits(e, u55::widen(e, a.input), a.output_type);
     }
 
@@ -108,7 +108,7 @@ private:
             const value less = e.make<tosa::maximum>(e.make<tosa::sub>(by, one), u55::splat(e, 0, by));
             half = left_shift(e, e.make<tosa::minimum>(by, one), less);
         }
-        if (interval_of(v).least - max_half < INT32_MIN)
+        if (u55::interval_of(v).least - max_half < INT32_MIN)
             v = e.make<tosa::maximum>(v, e.make<tosa::add>(half, u55::splat(e, INT32_MIN, half)));
         return u55::rounded_shift(e, e.make<tosa::sub>(v, half), by);
     }

@@ -63,7 +63,7 @@ private:
             if (type == dtype::int8 || type == dtype::int16)
                 return u55::widen(e, build::along<Op>(e, cast->input, axis));
         }
-        const interval known = interval_of(v);
+        const u55::interval known = u55::interval_of(v);
         for (const dtype type : {dtype::int8, dtype::int16}) {
             if (known.fits(type)) return reduced_as<Op>(e, v, axis, type);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::interval_of, bounds of the elements of an integer value.
+// Defines headrace::u55::interval_of, bounds of the elements of an integer value.
 #ifndef HEADRACE_PASSES_U55_INTERVALS_HPP
 #define HEADRACE_PASSES_U55_INTERVALS_HPP
 
@@ -11,7 +11,7 @@
 #include <headrace/passes/quantize/quantization.hpp>
 #include <headrace/passes/support/constants.hpp>
 
-namespace headrace {
+namespace headrace::u55 {
 
 /// The numbers from `least` to `most`.
 struct interval {
@@ -47,8 +47,6 @@ struct interval {
         return {lowest, highest};
     }
 };
-
-namespace detail {
 
 /// Follows producers up to a depth.
 class interval_reader {
@@ -120,13 +118,11 @@ private:
     }
 };
 
-}  // namespace detail
-
 [[nodiscard]] inline interval interval_of(value v) {
     constexpr int max_depth = 6;
-    return detail::interval_reader().of(v, max_depth);
+    return interval_reader().of(v, max_depth);
 }
 
-}  // namespace headrace
+}  // namespace headrace::u55
 
 #endif
