@@ -10516,9 +10516,8 @@ namespace detail {
 template <class Op>
 result<void> require_comparable(const tensor_meta& a, const tensor_meta& b) {
     HEADRACE_TRY(type, promoted_for<Op>(a, b));
-    if (type == dtype::unknown)
-        return invalid({name_of(a.dtype), " and ", name_of(b.dtype), " have no common type to be compared in"});
-    return {};
+    if (type != dtype::unknown) return {};
+    return invalid({name_of(a.dtype), " and ", name_of(b.dtype), " have no type in which to compare them"});
 }
 
 /// The shape of torch.diag_embed: two axes of the square take the place of the last.

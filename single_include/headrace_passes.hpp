@@ -4354,7 +4354,9 @@ inline constexpr std::string_view no_complex_numbers =
 
 /// True if the node takes or gives complex numbers.
 [[nodiscard]] inline bool is_of_complex_numbers(const node& n) {
-    const auto is_of_complex = [](const tensor_meta* meta) { return meta != nullptr && is_complex(meta->dtype); };
+    const auto is_of_complex = [](const tensor_meta* meta) {
+        return meta != nullptr && is_complex(meta->dtype);
+    };
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         if (is_of_complex(n.results[i].meta)) return true;
     }
@@ -5336,7 +5338,7 @@ private:
                 scale > 0 ? static_cast<float>(1 / scale) : static_cast<float>(in) / static_cast<float>(out);
             for (std::int64_t o = 0; o != count; ++o) {
                 const float at = std::floor((static_cast<float>(o) + shift) * step);
-                positions.push_back(std::min(static_cast<std::int64_t>(at), in - 1));
+                positions.push_back(whole_within(at, in - 1));
             }
             return call<aten::index_select>(v, static_cast<std::int64_t>(i),
                                             x.tensor(dtype::int64, shape_builder{out}, positions));
@@ -5382,6 +5384,10 @@ private:
         if (x >= 2) return 0;
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
+    // A position rounded toward zero, from 0 to `most`. A scale may put it anywhere.
+    static std::int64_t whole_within(double position, std::int64_t most) {
+        return position > 0 ? static_cast<std::int64_t>(std::min(position, static_cast<double>(most))) : 0;
+    }
     static double triangle(double distance) { return std::max(1 - std::abs(distance), 0.0); }
 
     template <taps Taps>
@@ -5407,8 +5413,8 @@ private:
         const float position = is_cubic ? position_of(a, o) : std::max(position_of(a, o), 0.F);
         const float first = std::floor(position);
         for (std::int64_t tap = is_cubic ? -1 : 0; tap != (is_cubic ? 3 : 2); ++tap) {
-            const std::int64_t i =
-                std::clamp<std::int64_t>(static_cast<std::int64_t>(first) + tap, 0, a.in - 1);
+            const double at = static_cast<double>(first) + static_cast<double>(tap);
+            const std::int64_t i = whole_within(at, a.in - 1);
             const double distance = static_cast<double>(tap) - static_cast<double>(position - first);
             add(o, i, is_cubic ? kernel(distance) : triangle(distance));
         }
@@ -5425,9 +5431,8 @@ private:
         const double width = std::max(step, 1.0);
         const double reach = (is_cubic ? 2 : 1) * width;
         const double center = step * (static_cast<double>(o) + 0.5);
-        const auto whole = [](double x) { return static_cast<std::int64_t>(x); };
-        const std::int64_t first = std::max<std::int64_t>(whole(center - reach + 0.5), 0);
-        const std::int64_t end = std::min(whole(center + reach + 0.5), a.in);
+        const std::int64_t first = whole_within(center - reach + 0.5, a.in);
+        const std::int64_t end = whole_within(center + reach + 0.5, a.in);
         const auto weight = [&](std::int64_t i) {
             const double distance = (static_cast<double>(i) - center + 0.5) / width;
             return is_cubic ? kernel(distance, -0.5) : triangle(distance);
@@ -6402,12 +6407,12 @@ private:
 
     // Ethos-U85 has TRANSPOSE_CONV2D for constants alone.
     bool needs_constant_weight() const {
-        const bool computed =
-            !is<builtin::constant>(*a_.weight.producer) || (a_.bias && !is<builtin::constant>(*a_.bias->producer));
-        return computed && e_.target().has(target_feature::u85);
+        const auto is_computed = [](value v) { return !is<builtin::constant>(*v.producer); };
+        const bool computes = is_computed(a_.weight) || (a_.bias && is_computed(*a_.bias));
+        return computes && e_.target().has(target_feature::u85);
     }
 
-    // The same as CONV2D of an image with zeros between its elements, by the weight from its end to its start.
+    // CONV2D of an image with zeros between its elements, by the weight from its end to its start.
     value convolved_apart(value input, value weight, const int_list& result) {
         input = spread(input, a_.stride, input_zero_);
         for (std::int64_t axis = 1; axis != 3; ++axis)
@@ -18818,7 +18823,8 @@ using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum, 
 using recoding_ops = joined<saturating_rescale_ops, ops<tosa::add>>;
 
 /// INT32 with the numbers beyond the bounds cut off.
-inline value cut_off(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t lowest, std::int64_t highest) {
+inline value cut_off(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t lowest,
+                     std::int64_t highest) {
     const auto number = [&](std::int64_t n) { return e.splat(n, dtype::int32, e.rank(v)); };
     if (highest < INT32_MAX) v = e.make<tosa::minimum>(v, number(highest));
     return lowest > INT32_MIN ? e.make<tosa::maximum>(v, number(lowest)) : v;
@@ -20863,7 +20869,7 @@ inline value repeat(emit<ops<>> e, value v, std::int64_t times) {
 
 // ---- headrace/passes/u55/intervals.hpp ----
 
-namespace headrace {
+namespace headrace::u55 {
 
 /// The numbers from `least` to `most`.
 struct interval {
@@ -20899,8 +20905,6 @@ struct interval {
         return {lowest, highest};
     }
 };
-
-namespace detail {
 
 /// Follows producers up to a depth.
 class interval_reader {
@@ -20972,14 +20976,12 @@ private:
     }
 };
 
-}  // namespace detail
-
 [[nodiscard]] inline interval interval_of(value v) {
     constexpr int max_depth = 6;
-    return detail::interval_reader().of(v, max_depth);
+    return interval_reader().of(v, max_depth);
 }
 
-}  // namespace headrace
+}  // namespace headrace::u55
 
 // ---- headrace/passes/u55/expand_bits.hpp ----
 
@@ -21048,7 +21050,7 @@ struct expand_bits : pass, for_u55 {
         if (!is_integral(from) || !is_integral(a.output_type) ||
             traits_of(a.output_type).bits >= traits_of(from).bits)
             return std::nullopt;
-        if (interval_of(a.input).fits(a.output_type)) return build::narrow(e, a.input, a.output_type);
+        if (u55::interval_of(a.input).fits(a.output_type)) return build::narrow(e, a.input, a.output_type);
         return low_bits(e, u55::widen(e, a.input), a.output_type);
     }
 
@@ -21078,7 +21080,7 @@ private:
             const value less = e.make<tosa::maximum>(e.make<tosa::sub>(by, one), u55::splat(e, 0, by));
             half = left_shift(e, e.make<tosa::minimum>(by, one), less);
         }
-        if (interval_of(v).least - max_half < INT32_MIN)
+        if (u55::interval_of(v).least - max_half < INT32_MIN)
             v = e.make<tosa::maximum>(v, e.make<tosa::add>(half, u55::splat(e, INT32_MIN, half)));
         return u55::rounded_shift(e, e.make<tosa::sub>(v, half), by);
     }
@@ -21456,7 +21458,7 @@ private:
             if (type == dtype::int8 || type == dtype::int16)
                 return u55::widen(e, build::along<Op>(e, cast->input, axis));
         }
-        const interval known = interval_of(v);
+        const u55::interval known = u55::interval_of(v);
         for (const dtype type : {dtype::int8, dtype::int16}) {
             if (known.fits(type)) return reduced_as<Op>(e, v, axis, type);
         }

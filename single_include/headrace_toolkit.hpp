@@ -2245,7 +2245,9 @@ inline constexpr std::string_view no_complex_numbers =
 
 /// True if the node takes or gives complex numbers.
 [[nodiscard]] inline bool is_of_complex_numbers(const node& n) {
-    const auto is_of_complex = [](const tensor_meta* meta) { return meta != nullptr && is_complex(meta->dtype); };
+    const auto is_of_complex = [](const tensor_meta* meta) {
+        return meta != nullptr && is_complex(meta->dtype);
+    };
     for (std::uint32_t i = 0; i != n.result_count; ++i) {
         if (is_of_complex(n.results[i].meta)) return true;
     }
@@ -8617,7 +8619,7 @@ private:
     std::pmr::string examine() {
         const node* out = pattern_->output();
         if (out == nullptr || out->operand_count == 0) return "it has no output";
-        pmr_vector<bool> bound(pattern_->id_bound());
+        pmr_vector<bool> is_bound(pattern_->id_bound());
         pmr_vector<node*> inputs;
         for (node& n : pattern_->inputs()) inputs.push_back(&n);
         for (const node& n : pattern_->nodes()) {
@@ -8625,11 +8627,11 @@ private:
             if (rule == nullptr) continue;
             for (const literal_binding& b : rule->literals) {
                 if (b.placeholder >= inputs.size()) return "a literal is bound to no placeholder";
-                bound[inputs[b.placeholder]->id] = true;
+                is_bound[inputs[b.placeholder]->id] = true;
             }
         }
         for (const node& n : pattern_->nodes()) {
-            if (is<builtin::output>(n) || n.first_use != nullptr || bound[n.id]) continue;
+            if (is<builtin::output>(n) || n.first_use != nullptr || is_bound[n.id]) continue;
             const std::pmr::string name(n.name().empty() ? text_of({"#", n.id}) : std::pmr::string(n.name()));
             if (is<builtin::placeholder>(n)) return text_of({"its placeholder ", name, " is not used"});
             return text_of({"its node ", name, " (", n.op->name, ") leads to no output"});

@@ -93,7 +93,7 @@ private:
                 scale > 0 ? static_cast<float>(1 / scale) : static_cast<float>(in) / static_cast<float>(out);
             for (std::int64_t o = 0; o != count; ++o) {
                 const float at = std::floor((static_cast<float>(o) + shift) * step);
-                positions.push_back(std::min(static_cast<std::int64_t>(at), in - 1));
+                positions.push_back(whole_within(at, in - 1));
             }
             return call<aten::index_select>(v, static_cast<std::int64_t>(i),
                                             x.tensor(dtype::int64, shape_builder{out}, positions));
@@ -139,6 +139,10 @@ private:
         if (x >= 2) return 0;
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
+    // A position rounded toward zero, from 0 to `most`. A scale may put it anywhere.
+    static std::int64_t whole_within(double position, std::int64_t most) {
+        return position > 0 ? static_cast<std::int64_t>(std::min(position, static_cast<double>(most))) : 0;
+    }
     static double triangle(double distance) { return std::max(1 - std::abs(distance), 0.0); }
 
     template <taps Taps>
@@ -164,8 +168,8 @@ private:
         const float position = is_cubic ? position_of(a, o) : std::max(position_of(a, o), 0.F);
         const float first = std::floor(position);
         for (std::int64_t tap = is_cubic ? -1 : 0; tap != (is_cubic ? 3 : 2); ++tap) {
-            const std::int64_t i =
-                std::clamp<std::int64_t>(static_cast<std::int64_t>(first) + tap, 0, a.in - 1);
+            const double at = static_cast<double>(first) + static_cast<double>(tap);
+            const std::int64_t i = whole_within(at, a.in - 1);
             const double distance = static_cast<double>(tap) - static_cast<double>(position - first);
             add(o, i, is_cubic ? kernel(distance) : triangle(distance));
         }
@@ -182,9 +186,8 @@ private:
         const double width = std::max(step, 1.0);
         const double reach = (is_cubic ? 2 : 1) * width;
         const double center = step * (static_cast<double>(o) + 0.5);
-        const auto whole = [](double x) { return static_cast<std::int64_t>(x); };
-        const std::int64_t first = std::max<std::int64_t>(whole(center - reach + 0.5), 0);
-        const std::int64_t end = std::min(whole(center + reach + 0.5), a.in);
+        const std::int64_t first = whole_within(center - reach + 0.5, a.in);
+        const std::int64_t end = whole_within(center + reach + 0.5, a.in);
         const auto weight = [&](std::int64_t i) {
             const double distance = (static_cast<double>(i) - center + 0.5) / width;
             return is_cubic ? kernel(distance, -0.5) : triangle(distance);
