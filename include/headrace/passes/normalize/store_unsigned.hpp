@@ -105,12 +105,14 @@ private:
             type = dtype::int8;
         }
     }
-    // A pad or a fill writes the number of int8 that has the same low bits.
+    // A pad or a fill writes the number of int8 that has the same low bits; 0 for what no integer holds.
     static void store_number(scalar& number) {
-        const auto low = static_cast<std::uint64_t>(number.is_floating()
-                                                        ? static_cast<std::int64_t>(number.to_double())
-                                                        : number.to_int()) &
-                         255U;
+        constexpr double limit = 0x1p63;
+        const double x = number.to_double();
+        const bool fits = x >= -limit && x < limit;
+        const std::int64_t cut = fits ? static_cast<std::int64_t>(x) : 0;
+        const std::int64_t whole = number.is_floating() ? cut : number.to_int();
+        const std::uint64_t low = static_cast<std::uint64_t>(whole) & 255U;
         number = scalar(static_cast<std::int64_t>(low) - (low < 128 ? 0 : 256));
     }
 
