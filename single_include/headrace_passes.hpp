@@ -7990,8 +7990,13 @@ struct decompose_sigmoids : pass {
             on<aten::logit> = [](auto self, const auto& a) {
                 const auto real = [&] { return as(self, dtype::float32); };
                 const auto p = choose(is_floating(self.dtype()), self, real);
-                const auto limit = [&] { return clamp(p, *a.eps, 1 - *a.eps); };
-                const auto limited = choose(a.eps.has_value(), limit, p);
+                const double eps = a.eps.value_or(0);
+                const auto limit = [&] { return clamp(p, eps, 1 - eps); };
+                // The lower limit wins, then the upper one.
+                const auto crossed = [&] {
+                    return where(p < eps, p.constant(eps), where(p > 1 - eps, p.constant(1 - eps), p));
+                };
+                const auto limited = choose(!a.eps, p, eps > 0.5, crossed, limit);
                 const auto x = as(limited, dtype::float32);
                 return in_result_type(log(x / (1 - x)));
             },
@@ -17425,12 +17430,14 @@ private:
             type = dtype::int8;
         }
     }
-    // A pad or a fill writes the number of int8 that has the same low bits.
+    // A pad or a fill writes the number of int8 that has the same low bits; 0 for what no integer holds.
     static void store_number(scalar& number) {
-        const auto low = static_cast<std::uint64_t>(number.is_floating()
-                                                        ? static_cast<std::int64_t>(number.to_double())
-                                                        : number.to_int()) &
-                         255U;
+        constexpr double limit = 0x1p63;
+        const double x = number.to_double();
+        const bool fits = x >= -limit && x < limit;
+        const std::int64_t cut = fits ? static_cast<std::int64_t>(x) : 0;
+        const std::int64_t whole = number.is_floating() ? cut : number.to_int();
+        const std::uint64_t low = static_cast<std::uint64_t>(whole) & 255U;
         number = scalar(static_cast<std::int64_t>(low) - (low < 128 ? 0 : 256));
     }
 

@@ -131,6 +131,7 @@ TEST_CASE("activations") {
     CHECK(unary<decompose_sigmoids, aten::log_sigmoid>() == "");
     CHECK(unary<decompose_sigmoids, aten::logit>() == "");
     CHECK(unary<decompose_sigmoids, aten::logit>({.self = {}, .eps = 1e-3}) == "");
+    CHECK(unary<decompose_sigmoids, aten::logit>({.self = {}, .eps = 0.75}) == "");
     CHECK(unary<decompose_rectifiers, aten::relu>() == "");
     CHECK(unary<decompose_rectifiers, aten::relu6>() == "");
     CHECK(unary<decompose_rectifiers, aten::hardtanh>() == "");

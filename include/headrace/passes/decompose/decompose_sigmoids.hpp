@@ -41,8 +41,13 @@ struct decompose_sigmoids : pass {
             on<aten::logit> = [](auto self, const auto& a) {
                 const auto real = [&] { return as(self, dtype::float32); };
                 const auto p = choose(is_floating(self.dtype()), self, real);
-                const auto limit = [&] { return clamp(p, *a.eps, 1 - *a.eps); };
-                const auto limited = choose(a.eps.has_value(), limit, p);
+                const double eps = a.eps.value_or(0);
+                const auto limit = [&] { return clamp(p, eps, 1 - eps); };
+                // The lower limit wins, then the upper one.
+                const auto crossed = [&] {
+                    return where(p < eps, p.constant(eps), where(p > 1 - eps, p.constant(1 - eps), p));
+                };
+                const auto limited = choose(!a.eps, p, eps > 0.5, crossed, limit);
                 const auto x = as(limited, dtype::float32);
                 return in_result_type(log(x / (1 - x)));
             },

@@ -85,10 +85,11 @@ struct fit_kernels : pass {
         return e.make<aten::expand>({.self = a.self, .size = a.size});
     }
     std::optional<value> operator()(const args<aten::narrow>& a, emit<produces>& e) const {
-        if (a.start >= 0) return std::nullopt;
+        if (a.start >= 0 && a.dim >= 0) return std::nullopt;
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed()) return value{};
-        return e.make<aten::narrow>({a.self, a.dim, a.start + e.shape(a.self)[axis], a.length});
+        const std::int64_t start = a.start < 0 ? a.start + e.shape(a.self)[axis] : a.start;
+        return e.make<aten::narrow>({a.self, static_cast<std::int64_t>(axis), start, a.length});
     }
     std::optional<value> operator()(const args<aten::constant_pad_nd>& a, emit<produces>& e) const {
         const auto crops = [](std::int64_t size) { return size < 0; };
