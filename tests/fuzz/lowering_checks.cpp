@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <headrace/dialect/aten.hpp>
 #include <headrace/io/tosa_emitter.hpp>
 #include <headrace/io/tosa_reader.hpp>
 #include <headrace/io/unread_nodes.hpp>
@@ -58,7 +59,8 @@ bool is_small(const graph& g) {
 
 // Random numbers are others each time.
 bool is_random(const graph& g) {
-    return std::ranges::any_of(g.nodes(), [](const node& n) { return n.op->has(trait::impure); }) ||
+    static constexpr auto draws = ops_in<aten::rand, aten::rand_like, aten::randn, aten::randn_like>;
+    return std::ranges::any_of(g.nodes(), [](const node& n) { return draws.contains(*n.op); }) ||
            std::ranges::any_of(g.regions(), [](const graph& region) { return is_random(region); });
 }
 

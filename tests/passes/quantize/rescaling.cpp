@@ -16,7 +16,7 @@ using namespace headrace;
 
 namespace {
 
-/// What `build::recode` makes of an input and, if it refuses, why.
+/// Runs `build::recode` on an input, and keeps its result or the reason for which it refuses.
 struct rescaled {
     program p;
     pass_context context;
