@@ -31,6 +31,9 @@ using native = dsp;
 using native = portable;  ///< the core that the compiler makes code for
 #endif
 
+/// The cores as values, by which what writes a model asks for kernels, packings and costs.
+enum class core_id : unsigned char { portable, dsp, mve };
+
 /// Computes `Op` on `Core`. A specialisation has `run`, which takes pointers to the operands, then to the constants,
 /// then to the result, and to scratch memory if `scratch` is not 0. Without one for a core, that of the next core is
 /// taken.
