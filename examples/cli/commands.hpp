@@ -52,6 +52,10 @@ struct lower_options {
     std::string delegate;               ///< of a .pte file: the backend that gets what can be lowered
     std::string vela;                   ///< the program that compiles for Ethos-U
     std::string cost;                   ///< the accelerator whose cycles are to be shown; empty: none
+    std::string core;                   ///< of a C++ header: the processor that it is for
+    std::string name;                   ///< of a C++ header: its namespace; empty: the file's name
+    std::int64_t arena = 0;             ///< of a C++ header: most bytes of memory; 0: any
+    std::int64_t flash = 0;             ///< of a C++ header: most bytes of constants; 0: any
     bool plan_memory = false;           ///< of a partitioned model: host ops write to planned buffers
     std::string batch;                  ///< folder of models: `output` is then a folder, too
     int jobs = 0;                       ///< models of a batch at work at once; 0: one for each processor

@@ -23,6 +23,7 @@
 #include <headrace/lowering/standard_pipeline.hpp>
 
 #include "batch.hpp"
+#include "header.hpp"
 #include "notes.hpp"
 #include "package.hpp"
 #include "page.hpp"
@@ -347,6 +348,7 @@ int check_report_page(const lower_options& options) {
 int lower(const lower_options& options) {
     if (const int status = check_report_page(options); status != status_ok) return status;
     if (is_pte_path(options.output) && options.batch.empty()) return lower_pte(options);
+    if (is_header_path(options.output) || !options.core.empty()) return lower_to_header(options);
     if (!options.delegate.empty())
         return report_usage("--delegate is for .pte files: give -o a name that ends in .pte");
     if (!options.vela.empty() && options.cost.empty())
@@ -376,7 +378,7 @@ int lower(const lower_options& options) {
         if (const auto known = standard_passes().select(options.ir_around); !known)
             return report_usage("--ir-around: " + std::string(known.error().message));
     }
-    if (const int status = check_extension(options.output, {".tosa", ".pte"}); status != status_ok)
+    if (const int status = check_extension(options.output, {".tosa", ".pte", ".hpp"}); status != status_ok)
         return status;
     const std::uint64_t began = steady_nanoseconds();
     pass_line line;

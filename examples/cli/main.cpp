@@ -248,6 +248,11 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     delegate->type_name("NAME");
     lower->add_option("--cost", o.cost, cost_help)->check(CLI::IsMember(accelerators()))->type_name("NAME");
     lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; default: vela, from the path");
+    lower->add_option("--core", o.core, "Write a C++ header (-o NAME.hpp) with the model as a type for this processor")
+        ->type_name("CORE");
+    lower->add_option("--name", o.name, "Namespace in the header; default: the file's name");
+    lower->add_option("--arena", o.arena, "Refuse a header whose model needs more bytes of memory")->type_name("BYTES");
+    lower->add_option("--flash", o.flash, "Refuse a header with more bytes of constants")->type_name("BYTES");
     lower->add_flag("--plan-memory", o.plan_memory,
                     "With --partition: ops of the host graph write to buffers at planned offsets");
     add_sizes(*lower, o.sizes);

@@ -100,6 +100,21 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
     "headrace-eval headrace-pt2 headrace-tosa" -DHEADRACE_COMPILED "-L\${libdir} -lheadrace_compiled")
 endif()
 
+# The writer of models as C++ types.
+if(TARGET headrace_compiled)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(fmt REQUIRED IMPORTED_TARGET fmt)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace/firmware/*.cpp)
+  add_library(headrace_firmware STATIC ${sources})
+  add_library(headrace::firmware ALIAS headrace_firmware)
+  target_link_libraries(headrace_firmware PUBLIC headrace_compiled PkgConfig::fmt)
+  if(headrace_is_top_level)
+    target_compile_options(headrace_firmware PRIVATE ${headrace_warning_flags})
+    target_link_libraries(headrace_firmware PRIVATE $<BUILD_INTERFACE:headrace_precompiled>)
+    target_precompile_headers(headrace_firmware REUSE_FROM headrace_compiled)
+  endif()
+endif()
+
 install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
   FILES_MATCHING PATTERN "*.hpp")
 include(CMakePackageConfigHelpers)

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "header.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <headrace/base/printable.hpp>
+#include <headrace/firmware/header.hpp>
+#include <headrace/io/atomic_file.hpp>
+#include <headrace/io/c_text.hpp>
+#include <headrace/lowering/lower.hpp>
+
+#include "lower.hpp"
+#include "messages.hpp"
+#include "notes.hpp"
+#include "quantize.hpp"
+
+namespace headrace::cli {
+
+bool is_header_path(const std::string& path) { return std::filesystem::path(path).extension() == ".hpp"; }
+
+namespace {
+
+result<firmware::model_header> write_model(const lower_options& options, program& model,
+                                           const firmware::core_description& core, const std::string& name) {
+    firmware::header_options wanted{.name = name, .model = options.model, .core = core};
+    if (options.arena != 0) wanted.largest_arena = options.arena;
+    if (options.flash != 0) wanted.largest_flash = options.flash;
+    HEADRACE_TRY(header, firmware::write_header(*model.graph, wanted));
+    HEADRACE_TRY(model.file.check());
+    HEADRACE_TRY(write_atomically(options.output, header.text));
+    return std::move(header);
+}
+
+void say_written(const lower_options& options, const firmware::model_header& header, const lowering_report& report) {
+    std::int64_t instructions = 0;
+    for (const firmware::call& c : header.layers.calls) instructions += c.instructions;
+    say(fmt::format("{} -> {}: {} layers, {} MACs, an arena of {} bytes (at least {}), {} bytes of constants",
+                    options.model, options.output, header.layers.calls.size(), header.macs, header.arena.bytes,
+                    header.arena.lower_bound, header.constant_bytes));
+    static_cast<void>(report);
+}
+
+}  // namespace
+
+int lower_to_header(const lower_options& options) {
+    if (!is_header_path(options.output))
+        return report_usage("--core is for a C++ header: give -o a name that ends in .hpp");
+    if (options.core.empty())
+        return report_usage("a header is for a core: give --core cortex-m4, for example; host is for tests");
+    const auto core = firmware::find_core(options.core);
+    if (!core) return report_usage(fmt::format("--core: there is no {}", printable(options.core)));
+    const std::string name =
+        options.name.empty() ? std::filesystem::path(options.output).stem().string() : options.name;
+    if (!is_c_identifier(name))
+        return report_usage(fmt::format("{} is no C++ identifier: give the model's namespace by --name",
+                                        printable(name)));
+    std::optional<target_spec> target;
+    if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
+    lowering_outcome done = try_lowering(
+        [&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
+        {.target = target, .verify = options.verify, .inputs = options.inputs, .streams = true,
+         .strict = options.strict});
+    if (done.failure) return report_error(*done.failure);
+    say_notes(options.model, *done.model.graph);
+    if (!done.refusals.empty()) {
+        fmt::print(stderr, "{}", diagnostics_text(done.refusals, options.model));
+        return status_unsupported;
+    }
+    for (const std::string& w : done.warnings)
+        fmt::print(stderr, "warning: {}: {}\n", printable(options.model), printable(w, max_printed_message));
+    const auto written = write_model(options, done.model, *core, name);
+    if (!written) return report_error(written.error());
+    say_written(options, written.value(), done.report);
+    return status_ok;
+}
+
+}  // namespace headrace::cli

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#include <headrace/firmware/functions.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <headrace/ir/meta_text.hpp>
+#include <headrace/passes/support/constants.hpp>
+
+namespace headrace::firmware {
+
+std::optional<on_device::element> element_of(dtype t) {
+    switch (t) {
+        case dtype::boolean: return on_device::element::boolean;
+        case dtype::int4:
+        case dtype::int8: return on_device::element::int8;
+        case dtype::uint8: return on_device::element::uint8;
+        case dtype::int16: return on_device::element::int16;
+        case dtype::uint16: return on_device::element::uint16;
+        case dtype::int32: return on_device::element::int32;
+        case dtype::int48: return on_device::element::int48;
+        case dtype::float32: return on_device::element::float32;
+        default: return std::nullopt;
+    }
+}
+
+/// Writes the body of one function.
+class function_writer {
+public:
+    function_writer(constant_arrays& constants, element_functions::outside_function outside)
+        : constants_(constants), outside_(outside) {}
+
+    result<void> write(std::span<const node* const> nodes, value first) {
+        if (first) name(first, add_parameter());
+        for (const node* n : nodes) {
+            HEADRACE_TRY(text, call_text(*n));
+            const bool is_last = n == nodes.back();
+            const std::string made = is_last ? std::string() : fmt::format("v{}", lines_++);
+            body_ += is_last ? fmt::format("        return {};\n", text)
+                             : fmt::format("        const auto {} = {};\n", made, text);
+            if (!is_last) name({const_cast<node*>(n), 0}, made);
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::string body() const {
+        std::string list;
+        for (std::size_t i = 0; i != count_; ++i)
+            list += fmt::format("{}[[maybe_unused]] auto x{}", i == 0 ? "" : ", ", i);
+        return fmt::format("    static constexpr auto of({}) {{\n{}    }}\n", list, body_);
+    }
+    [[nodiscard]] const std::vector<value>& parameters() const { return parameters_; }
+
+private:
+    std::string add_parameter() { return fmt::format("x{}", count_++); }
+    void name(value v, std::string text) { texts_.emplace_back(v, std::move(text)); }
+
+    // An operand in the function: what it was called before, a literal, or a new parameter.
+    std::string operand_text(value v) {
+        const auto known = std::ranges::find(texts_, v, &std::pair<value, std::string>::first);
+        if (known != texts_.end()) return known->second;
+        const value outside = outside_(v);
+        std::string text;
+        if (const auto* meta = meta_of(v); match<builtin::constant>(outside) != nullptr && meta->elements() == 1) {
+            text = literal(outside, *meta);
+        } else {
+            text = add_parameter();
+            parameters_.push_back(v);
+        }
+        name(v, text);
+        return text;
+    }
+    static std::string literal(value v, const tensor_meta& meta) {
+        if (meta.dtype == dtype::float32) return float_literal(static_cast<float>((*constant_reals(v))[0]));
+        return fmt::format("hr::constant<{}>", (*constant_integers(v))[0]);
+    }
+    [[nodiscard]] std::optional<std::int64_t> number(value v) const { return constant_integer(outside_(v)); }
+
+    // --- operators -----------------------------------------------------------------------
+
+    result<std::string> call_text(const node& n) {
+        std::optional<result<std::string>> text;
+        const auto look = [&]<class... Ops>(ops<Ops...>) {
+            const auto take = [&]<class Op>(std::type_identity<Op>) {
+                if (const auto* a = args_if<Op>(n)) text = write(Op{}, *a, n);
+            };
+            (take(std::type_identity<Ops>{}), ...);
+        };
+        look(tosa::dialect::all_ops{});
+        return text ? *std::move(text) : result<std::string>(invalid({message_prefix(n), "no operator of TOSA"}));
+    }
+
+    template <class Op>
+    static std::string lower_name() {
+        std::string name(Op::name.substr(Op::name.find('.') + 1));
+        std::ranges::transform(name, name.begin(), [](char c) {
+            return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        });
+        return name;
+    }
+    static bool is_float(value v) { return is_floating(meta_of(v)->dtype); }
+    static std::string element_of_result(const node& n) {
+        const auto e = element_of(n.results[0].meta->dtype);
+        return element_text(e.value_or(on_device::element::int8));
+    }
+
+    template <class Op>
+    result<std::string> write(Op, const args<Op>&, const node& n) {
+        std::string list;
+        for (std::size_t i = 0; i != n.operand_count; ++i)
+            list += (i == 0 ? "" : ", ") + operand_text(n.operand(i));
+        return fmt::format("hr::{}({})", lower_name<Op>(), list);
+    }
+    static std::string nan_text(nan_mode mode) {
+        return fmt::format("<hr::nan_mode::{}>", mode == nan_mode::ignore ? "ignore" : "propagate");
+    }
+    result<std::string> write(tosa::clamp, const args<tosa::clamp>& a, const node&) {
+        const std::string x = operand_text(a.input);
+        if (is_float(a.input))
+            return fmt::format("hr::clamp{}({}, {}, {})", nan_text(a.nan_mode), x,
+                               float_literal(static_cast<float>(a.min_val.to_double())),
+                               float_literal(static_cast<float>(a.max_val.to_double())));
+        return fmt::format("hr::clamp<{}, {}>({})", a.min_val.to_int(), a.max_val.to_int(), x);
+    }
+    template <one_of<ops<tosa::maximum, tosa::minimum>> Op>
+    result<std::string> write(Op, const args<Op>& a, const node&) {
+        const std::string x = operand_text(a.input1), y = operand_text(a.input2);
+        const std::string mode = is_float(a.input1) ? nan_text(a.nan_mode) : "";
+        return fmt::format("hr::{}{}({}, {})", lower_name<Op>(), mode, x, y);
+    }
+    result<std::string> write(tosa::arithmetic_right_shift, const args<tosa::arithmetic_right_shift>& a,
+                              const node&) {
+        const std::string x = operand_text(a.input1), y = operand_text(a.input2);
+        return fmt::format("hr::arithmetic_right_shift<{}>({}, {})", a.round, x, y);
+    }
+    result<std::string> write(tosa::mul, const args<tosa::mul>& a, const node&) {
+        const std::string x = operand_text(a.input1), y = operand_text(a.input2);
+        if (is_float(a.input1)) return fmt::format("hr::mul({}, {})", x, y);
+        return fmt::format("hr::mul<{}>({}, {})", number(a.shift).value_or(0), x, y);
+    }
+    result<std::string> write(tosa::negate, const args<tosa::negate>& a, const node& n) {
+        const std::string x = operand_text(a.input1);
+        if (is_float(a.input1)) return fmt::format("hr::negate({})", x);
+        return fmt::format("hr::negate<{}, {}, {}>({})", number(a.input1_zp).value_or(0),
+                           number(a.output_zp).value_or(0), element_of_result(n), x);
+    }
+    result<std::string> write(tosa::cast, const args<tosa::cast>& a, const node& n) {
+        return fmt::format("hr::cast<{}>({})", element_of_result(n), operand_text(a.input));
+    }
+    result<std::string> write(tosa::table, const args<tosa::table>& a, const node& n) {
+        const auto entries = constant_integers(outside_(a.table));
+        if (!entries) return unsupported({message_prefix(n), "its table is computed: a board needs a constant one"});
+        const bool is_wide = meta_of(a.input1)->dtype == dtype::int16;
+        const std::string name = constants_.add(
+            "table", is_wide ? on_device::element::int16 : on_device::element::int8, *entries);
+        return fmt::format("hr::table({}, constants::{})", operand_text(a.input1), name);
+    }
+    result<std::string> write(tosa::rescale, const args<tosa::rescale>& a, const node& n) {
+        const auto multipliers = constant_integers(outside_(a.multiplier));
+        const auto shifts = constant_integers(outside_(a.shift));
+        const auto in_zero = number(a.input_zp), out_zero = number(a.output_zp);
+        if (!multipliers || !shifts || !in_zero || !out_zero)
+            return unsupported({message_prefix(n), "its scale is computed: a board needs a constant one"});
+        const bool is_single = multipliers->size() == 1 && shifts->size() == 1;
+        std::string scale = is_single ? fmt::format(".multiplier = {}, .shift = {}, ", (*multipliers)[0], (*shifts)[0])
+                                      : std::string();
+        scale += fmt::format(".input_zero = {}, .output_zero = {}, .input = {}, .output = {}", *in_zero, *out_zero,
+                             element_text(element_of(meta_of(a.input)->dtype).value_or(on_device::element::int32)),
+                             element_of_result(n));
+        if (a.rounding_mode == rounding_mode::double_round) scale += ", .is_double_rounded = true";
+        if (!a.scale32) scale += ", .scale32 = false";
+        if (a.input_unsigned) scale += ", .input_unsigned = true";
+        if (a.output_unsigned) scale += ", .output_unsigned = true";
+        const std::string x = operand_text(a.input);
+        if (is_single) return fmt::format("hr::rescale<hr::rescaling{{{}}}>({})", scale, x);
+        const std::string m = operand_text(a.multiplier), s = operand_text(a.shift);
+        return fmt::format("hr::rescale<hr::rescaling{{{}}}>({}, {}, {})", scale, x, m, s);
+    }
+
+    constant_arrays& constants_;
+    element_functions::outside_function outside_;
+    std::vector<std::pair<value, std::string>> texts_;
+    std::vector<value> parameters_;
+    std::string body_;
+    std::size_t count_ = 0, lines_ = 0;
+};
+
+result<element_function> element_functions::write(std::string_view wanted, std::span<const node* const> nodes,
+                                                  value first, constant_arrays& constants,
+                                                  outside_function outside) {
+    function_writer writer(constants, outside);
+    HEADRACE_TRY(writer.write(nodes, first));
+    const auto [known, is_new] = known_.try_emplace(writer.body());
+    if (is_new) {
+        known->second = names_.make(wanted);
+        text_ += fmt::format("struct {} {{\n{}}};\n", known->second, known->first);
+    }
+    return element_function{known->second, writer.parameters()};
+}
+
+}  // namespace headrace::firmware

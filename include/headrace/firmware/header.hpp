@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::firmware::write_header: a lowered model as a C++ type.
+#ifndef HEADRACE_FIRMWARE_HEADER_HPP
+#define HEADRACE_FIRMWARE_HEADER_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <headrace/base/result.hpp>
+#include <headrace/firmware/layers.hpp>
+#include <headrace/firmware/plan.hpp>
+#include <headrace/ir/graph.hpp>
+
+namespace headrace::firmware {
+
+struct header_options {
+    std::string name;   ///< of the namespace: a C++ identifier
+    std::string model;  ///< the file that the model comes from, for the first comment
+    core_description core{};
+    std::optional<std::int64_t> largest_arena{}, largest_flash{};  ///< bytes; beyond them the model is refused
+};
+
+/// What a generated header consists of, and its figures.
+struct model_header {
+    std::string text;
+    written_layers layers;
+    arena_figures arena;
+    std::int64_t constant_bytes = 0;
+    std::int64_t macs = 0;
+};
+
+/// Rewrites a graph of TOSA operators to layers and writes it as a header. An error names what no kernel computes,
+/// or the tensors at the peak of an arena that is too large.
+[[nodiscard]] result<model_header> write_header(graph& g, const header_options& options);
+
+}  // namespace headrace::firmware
+
+#endif

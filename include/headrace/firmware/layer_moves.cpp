@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Writes operators that move elements, which are copies between views of tensors.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include <headrace/firmware/layer_writer.hpp>
+#include <headrace/ir/meta_text.hpp>
+#include <headrace/passes/support/constants.hpp>
+
+namespace headrace::firmware {
+
+namespace {
+
+using on_device::tensor;
+
+// The part of a tensor that begins at `start` and has these sizes.
+tensor part_of(tensor t, sizes start, sizes size) {
+    for (int d = 0; d != t.rank; ++d) {
+        t.offset += static_cast<std::int32_t>(start[static_cast<std::size_t>(d)]) * t.stride[d];
+        t.size[d] = static_cast<std::int32_t>(size[static_cast<std::size_t>(d)]);
+    }
+    return t;
+}
+
+}  // namespace
+
+/// Elements stay where they are, if they follow each other in their order.
+result<void> layer_writer::write(tosa::reshape, const args<tosa::reshape>& a, const node& n) {
+    const auto from = places_.find({a.input1.producer, a.input1.result});
+    if (from != places_.end() && from->second.type.is_dense()) {
+        place p = from->second;
+        const tensor old = p.type;
+        p.type.rank = static_cast<int>(n.results[0].meta->rank());
+        std::int32_t step = 1;
+        for (int d = on_device::max_rank; d-- != 0;) {
+            const bool is_axis = d < p.type.rank;
+            p.type.size[d] = is_axis ? static_cast<std::int32_t>(n.results[0].meta->shape[static_cast<std::size_t>(d)]) : 0;
+            p.type.stride[d] = is_axis ? step : 0;
+            if (is_axis) step *= p.type.size[d];
+        }
+        p.type.offset = old.offset;
+        put({const_cast<node*>(&n), 0}, p);
+        return {};
+    }
+    HEADRACE_TRY(source, operand_of(a.input1));
+    HEADRACE_TRY(to, add_result(n));
+    operand view = at(to);
+    for (int d = 0, rank = view.type.rank = source.type.rank; d != rank; ++d) view.type.size[d] = source.type.size[d];
+    for (int d = view.type.rank, step = 1; d-- != 0; step *= view.type.size[d]) view.type.stride[d] = step;
+    return copy(n, source, view);
+}
+
+result<void> layer_writer::write(tosa::identity, const args<tosa::identity>& a, const node& n) {
+    HEADRACE_TRY(from, operand_of(a.input1));
+    HEADRACE_TRY(to, add_result(n));
+    return copy(n, from, at(to));
+}
+
+result<void> layer_writer::write(tosa::transpose, const args<tosa::transpose>& a, const node& n) {
+    HEADRACE_TRY(from, operand_of(a.input1));
+    HEADRACE_TRY(to, add_result(n));
+    const tensor old = from.type;
+    for (int d = 0; d != old.rank; ++d) {
+        const auto axis = a.perms[static_cast<std::size_t>(d)];
+        from.type.size[d] = old.size[axis];
+        from.type.stride[d] = old.stride[axis];
+    }
+    return copy(n, from, at(to));
+}
+
+result<void> layer_writer::write(tosa::reverse, const args<tosa::reverse>& a, const node& n) {
+    HEADRACE_TRY(from, operand_of(a.input1));
+    HEADRACE_TRY(to, add_result(n));
+    from.type.offset += (from.type.size[a.axis] - 1) * from.type.stride[a.axis];
+    from.type.stride[a.axis] = -from.type.stride[a.axis];
+    return copy(n, from, at(to));
+}
+
+result<void> layer_writer::write(tosa::slice, const args<tosa::slice>& a, const node& n) {
+    const auto* const start = match<tosa::const_shape>(a.start);
+    const auto* const size = match<tosa::const_shape>(a.size);
+    if (start == nullptr || size == nullptr) return refuse(n, "its start is computed");
+    HEADRACE_TRY(from, operand_of(a.input1));
+    HEADRACE_TRY(to, add_result(n));
+    from.type = part_of(from.type, start->values, size->values);
+    return copy(n, from, at(to));
+}
+
+/// Each operand is copied to its part of the result.
+result<void> layer_writer::write(tosa::concat, const args<tosa::concat>& a, const node& n) {
+    HEADRACE_TRY(to, add_result(n));
+    operand part = at(to);
+    for (const value v : a.input1) {
+        HEADRACE_TRY(from, operand_of(v));
+        part.type.size[a.axis] = from.type.size[a.axis];
+        HEADRACE_TRY(copy(n, from, part));
+        part.type.offset += from.type.size[a.axis] * part.type.stride[a.axis];
+    }
+    return {};
+}
+
+result<void> layer_writer::write(tosa::pad, const args<tosa::pad>& a, const node& n) {
+    const auto* const padding = match<tosa::const_shape>(a.padding);
+    if (padding == nullptr) return refuse(n, "its padding is computed");
+    HEADRACE_TRY(from, operand_of(a.input1));
+    HEADRACE_TRY(number, operand_of(a.pad_const));
+    HEADRACE_TRY(to, add_result(n));
+    operand part = at(to);
+    call_kernel(n, fmt::format("hr::fill<{}>", tensor_text(part.type)), {number, part});
+    for (int d = 0; d != part.type.rank; ++d) {
+        part.type.offset += static_cast<std::int32_t>(padding->values[static_cast<std::size_t>(2 * d)]) * part.type.stride[d];
+        part.type.size[d] = from.type.size[d];
+    }
+    return copy(n, from, part);
+}
+
+result<void> layer_writer::write(tosa::tile, const args<tosa::tile>& a, const node& n) {
+    HEADRACE_TRY(from, operand_of(a.input1));
+    HEADRACE_TRY(to, add_result(n));
+    call_kernel(n, fmt::format("hr::tile<{}, {}>", tensor_text(from.type), tensor_text(to.type)), {from, at(to)});
+    return {};
+}
+
+result<void> layer_writer::write(tosa::gather, const args<tosa::gather>& a, const node& n) {
+    HEADRACE_TRY(values, operand_of(a.values));
+    HEADRACE_TRY(indices, operand_of(a.indices));
+    HEADRACE_TRY(to, add_result(n));
+    call_kernel(n, fmt::format("hr::gather<{}, {}, {}>", tensor_text(values.type), tensor_text(indices.type), tensor_text(to.type)), {values, indices, at(to)});
+    return {};
+}
+
+result<void> layer_writer::write(tosa::scatter, const args<tosa::scatter>& a, const node& n) {
+    HEADRACE_TRY(values, operand_of(a.values_in));
+    HEADRACE_TRY(indices, operand_of(a.indices));
+    HEADRACE_TRY(input, operand_of(a.input));
+    HEADRACE_TRY(to, add_result(n));
+    call_kernel(n, fmt::format("hr::scatter<{}, {}, {}, {}>", tensor_text(values.type), tensor_text(indices.type), tensor_text(input.type), tensor_text(to.type)), {values, indices, input, at(to)});
+    return {};
+}
+
+/// Shapes are read where they are used.
+result<void> layer_writer::write(tosa::const_shape, const args<tosa::const_shape>&, const node&) { return {}; }
+
+}  // namespace headrace::firmware

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include <headrace/firmware/layer_writer.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include <headrace/ir/meta_text.hpp>
+#include <headrace/passes/support/constants.hpp>
+
+namespace headrace::firmware {
+
+std::optional<core_description> find_core(std::string_view name) {
+    static constexpr core_description cores[] = {
+        {"host", "portable"},   {"cortex-m0", "portable"}, {"cortex-m0plus", "portable"},
+        {"cortex-m3", "portable"}, {"cortex-m4", "dsp"},   {"cortex-m7", "dsp"},
+        {"cortex-m33", "dsp"},  {"cortex-m55", "mve"},     {"cortex-m85", "mve"}};
+    const auto found = std::ranges::find(cores, name, &core_description::name);
+    return found == std::end(cores) ? std::nullopt : std::optional(*found);
+}
+
+// --- layers ------------------------------------------------------------------------------
+
+layer_body::layer_body(const layer_parts& p) : parts(p) {
+    for (const node& n : p.body->nodes())
+        if (!is<builtin::placeholder>(n) && !is<builtin::output>(n)) nodes.push_back(&n);
+}
+
+value layer_body::outside(value v) const {
+    std::size_t i = 0;
+    for (node& input : parts.body->inputs()) {
+        if (v.producer == &input) return parts.inputs[i];
+        ++i;
+    }
+    return v;
+}
+
+const node* layer_body::only_reader(value v) const {
+    const edge* const use = v.producer->first_use;
+    if (use == nullptr || use->next_use != nullptr || is<builtin::output>(*use->target)) return nullptr;
+    return use->target;
+}
+
+// --- memory ------------------------------------------------------------------------------
+
+error layer_writer::refuse(const node& n, std::string_view reason) {
+    return unsupported({message_prefix(n), reason});
+}
+
+std::string layer_writer::name_of_node(const node& n) const {
+    const std::string_view name = n.results[0].name;
+    return std::string(name.empty() ? n.op->name.substr(n.op->name.find('.') + 1) : name);
+}
+
+std::size_t layer_writer::add_buffer(on_device::element type, std::int64_t count) {
+    const auto now = static_cast<std::int64_t>(done_.calls.size());
+    done_.buffers.push_back({type, std::max<std::int64_t>(count, 1), now, now});
+    reads_left_.push_back(0);
+    return done_.buffers.size() - 1;
+}
+
+void layer_writer::put(value v, const place& p) {
+    places_[{v.producer, v.result}] = p;
+    for (const edge* e = v.producer->first_use; e != nullptr; e = e->next_use)
+        if (e->slot->result == v.result) ++reads_left_[p.buffer];
+}
+
+std::optional<on_device::tensor> dense_tensor(const tensor_meta& meta) {
+    const auto type = element_of(meta.dtype);
+    if (!type || meta.rank() > on_device::max_rank || meta.elements() > INT32_MAX / 8) return std::nullopt;
+    on_device::tensor t{.type = *type, .rank = static_cast<int>(meta.rank())};
+    for (int d = t.rank; d-- != 0;) {
+        t.size[d] = static_cast<std::int32_t>(meta.shape[static_cast<std::size_t>(d)]);
+        t.stride[d] = t.span;
+        t.span *= t.size[d];
+    }
+    return t;
+}
+
+result<place> layer_writer::add_result(const node& n, std::uint32_t i) {
+    const tensor_meta* const meta = n.results[i].meta;
+    const auto type = meta == nullptr ? std::nullopt : dense_tensor(*meta);
+    if (!type) return refuse(n, "kernels of microcontrollers do not compute with this type, or with so many elements");
+    const place* const over = replaceable(n, *type);
+    const place made{over != nullptr ? over->buffer : add_buffer(type->type, type->span), *type};
+    put({const_cast<node*>(&n), i}, made);
+    return made;
+}
+
+const place* layer_writer::replaceable(const node& n, const on_device::tensor& result) const {
+    if (!is<device::elementwise>(n)) return nullptr;
+    for (std::size_t i = 0; i != n.operand_count; ++i) {
+        const value v = n.operand(i);
+        const auto found = places_.find({v.producer, v.result});
+        if (found == places_.end() || !(found->second.type == result)) continue;
+        const planned_buffer& buffer = done_.buffers[found->second.buffer];
+        std::int64_t own = 0;
+        bool reads_alike = true;
+        for (std::size_t k = 0; k != n.operand_count; ++k) {
+            const value other = n.operand(k);
+            const auto place = places_.find({other.producer, other.result});
+            if (place == places_.end() || place->second.buffer != found->second.buffer) continue;
+            ++own;
+            reads_alike = reads_alike && place->second.type == result;
+        }
+        const bool is_last = reads_left_[found->second.buffer] == own;
+        if (is_last && reads_alike && buffer.type == result.type && buffer.count == result.span)
+            return &found->second;
+    }
+    return nullptr;
+}
+
+operand layer_writer::at(const place& p) { return {fmt::format("hr::at<{}>", p.buffer), p.type, p.buffer}; }
+operand layer_writer::flash(const std::string& name) { return {fmt::format("hr::flash<constants::{}>", name)}; }
+
+result<operand> layer_writer::operand_of(value v) {
+    const auto found = places_.find({v.producer, v.result});
+    if (found != places_.end()) return at(found->second);
+    const tensor_meta& meta = *meta_of(v);
+    const auto type = dense_tensor(meta);
+    if (match<builtin::constant>(v) == nullptr || !type)
+        return refuse(*v.producer, "kernels of microcontrollers do not read this value");
+    std::string name = name_of_node(*v.producer);
+    if (meta.dtype == dtype::float32) {
+        const auto numbers = constant_reals(v);
+        name = done_.constants.add_floats(name, std::vector<float>(numbers->begin(), numbers->end()));
+    } else {
+        const auto numbers = constant_integers(v);
+        if (!numbers) return refuse(*v.producer, "its packed integers cannot be read");
+        name = done_.constants.add(name, type->type, *numbers);
+    }
+    operand made = flash(name);
+    made.type = *type;
+    return made;
+}
+
+void layer_writer::end_reads(const node& n) {
+    for (std::size_t i = 0; i != n.operand_count; ++i) {
+        const value v = n.operand(i);
+        const auto found = places_.find({v.producer, v.result});
+        if (found != places_.end()) --reads_left_[found->second.buffer];
+    }
+}
+
+// --- calls -------------------------------------------------------------------------------
+
+call& layer_writer::call_kernel(const node& n, std::string op, const std::vector<operand>& operands) {
+    call made{.name = name_of_node(n), .op = std::move(op), .operands = {}};
+    for (const operand& o : operands) {
+        made.operands.push_back(o.text);
+        if (o.buffer) done_.buffers[*o.buffer].last = static_cast<std::int64_t>(done_.calls.size());
+    }
+    return done_.calls.emplace_back(std::move(made));
+}
+
+result<void> layer_writer::copy(const node& n, const operand& from, const operand& to) {
+    call_kernel(n, fmt::format("hr::copy<{}, {}>", tensor_text(from.type), tensor_text(to.type)), {from, to});
+    return {};
+}
+
+result<void> layer_writer::write_node(const node& n) {
+    if (is<builtin::constant>(n) || is<builtin::placeholder>(n) || is<builtin::output>(n)) return {};
+    std::optional<result<void>> done;
+    const auto look = [&]<class... Ops>(ops<Ops...>) {
+        const auto take = [&]<class Op>(std::type_identity<Op>) {
+            if constexpr (has_writer<Op>)
+                if (const auto* const a = args_if<Op>(n)) done = write(Op{}, *a, n);
+        };
+        (take(std::type_identity<Ops>{}), ...);
+    };
+    look(device::dialect::all_ops{});
+    look(tosa::dialect::all_ops{});
+    if (!done) return refuse(n, "no kernel of microcontrollers computes this op");
+    end_reads(n);
+    return *std::move(done);
+}
+
+result<written_layers> layer_writer::run() {
+    for (node& n : graph_.inputs()) {
+        HEADRACE_TRY(p, add_result(n));
+        done_.inputs.push_back(p);
+    }
+    for (const node& n : graph_.nodes()) {
+        HEADRACE_TRY(write_node(n));
+    }
+    for (const value v : graph_.outputs()) {
+        HEADRACE_TRY(from, operand_of(v));
+        const auto found = places_.find({v.producer, v.result});
+        if (found != places_.end() && found->second.type.is_dense()) {
+            done_.outputs.push_back(found->second);
+        } else {  // a constant, or a tensor in a layout of a kernel
+            place p{0, *dense_tensor(*meta_of(v))};
+            p.buffer = add_buffer(p.type.type, p.type.span);
+            HEADRACE_TRY(copy(*v.producer, from, at(p)));
+            done_.outputs.push_back(p);
+        }
+    }
+    for (const place& p : done_.outputs)
+        done_.buffers[p.buffer].last = static_cast<std::int64_t>(done_.calls.size());
+    return std::move(done_);
+}
+
+result<written_layers> write_layers(const graph& g, const core_description& core) {
+    return layer_writer(g, core).run();
+}
+
+}  // namespace headrace::firmware

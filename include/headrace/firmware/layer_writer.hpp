@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::firmware::layer_writer, which writes the layers of one graph one after the other.
+#ifndef HEADRACE_FIRMWARE_LAYER_WRITER_HPP
+#define HEADRACE_FIRMWARE_LAYER_WRITER_HPP
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <headrace/firmware/layers.hpp>
+#include <headrace/passes/device/layers.hpp>
+
+namespace headrace::firmware {
+
+/// What a kernel reads: a pointer, as C++, and how elements lie behind it.
+struct operand {
+    std::string text;
+    on_device::tensor type{};
+    std::optional<std::size_t> buffer{};
+};
+
+/// A tensor without gaps, or nothing if kernels do not compute with its type, or it has too many axes or elements.
+[[nodiscard]] std::optional<on_device::tensor> dense_tensor(const tensor_meta& meta);
+
+/// The parts of a layer's graph.
+struct layer_body {
+    explicit layer_body(const layer_parts& parts);
+
+    /// What an input of the graph stands for; another value itself.
+    [[nodiscard]] value outside(value v) const;
+    [[nodiscard]] value result() const { return parts.body->outputs()[0]; }
+    /// The node that reads a value, if it is one alone and the value is not the graph's result.
+    [[nodiscard]] const node* only_reader(value v) const;
+
+    layer_parts parts;
+    std::vector<const node*> nodes;  ///< in the order of their execution
+};
+
+class layer_writer {
+public:
+    layer_writer(const graph& g, const core_description& core) : graph_(g), core_(core) {}
+    result<written_layers> run();
+
+    // One overload for each operator and layer that is written: the set of all is what the pipeline may end in.
+
+    result<void> write(device::convolution, const args<device::convolution>& a, const node& n);
+    result<void> write(device::product, const args<device::product>& a, const node& n);
+    result<void> write(device::pooling, const args<device::pooling>& a, const node& n);
+    result<void> write(device::reduction, const args<device::reduction>& a, const node& n);
+    result<void> write(device::elementwise, const args<device::elementwise>& a, const node& n);
+
+    result<void> write(tosa::argmax, const args<tosa::argmax>& a, const node& n);
+    result<void> write(tosa::conv3d, const args<tosa::conv3d>& a, const node& n);
+    result<void> write(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a, const node& n);
+    result<void> write(tosa::fft2d, const args<tosa::fft2d>& a, const node& n);
+    result<void> write(tosa::rfft2d, const args<tosa::rfft2d>& a, const node& n);
+    result<void> write(tosa::concat, const args<tosa::concat>& a, const node& n);
+    result<void> write(tosa::pad, const args<tosa::pad>& a, const node& n);
+    result<void> write(tosa::reshape, const args<tosa::reshape>& a, const node& n);
+    result<void> write(tosa::reverse, const args<tosa::reverse>& a, const node& n);
+    result<void> write(tosa::slice, const args<tosa::slice>& a, const node& n);
+    result<void> write(tosa::tile, const args<tosa::tile>& a, const node& n);
+    result<void> write(tosa::transpose, const args<tosa::transpose>& a, const node& n);
+    result<void> write(tosa::identity, const args<tosa::identity>& a, const node& n);
+    result<void> write(tosa::gather, const args<tosa::gather>& a, const node& n);
+    result<void> write(tosa::scatter, const args<tosa::scatter>& a, const node& n);
+    result<void> write(tosa::resize, const args<tosa::resize>& a, const node& n);
+    result<void> write(tosa::cond_if, const args<tosa::cond_if>& a, const node& n);
+    result<void> write(tosa::while_loop, const args<tosa::while_loop>& a, const node& n);
+    result<void> write(tosa::variable, const args<tosa::variable>& a, const node& n);
+    result<void> write(tosa::variable_read, const args<tosa::variable_read>& a, const node& n);
+    result<void> write(tosa::variable_write, const args<tosa::variable_write>& a, const node& n);
+    result<void> write(tosa::const_, const args<tosa::const_>& a, const node& n);
+    result<void> write(tosa::const_shape, const args<tosa::const_shape>& a, const node& n);
+
+private:
+    // --- memory --------------------------------------------------------------------------
+
+    std::size_t add_buffer(on_device::element type, std::int64_t count);
+    void put(value v, const place& p);
+    result<place> add_result(const node& n, std::uint32_t i = 0);
+    // The place of an operand that the result may overwrite, as it lies there element by element; or null.
+    const place* replaceable(const node& n, const on_device::tensor& result) const;
+    result<operand> operand_of(value v);
+    static operand at(const place& p);
+    static operand flash(const std::string& name);
+    void end_reads(const node& n);
+
+    // --- calls ---------------------------------------------------------------------------
+
+    call& call_kernel(const node& n, std::string op, const std::vector<operand>& operands);
+    result<void> copy(const node& n, const operand& from, const operand& to);
+    result<std::string> finish(const layer_body& body, std::span<const node* const> nodes, value first,
+                               std::vector<operand>& extras, const on_device::tensor& out);
+    result<void> write_node(const node& n);
+    [[nodiscard]] std::string name_of_node(const node& n) const;
+    [[nodiscard]] static error refuse(const node& n, std::string_view reason);
+
+    const graph& graph_;
+    core_description core_;
+    written_layers done_;
+    std::map<std::pair<const node*, std::uint32_t>, place> places_;
+    std::vector<std::int64_t> reads_left_;  // of each buffer
+};
+
+/// Matches operators and layers that are written: each has at least a portable kernel.
+template <class Op>
+concept has_writer =
+    requires(layer_writer& w, const args<Op>& a, const node& n) { w.write(Op{}, a, n); };
+
+}  // namespace headrace::firmware
+
+#endif

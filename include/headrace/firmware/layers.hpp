@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::firmware::write_layers: from a graph of the device dialect to calls of kernels over planned
+// memory.
+#ifndef HEADRACE_FIRMWARE_LAYERS_HPP
+#define HEADRACE_FIRMWARE_LAYERS_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <headrace/base/result.hpp>
+#include <headrace/dialect/device.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/firmware/functions.hpp>
+#include <headrace/firmware/source_text.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/on_device/tensor.hpp>
+
+namespace headrace::firmware {
+
+/// Where a value lies: which buffer, and how in it.
+struct place {
+    std::size_t buffer = 0;
+    on_device::tensor type{};
+};
+
+/// Memory that layers share; `first` and `last` are the first and the last of them that use it.
+struct planned_buffer {
+    on_device::element type = on_device::element::int8;
+    std::int64_t count = 0;
+    std::int64_t first = 0, last = 0;
+    std::int64_t offset = 0;  ///< in bytes, once it is planned
+
+    [[nodiscard]] std::int64_t bytes() const { return count * bytes_of(type); }
+};
+
+/// One call of a kernel.
+struct call {
+    std::string name;  ///< of the node that it computes
+    std::string op;    ///< the kernel's operator, as a type
+    std::vector<std::string> operands;
+    std::optional<std::size_t> scratch{};  ///< a buffer
+    std::int64_t macs = 0;
+    std::string origin{};  ///< what the report says of it: the kernel that was chosen, and why
+    std::int64_t instructions = 0;
+};
+
+/// A model as calls of kernels.
+struct written_layers {
+    std::vector<planned_buffer> buffers;
+    std::vector<call> calls;
+    std::vector<place> inputs, outputs;  ///< of the graph, in its order
+    constant_arrays constants;
+    element_functions functions;
+};
+
+/// Which kernels a header is written for, and how much memory there is.
+struct core_description {
+    std::string_view name;  ///< cortex-m4
+    std::string_view set;   ///< the type of on_device/core.hpp: dsp
+};
+
+/// The cores by name, and `host`.
+[[nodiscard]] std::optional<core_description> find_core(std::string_view name);
+
+/// An error if a part has no kernel: computed weights, types that no kernel has.
+[[nodiscard]] result<written_layers> write_layers(const graph& g, const core_description& core);
+
+}  // namespace headrace::firmware
+
+#endif

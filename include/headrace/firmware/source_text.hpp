@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Defines what the parts of a generated header are made of: names, arrays and descriptions as C++.
+#ifndef HEADRACE_FIRMWARE_SOURCE_TEXT_HPP
+#define HEADRACE_FIRMWARE_SOURCE_TEXT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <headrace/on_device/tensor.hpp>
+
+namespace headrace::firmware {
+
+/// Names that are C++ identifiers and differ from each other.
+class identifiers {
+public:
+    /// A name like `wanted`: what no identifier has becomes `_`, and a number follows where it is taken.
+    [[nodiscard]] std::string make(std::string_view wanted);
+
+private:
+    std::set<std::string, std::less<>> used_;
+};
+
+/// The arrays of a header. Equal ones are one.
+class constant_arrays {
+public:
+    /// The name of an array with these elements, each of them C++ of the type `type`.
+    std::string add(std::string_view wanted, std::string_view type, std::span<const std::string> elements,
+                    std::size_t bytes);
+    std::string add(std::string_view wanted, on_device::element type, std::span<const std::int64_t> numbers);
+    /// From bits, as text loses what a NaN holds.
+    std::string add_floats(std::string_view wanted, std::span<const float> numbers);
+
+    [[nodiscard]] const std::string& text() const { return text_; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    identifiers names_;
+    std::map<std::string, std::string, std::less<>> known_;  // from contents to names
+    std::string text_;
+    std::size_t bytes_ = 0;
+};
+
+[[nodiscard]] std::string_view type_text(on_device::element e);  ///< std::int8_t
+[[nodiscard]] std::string element_text(on_device::element e);    ///< hr::element::int8
+[[nodiscard]] std::string tensor_text(const on_device::tensor& t);
+[[nodiscard]] std::string number_literal(std::int64_t number, on_device::element type);
+/// A float as C++ that gives its bits, infinities and NaNs included.
+[[nodiscard]] std::string float_literal(float number);
+
+}  // namespace headrace::firmware
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::layer_of: which layer of the device dialect computes an operator of TOSA.
+#ifndef HEADRACE_PASSES_DEVICE_LAYERS_HPP
+#define HEADRACE_PASSES_DEVICE_LAYERS_HPP
+
+#include <algorithm>
+#include <type_traits>
+
+#include <headrace/base/pmr_vector.hpp>
+#include <headrace/dialect/device.hpp>
+#include <headrace/dialect/tosa.hpp>
+#include <headrace/infer/device.hpp>
+#include <headrace/infer/tosa.hpp>
+#include <headrace/ir/graph.hpp>
+#include <headrace/op/op_list.hpp>
+#include <headrace/op/op_query.hpp>
+#include <headrace/passes/support/inlining.hpp>
+
+namespace headrace {
+
+/// Operators that give an element of the result from an element of each operand. IDENTITY moves, and is none.
+template <class Op>
+concept device_elementwise = op_where<Op, tosa::dialect, trait::elementwise> && !std::is_same_v<Op, tosa::identity>;
+
+namespace detail {
+
+template <class Op>
+constexpr auto find_layer() {
+    if constexpr (one_of<Op, ops<tosa::conv2d, tosa::depthwise_conv2d>>) {
+        return std::type_identity<device::convolution>{};
+    } else if constexpr (std::is_same_v<Op, tosa::matmul>) {
+        return std::type_identity<device::product>{};
+    } else if constexpr (one_of<Op, ops<tosa::avg_pool2d, tosa::max_pool2d>>) {
+        return std::type_identity<device::pooling>{};
+    } else if constexpr (op_where<Op, tosa::dialect, trait::reduction> && !std::is_same_v<Op, tosa::argmax>) {
+        return std::type_identity<device::reduction>{};
+    } else if constexpr (device_elementwise<Op>) {
+        return std::type_identity<device::elementwise>{};
+    } else {
+        return std::type_identity<void>{};
+    }
+}
+
+template <class List>
+struct layered;
+template <class... Ops>
+struct layered<ops<Ops...>> {
+    using type = joined<std::conditional_t<std::is_void_v<typename decltype(find_layer<Ops>())::type>, ops<>,
+                                           ops<Ops>>...>;
+};
+
+}  // namespace detail
+
+template <class Op>
+using layer_of = typename decltype(detail::find_layer<Op>())::type;
+
+/// The operators that layers are made of. The others are layers by themselves: they move elements, or are rare.
+using layered_ops = typename detail::layered<tosa::dialect::all_ops>::type;
+
+/// The arguments of any layer: all have the same members.
+struct layer_parts {
+    list<value> inputs;
+    graph* body = nullptr;
+};
+[[nodiscard]] inline layer_parts parts_of(const node& n) {
+    layer_parts parts;
+    const auto look = [&]<class... Ops>(ops<Ops...>) {
+        const auto take = [&](const auto* a) {
+            if (a != nullptr) parts = {a->inputs, a->body};
+        };
+        (take(args_if<Ops>(n)), ...);
+    };
+    look(device::dialect::all_ops{});
+    return parts;
+}
+
+/// How many tensors a layer reads beside the results of `except`: constants of one element and tables are part of its
+/// code.
+[[nodiscard]] inline std::size_t count_tensors(const layer_parts& layer, const node* except = nullptr) {
+    std::size_t count = 0, i = 0;
+    for (const node& stand_in : layer.body->inputs()) {
+        const value v = layer.inputs[i++];
+        if (v.producer == except) continue;
+        const bool is_constant = match<builtin::constant>(v) != nullptr;
+        const edge* const use = stand_in.first_use;
+        const bool is_table = use != nullptr && is<tosa::table>(*use->target) && use->target->operand(1) == value{const_cast<node*>(&stand_in), 0};
+        if (!is_constant || (meta_of(v)->elements() != 1 && !is_table)) ++count;
+    }
+    return count;
+}
+
+/// Puts graphs one after the other into the graph of one layer, with each input once.
+class layer_builder {
+public:
+    explicit layer_builder(graph& g) : body_(g.create_region()), output_(body_.create<builtin::output>({})) {}
+
+    /// What stands for a value inside: an input, made where it is new.
+    value input(value v) {
+        const auto known = std::find(inputs_.begin(), inputs_.end(), v);
+        if (known != inputs_.end()) return stand_ins_[static_cast<std::size_t>(known - inputs_.begin())];
+        const value made = body_.create<builtin::placeholder>({}, &output_).result();
+        if (meta_of(v) != nullptr) body_.set_meta(made, *meta_of(v));
+        inputs_.push_back(v);
+        stand_ins_.push_back(made);
+        return made;
+    }
+    /// Makes the nodes of a graph, on values inside, and gives its result.
+    value append(const graph& other, std::span<const value> operands) {
+        return inline_region(other, output_, operands)[0];
+    }
+    /// Copies a node, on inputs.
+    value append(const node& n) {
+        pmr_vector<value> operands;
+        for (std::size_t i = 0; i != n.operand_count; ++i) operands.push_back(input(n.operand(i)));
+        node& made = body_.create(*n.op, n.arguments, n.result_count, &output_);
+        for (std::size_t i = 0; i != operands.size(); ++i) body_.set_operand(made.operands[i], operands[i]);
+        body_.set_meta(made.result(), *meta_of({const_cast<node*>(&n), 0}));
+        body_.inherit_annotations(made, n);
+        return made.result();
+    }
+    void end(value result) {
+        body_.erase(output_);
+        body_.create<builtin::output>({.values = list<value>(std::span(&result, 1))});
+    }
+    [[nodiscard]] list<value> inputs() const { return list<value>(inputs_); }
+    [[nodiscard]] graph& body() { return body_; }
+
+private:
+    graph& body_;
+    node& output_;
+    pmr_vector<value> inputs_;
+    pmr_vector<value> stand_ins_;
+};
+
+}  // namespace headrace
+
+#endif

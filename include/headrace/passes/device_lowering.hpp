@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::device_lowering, the pipeline from TOSA to the layers of a microcontroller.
+#ifndef HEADRACE_PASSES_DEVICE_LOWERING_HPP
+#define HEADRACE_PASSES_DEVICE_LOWERING_HPP
+
+#include <headrace/pass/pipeline.hpp>
+#include <headrace/passes/device/fuse_layers.hpp>
+#include <headrace/passes/device/outline_layers.hpp>
+#include <headrace/passes/fold/remove_dead_code.hpp>
+
+namespace headrace {
+
+/// All of TOSA but CUSTOM, which only its author knows.
+struct device_source {
+    static constexpr auto set = every_op<tosa::dialect> - ops_in<tosa::custom>;
+};
+
+/// Ends in `Legal`: the layers and operators that have a kernel.
+template <class Legal>
+struct device_lowering
+    : pipeline<from<device_source>, to<Legal>, outline_layers, fuse_layers, remove_dead_code> {};
+
+}  // namespace headrace
+
+#endif

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Lowers every case of a corpus to a C++ type, builds it for the host, and compares its outputs with `headrace run` of
+the case's TOSA flatbuffer: integers must be equal, floats close. Prints a line for each case that differs or cannot be
+written, and the counts. Exit status 1 if a case differs."""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TYPES = {"BOOL": np.bool_, "INT4": np.int8, "INT8": np.int8, "UINT8": np.uint8, "INT16": np.int16, "INT32": np.int32,
+         "FP32": np.float32, "INT48": np.int64, "UINT16": np.uint16}
+
+
+def run(command, **more):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, **more)
+
+
+def samples(io, case):
+    """The case's inputs as the flatbuffer takes them; random numbers where it has none."""
+    meta = json.loads((case / "meta.json").read_text()) if (case / "meta.json").exists() else {"inputs": []}
+    given = [case / f"in{i}.npy" for i, m in enumerate(meta["inputs"]) if "const" not in m]
+    rng = np.random.default_rng(1)
+    for i, tensor in enumerate(io["inputs"]):
+        kind = TYPES[tensor["dtype"]]
+        if i < len(given) and given[i].exists():
+            x = np.load(given[i])
+        elif kind == np.float32:
+            x = rng.standard_normal(tensor["shape"])
+        else:
+            info = np.iinfo(kind) if kind != np.bool_ else None
+            x = rng.integers(0, 2, tensor["shape"]) if info is None else rng.integers(max(info.min, -1000), min(info.max, 1000), tensor["shape"])
+        q = tensor.get("quantization")
+        if q and np.issubdtype(x.dtype, np.floating):
+            x = np.clip(np.round(x / q["scale"]) + q["zero_point"], q["qmin"], q["qmax"])
+        if tensor.get("layout") == "NHWC" and list(x.shape) != tensor["shape"]:
+            x = np.moveaxis(x, 1, -1)
+        yield np.ascontiguousarray(x.astype(kind).reshape(tensor["shape"]))
+
+
+def check(program, case, folder, compiler, flags):
+    folder.mkdir(parents=True, exist_ok=True)
+    model = case / "model.pt2"
+    lowered = run([program, "lower", model, "-o", folder / "m.tosa", "--io", folder / "io.json", "-q"])
+    if lowered.returncode != 0:
+        return "not TOSA", ""
+    written = run([program, "lower", model, "-o", folder / "m.hpp", "--core", "host"])
+    if written.returncode != 0:
+        return "not written", written.stderr.strip().splitlines()[0]
+    io = json.loads((folder / "io.json").read_text())
+    xs = list(samples(io, case))
+    ins, raws = [], []
+    for i, x in enumerate(xs):
+        np.save(folder / f"x{i}.npy", x)
+        x.tofile(folder / f"x{i}.bin")
+        ins += ["--in", folder / f"x{i}.npy"]
+        raws.append(folder / f"x{i}.bin")
+    outs = [folder / f"y{i}.npy" for i in range(len(io["outputs"]))]
+    reference = run([program, "run", folder / "m.tosa", *ins, *[a for o in outs for a in ("--out", o)]])
+    if reference.returncode != 0:
+        return "not run", reference.stderr.strip().splitlines()[0]
+    built = run([compiler, "-std=c++20", *flags, "-Wall", "-Wextra", f"-I{ROOT}/include", '-DHEADER="m.hpp"', "-DMODEL=m", f"-I{folder}", ROOT / "tests/on_device/host_main.cpp", "-o", folder / "m"])
+    if built.returncode != 0:
+        errors = [line for line in built.stderr.splitlines() if "error" in line]
+        return "not built", errors[0] if errors else built.stderr[:200]
+    got = [folder / f"y{i}.bin" for i in range(len(outs))]
+    executed = run([folder / "m", *raws, *got])
+    if executed.returncode != 0 or executed.stderr:
+        return "stopped", f"{executed.returncode} {executed.stderr[:300]}"
+    worst = 0.0
+    for i, tensor in enumerate(io["outputs"]):
+        y, z = np.load(outs[i]).ravel(), np.fromfile(got[i], TYPES[tensor["dtype"]])
+        if tensor["dtype"] != "FP32":
+            different = np.count_nonzero(y.astype(np.int64) != z.astype(np.int64))
+            if different:
+                return "differs", f"output {i}: {different} of {y.size}"
+        elif y.size:
+            same = (y == z) | (np.isnan(y) & np.isnan(z))
+            with np.errstate(invalid="ignore"):
+                error = np.abs(y.astype(np.float64) - z) / (np.abs(y) + np.max(np.abs(y[np.isfinite(y)]), initial=1e-6) * 1e-2)
+            worst = max(worst, float(np.max(np.where(same, 0, np.where(np.isfinite(error), error, np.inf)))))
+    if worst > 1e-4:
+        return "differs", f"relative error {worst:.2g}"
+    return "equal", f"{worst:.2g}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("corpus", type=pathlib.Path, nargs="+")
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--flags", default="-O1")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    cases = [c for corpus in options.corpus for c in sorted(corpus.glob("*")) if (c / "model.pt2").exists() and options.only in c.name]
+    counts = collections.Counter()
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = pool.map(lambda c: (c, check(options.program, c, options.work.resolve() / c.name, options.compiler, options.flags.split())), cases)
+        for case, (verdict, detail) in results:
+            counts[verdict] += 1
+            if verdict != "equal":
+                print(f"{case.name}: {verdict}: {detail}", flush=True)
+    print(", ".join(f"{n} {v}" for v, n in sorted(counts.items())))
+    return 1 if counts["differs"] + counts["stopped"] + counts["not built"] else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
