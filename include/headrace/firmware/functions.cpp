@@ -165,12 +165,13 @@ private:
         if (!multipliers || !shifts || !in_zero || !out_zero)
             return unsupported({message_prefix(n), "its scale is computed: a board needs a constant one"});
         const bool is_single = multipliers->size() == 1 && shifts->size() == 1;
-        std::string scale = is_single ? fmt::format(".multiplier = {}, .shift = {}, ", (*multipliers)[0], (*shifts)[0])
-                                      : std::string();
-        scale += fmt::format(".input_zero = {}, .output_zero = {}, .input = {}, .output = {}", *in_zero, *out_zero,
-                             element_text(element_of(meta_of(a.input)->dtype).value_or(on_device::element::int32)),
-                             element_of_result(n));
-        if (a.rounding_mode == rounding_mode::double_round) scale += ", .is_double_rounded = true";
+        const auto type = [](value v) { return element_of(meta_of(v)->dtype).value_or(on_device::element::int32); };
+        std::string scale =
+            fmt::format(".input = {}, .output = {}", element_text(type(a.input)), element_of_result(n));
+        if (is_single) scale += fmt::format(", .multiplier = {}, .shift = {}", (*multipliers)[0], (*shifts)[0]);
+        if (*in_zero != 0) scale += fmt::format(", .input_zero = {}", *in_zero);
+        if (*out_zero != 0) scale += fmt::format(", .output_zero = {}", *out_zero);
+        if (a.rounding_mode == rounding_mode::double_round) scale += ", .rounds = hr::rounding::double_round";
         if (!a.scale32) scale += ", .scale32 = false";
         if (a.input_unsigned) scale += ", .input_unsigned = true";
         if (a.output_unsigned) scale += ", .output_unsigned = true";

@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include <headrace/firmware/layer_writer.hpp>
 #include <headrace/infer/higher_order.hpp>
@@ -51,9 +53,9 @@ public:
             "// {}: {} for {}, by headrace {}. Generated: lower the model again instead of editing this.\n",
             options_.name + ".hpp", c_comment(options_.model), options_.core.name, version);
         text += fmt::format("#ifndef HEADRACE_MODEL_{0}_HPP\n#define HEADRACE_MODEL_{0}_HPP\n\n"
-                            "#include <headrace/on_device/on_device.hpp>\n\nnamespace {0} {{\n\n"
+                            "{2}\nnamespace {0} {{\n\n"
                             "namespace hr = headrace::on_device;\n\nnamespace constants {{\n{1}}}  // namespace constants\n\n",
-                            options_.name, layers.constants.text());
+                            options_.name, layers.constants.text(), includes());
         if (!layers.functions.text().empty())
             text += fmt::format("namespace functions {{\n{}}}  // namespace functions\n\n", layers.functions.text());
         text += "struct description {\n";
@@ -66,24 +68,49 @@ public:
     }
 
 private:
+    // Of the kernels that are used alone, so that no other takes time to compile.
+    std::string includes() const {
+        static constexpr std::pair<std::string_view, std::string_view> moved[] = {
+            {"copy", "move"}, {"fill", "move"}, {"tile", "move"}, {"gather", "move"}, {"scatter", "move"}, {"argmax", "reduce"},
+            {"avg_pool2d", "pooling"}, {"max_pool2d", "pooling"}, {"fft2d", "fft"}, {"rfft2d", "fft"},
+            {"transpose_conv2d", "transpose_conv"}};
+        std::set<std::string, std::less<>> names{"model"};
+        if (!model_.layers.functions.text().empty()) names.emplace("functions");
+        for_each_call(model_.layers, [&](const call& c) {
+            const std::string_view op = std::string_view(c.op).substr(4, c.op.find('<') - 4);
+            const auto* const found = std::ranges::find(moved, op, &std::pair<std::string_view, std::string_view>::first);
+            names.emplace(found == std::end(moved) ? op : found->second);
+        });
+        std::string text;
+        for (const std::string& n : names) text += fmt::format("#include <headrace/on_device/{}.hpp>\n", n);
+        return text;
+    }
     std::string plan() const {
         std::string text = "    // Elements, the byte where they begin, and the first and the last layer that uses them.\n"
                            "    using plan = hr::memory_plan<\n";
         const auto& buffers = model_.layers.buffers;
         for (const planned_buffer& b : buffers)
-            text += fmt::format("        hr::buffer{{{}, {}, {}, {}, {}}}{}\n", element_text(b.type), b.count, b.offset, b.first,
-                                b.last, &b == &buffers.back() ? ">;" : ",");
+            text += fmt::format("        hr::buffer{{{}, {}, {}, {}, {}{}}}{}\n", element_text(b.type), b.count, b.offset, b.first,
+                                b.last, b.is_state ? ", true" : "", &b == &buffers.back() ? ">;" : ",");
         return text + '\n';
     }
+    static std::string list_text(const std::vector<call>& calls, std::size_t indent) {
+        std::string text;
+        for (const call& c : calls)
+            text += fmt::format("{}\n{:{}}{}", text.empty() ? "" : ",", "", indent, call_text(c, indent));
+        return text.empty() ? "hr::layers<>" : fmt::format("hr::layers<{}>", text);
+    }
+    static std::string call_text(const call& c, std::size_t indent) {
+        const std::string name = c_string_literal(c.name);
+        if (c.kind != call::kind_type::kernel)
+            return fmt::format("hr::{}<{}, {}, {},\n{:{}}{}>", c.kind == call::kind_type::loop ? "loop" : "branch", name,
+                               c.condition, list_text(c.first, indent + 8), "", indent + 4, list_text(c.second, indent + 8));
+        return fmt::format("hr::layer<{}, {},\n{:{}}{}, {}>", name, c.op, "", indent + 10,
+                           c.scratch ? fmt::format("hr::scratch<{}>", *c.scratch) : "hr::no_scratch", fmt::join(c.operands, ", "));
+    }
     std::string calls() const {
-        std::string text = "    using layers = hr::layers<\n";
-        const auto& all = model_.layers.calls;
-        for (const call& c : all) {
-            text += fmt::format("        hr::layer<{}, {},\n                  {}, {}>{}\n", c_string_literal(c.name), c.op,
-                                c.scratch ? fmt::format("hr::scratch<{}>", *c.scratch) : "hr::no_scratch",
-                                fmt::join(c.operands, ", "), &c == &all.back() ? "" : ",");
-        }
-        return text + "    >;\n\n";
+        return fmt::format("    using layers = {};\n\n    using first_states = {};\n\n",
+                           list_text(model_.layers.calls, 8), list_text(model_.layers.first_states, 8));
     }
     std::string ports(std::string_view kind, const std::vector<io_tensor>& tensors, const std::vector<place>& places) const {
         std::string quantizations, list;
@@ -110,7 +137,7 @@ private:
 std::string peak_text(const model_header& model) {
     const auto& buffers = model.layers.buffers;
     std::int64_t most = -1, at = 0;
-    for (std::int64_t step = 0; step <= static_cast<std::int64_t>(model.layers.calls.size()); ++step) {
+    for (std::int64_t step = 0; step <= model.layers.steps; ++step) {
         std::int64_t sum = 0;
         for (const planned_buffer& b : buffers) sum += b.first <= step && step <= b.last ? b.bytes() : 0;
         if (sum > most) most = sum, at = step;
@@ -119,7 +146,11 @@ std::string peak_text(const model_header& model) {
     for (const planned_buffer& b : buffers)
         if (b.first <= at && at <= b.last) sizes.push_back(b.bytes());
     std::ranges::sort(sizes, std::greater<>());
-    const std::string name = at < static_cast<std::int64_t>(model.layers.calls.size()) ? model.layers.calls[static_cast<std::size_t>(at)].name : "the outputs";
+    std::string name = "the outputs";
+    std::int64_t step = 0;
+    for_each_call(model.layers, [&](const call& c) {
+        if (step++ == at) name = c.name;
+    });
     return fmt::format("at {} there are tensors of {} bytes", name, fmt::join(sizes, ", "));
 }
 
@@ -133,7 +164,7 @@ result<model_header> write_header(graph& g, const header_options& options) {
     model_header made{.text = {}, .layers = std::move(layers), .arena = {}};
     made.arena = plan_buffers(made.layers.buffers);
     made.constant_bytes = static_cast<std::int64_t>(made.layers.constants.bytes());
-    for (const call& c : made.layers.calls) made.macs += c.macs;
+    for_each_call(made.layers, [&](const call& c) { made.macs += c.macs; });
     if (options.largest_arena && made.arena.bytes > *options.largest_arena)
         return unsupported(fmt::format("the arena has {} bytes, {} are allowed: {}", made.arena.bytes, *options.largest_arena, peak_text(made)));
     if (options.largest_flash && made.constant_bytes > *options.largest_flash)

@@ -198,14 +198,18 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     const window_attributes a = depthwise != nullptr ? attributes_of(*depthwise) : attributes_of(args_of<tosa::conv2d>(anchor));
 
     HEADRACE_TRY(input, operand_of(body.outside(a.input)));
-    HEADRACE_TRY(to, add_result(n));
+    const auto dense_output = dense_tensor(*n.results[0].meta);
+    if (!dense_output) return refuse(n, "kernels of microcontrollers do not compute with this type");
     const value weight = body.outside(a.weight);
     const int_list& shape = meta_of(weight)->shape;
     const auto size = [](std::int64_t number) { return static_cast<std::int32_t>(number); };
-    on_device::convolution s{.input = input.type, .output = to.type, .is_depthwise = depthwise != nullptr,
+    on_device::convolution s{.input = input.type, .output = *dense_output, .is_depthwise = depthwise != nullptr,
         .kernel = depthwise != nullptr ? on_device::extent{size(shape[0]), size(shape[1])} : on_device::extent{size(shape[1]), size(shape[2])},
         .stride = {size(a.stride[0]), size(a.stride[1])}, .dilation = {size(a.dilation[0]), size(a.dilation[1])},
         .pad = {size(a.pad[0]), size(a.pad[1]), size(a.pad[2]), size(a.pad[3])}};
+    HEADRACE_TRY(to, add_image(n, s, body.outside(a.input)));
+    s.output = to.type;
+    s.is_in_place = input.buffer == to.buffer;
     const bool is_float = s.input.type == on_device::element::float32;
     const auto weight_zero = is_float ? std::optional<std::int64_t>(0) : constant_integer(body.outside(a.weight_zp));
     const auto input_zero = is_float ? std::optional<std::int64_t>(0) : constant_integer(body.outside(a.input_zp));
@@ -297,7 +301,7 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     if (chosen.scratch != 0) {
         made.scratch = add_buffer(on_device::element::int8, chosen.scratch);
         planned_buffer& scratch = done_.buffers[*made.scratch];
-        scratch.first = scratch.last = static_cast<std::int64_t>(done_.calls.size()) - 1;
+        scratch.first = scratch.last = done_.steps - 1;
     }
     return {};
 }

@@ -10,10 +10,4 @@ result<void> layer_writer::write(tosa::transpose_conv2d, const args<tosa::transp
 result<void> layer_writer::write(tosa::fft2d, const args<tosa::fft2d>&, const node& n) { return refuse(n, "not yet"); }
 result<void> layer_writer::write(tosa::rfft2d, const args<tosa::rfft2d>&, const node& n) { return refuse(n, "not yet"); }
 result<void> layer_writer::write(tosa::resize, const args<tosa::resize>&, const node& n) { return refuse(n, "not yet"); }
-result<void> layer_writer::write(tosa::cond_if, const args<tosa::cond_if>&, const node& n) { return refuse(n, "not yet"); }
-result<void> layer_writer::write(tosa::while_loop, const args<tosa::while_loop>&, const node& n) { return refuse(n, "not yet"); }
-result<void> layer_writer::write(tosa::variable, const args<tosa::variable>&, const node& n) { return refuse(n, "not yet"); }
-result<void> layer_writer::write(tosa::variable_read, const args<tosa::variable_read>&, const node& n) { return refuse(n, "not yet"); }
-result<void> layer_writer::write(tosa::variable_write, const args<tosa::variable_write>&, const node& n) { return refuse(n, "not yet"); }
-result<void> layer_writer::write(tosa::const_, const args<tosa::const_>&, const node& n) { return refuse(n, "not yet"); }
 }

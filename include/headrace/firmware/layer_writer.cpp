@@ -54,7 +54,7 @@ std::string layer_writer::name_of_node(const node& n) const {
 }
 
 std::size_t layer_writer::add_buffer(on_device::element type, std::int64_t count) {
-    const auto now = static_cast<std::int64_t>(done_.calls.size());
+    const auto now = done_.steps;
     done_.buffers.push_back({type, std::max<std::int64_t>(count, 1), now, now});
     reads_left_.push_back(0);
     return done_.buffers.size() - 1;
@@ -88,6 +88,16 @@ result<place> layer_writer::add_result(const node& n, std::uint32_t i) {
     return made;
 }
 
+bool layer_writer::ends_with(const node& n, std::size_t buffer) const {
+    std::int64_t own = 0;
+    for (std::size_t i = 0; i != n.operand_count; ++i) {
+        const value v = n.operand(i);
+        const auto found = places_.find({v.producer, v.result});
+        own += found != places_.end() && found->second.buffer == buffer;
+    }
+    return reads_left_[buffer] == own;
+}
+
 const place* layer_writer::replaceable(const node& n, const on_device::tensor& result) const {
     if (!is<device::elementwise>(n)) return nullptr;
     for (std::size_t i = 0; i != n.operand_count; ++i) {
@@ -95,20 +105,57 @@ const place* layer_writer::replaceable(const node& n, const on_device::tensor& r
         const auto found = places_.find({v.producer, v.result});
         if (found == places_.end() || !(found->second.type == result)) continue;
         const planned_buffer& buffer = done_.buffers[found->second.buffer];
-        std::int64_t own = 0;
         bool reads_alike = true;
         for (std::size_t k = 0; k != n.operand_count; ++k) {
             const value other = n.operand(k);
             const auto place = places_.find({other.producer, other.result});
-            if (place == places_.end() || place->second.buffer != found->second.buffer) continue;
-            ++own;
-            reads_alike = reads_alike && place->second.type == result;
+            if (place != places_.end() && place->second.buffer == found->second.buffer)
+                reads_alike = reads_alike && place->second.type == result;
         }
-        const bool is_last = reads_left_[found->second.buffer] == own;
-        if (is_last && reads_alike && buffer.type == result.type && buffer.count == result.span)
+        if (reads_alike && buffer.type == result.type && buffer.count == result.span &&
+            ends_with(n, found->second.buffer))
             return &found->second;
     }
     return nullptr;
+}
+
+namespace {
+
+const node* depthwise_in(const node& layer) {
+    const layer_parts parts = parts_of(layer);
+    const auto found = parts.body->nodes_of(info_of<tosa::depthwise_conv2d>);
+    return found.empty() ? nullptr : &*found.begin();
+}
+
+}  // namespace
+
+bool layer_writer::wants_planes(const node& n, bool is_depthwise) const {
+    const tensor_meta& meta = *n.results[0].meta;
+    if (meta.dtype != dtype::int8 || meta.rank() != 4 || meta.shape[0] != 1) return false;
+    if (meta.shape[1] * meta.shape[2] == 1) return false;  // one layout is as good as the other
+    bool meets_depthwise = is_depthwise;
+    for (const edge* e = n.first_use; e != nullptr; e = e->next_use) {
+        const node& reader = *e->target;
+        if (!is<device::convolution>(reader) && !is<device::pooling>(reader)) return false;
+        meets_depthwise = meets_depthwise || (is<device::convolution>(reader) && depthwise_in(reader) != nullptr);
+    }
+    return meets_depthwise;
+}
+
+result<place> layer_writer::add_image(const node& n, const on_device::convolution& s, value input) {
+    if (!wants_planes(n, s.is_depthwise)) return add_result(n);
+    const on_device::tensor& y = s.output;
+    place made{0, planes(y.type, y.size[1], y.size[2], y.size[3], 0, 0)};
+    on_device::convolution over = s;
+    over.output = made.type;
+    over.is_in_place = true;
+    const auto from = places_.find({input.producer, input.result});
+    std::size_t reads = 0;  // as a further operand, too, it would be gone
+    for (std::size_t i = 0; i != n.operand_count; ++i) reads += n.operand(i) == input;
+    const bool is_over = can_be_in_place(over) && from != places_.end() && reads == 1 && ends_with(n, from->second.buffer);
+    made.buffer = is_over ? from->second.buffer : add_buffer(y.type, made.type.span);
+    put({const_cast<node*>(&n), 0}, made);
+    return made;
 }
 
 operand layer_writer::at(const place& p) { return {fmt::format("hr::at<{}>", p.buffer), p.type, p.buffer}; }
@@ -117,20 +164,26 @@ operand layer_writer::flash(const std::string& name) { return {fmt::format("hr::
 result<operand> layer_writer::operand_of(value v) {
     const auto found = places_.find({v.producer, v.result});
     if (found != places_.end()) return at(found->second);
-    const tensor_meta& meta = *meta_of(v);
+    const auto* const constant = match<builtin::constant>(v);
+    if (constant == nullptr) return refuse(*v.producer, "kernels of microcontrollers do not read this value");
+    const auto made = add_constant(name_of_node(*v.producer), *meta_of(v), constant->data);
+    if (!made) return refuse(*v.producer, "no kernel of microcontrollers reads a constant of this type");
+    return *made;
+}
+
+std::optional<operand> layer_writer::add_constant(std::string_view name, const tensor_meta& meta,
+                                                  const tensor_data& data) {
     const auto type = dense_tensor(meta);
-    if (match<builtin::constant>(v) == nullptr || !type)
-        return refuse(*v.producer, "kernels of microcontrollers do not read this value");
-    std::string name = name_of_node(*v.producer);
-    if (meta.dtype == dtype::float32) {
-        const auto numbers = constant_reals(v);
-        name = done_.constants.add_floats(name, std::vector<float>(numbers->begin(), numbers->end()));
+    if (!type) return std::nullopt;
+    operand made;
+    if (type->type == on_device::element::float32) {
+        const auto numbers = *reals_of(data, meta);
+        made = flash(done_.constants.add_floats(name, std::vector<float>(numbers.begin(), numbers.end())));
     } else {
-        const auto numbers = constant_integers(v);
-        if (!numbers) return refuse(*v.producer, "its packed integers cannot be read");
-        name = done_.constants.add(name, type->type, *numbers);
+        const auto numbers = integers_of(data, meta);
+        if (!numbers) return std::nullopt;
+        made = flash(done_.constants.add(name, type->type, *numbers));
     }
-    operand made = flash(name);
     made.type = *type;
     return made;
 }
@@ -149,9 +202,10 @@ call& layer_writer::call_kernel(const node& n, std::string op, const std::vector
     call made{.name = name_of_node(n), .op = std::move(op), .operands = {}};
     for (const operand& o : operands) {
         made.operands.push_back(o.text);
-        if (o.buffer) done_.buffers[*o.buffer].last = static_cast<std::int64_t>(done_.calls.size());
+        if (o.buffer) done_.buffers[*o.buffer].last = done_.steps;
     }
-    return done_.calls.emplace_back(std::move(made));
+    ++done_.steps;
+    return into_->emplace_back(std::move(made));
 }
 
 result<void> layer_writer::copy(const node& n, const operand& from, const operand& to) {
@@ -197,7 +251,7 @@ result<written_layers> layer_writer::run() {
         }
     }
     for (const place& p : done_.outputs)
-        done_.buffers[p.buffer].last = static_cast<std::int64_t>(done_.calls.size());
+        done_.buffers[p.buffer].last = done_.steps;
     return std::move(done_);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <headrace/firmware/layers.hpp>
+#include <headrace/on_device/convolution.hpp>
 #include <headrace/passes/device/layers.hpp>
 
 namespace headrace::firmware {
@@ -74,7 +75,6 @@ public:
     result<void> write(tosa::variable, const args<tosa::variable>& a, const node& n);
     result<void> write(tosa::variable_read, const args<tosa::variable_read>& a, const node& n);
     result<void> write(tosa::variable_write, const args<tosa::variable_write>& a, const node& n);
-    result<void> write(tosa::const_, const args<tosa::const_>& a, const node& n);
     result<void> write(tosa::const_shape, const args<tosa::const_shape>& a, const node& n);
 
 private:
@@ -83,9 +83,19 @@ private:
     std::size_t add_buffer(on_device::element type, std::int64_t count);
     void put(value v, const place& p);
     result<place> add_result(const node& n, std::uint32_t i = 0);
+    // Of a convolution: channels as planes where a depthwise one is at either end, and over the input where it may be.
+    result<place> add_image(const node& n, const on_device::convolution& s, value input);
+    [[nodiscard]] bool wants_planes(const node& n, bool is_depthwise) const;
+    // True if the buffer's last readers are those of this node.
+    [[nodiscard]] bool ends_with(const node& n, std::size_t buffer) const;
     // The place of an operand that the result may overwrite, as it lies there element by element; or null.
     const place* replaceable(const node& n, const on_device::tensor& result) const;
     result<operand> operand_of(value v);
+    // An array in flash, or nothing if kernels do not compute with its type.
+    std::optional<operand> add_constant(std::string_view name, const tensor_meta& meta, const tensor_data& data);
+    // Where a value lies in memory; a constant is copied there.
+    result<place> place_of(value v);
+    void hold(std::size_t known, std::int64_t begin);
     static operand at(const place& p);
     static operand flash(const std::string& name);
     void end_reads(const node& n);
@@ -97,6 +107,11 @@ private:
     result<std::string> finish(const layer_body& body, std::span<const node* const> nodes, value first,
                                std::vector<operand>& extras, const on_device::tensor& out);
     result<void> write_node(const node& n);
+    // The calls of a region whose inputs lie at `inputs`.
+    result<std::vector<call>> write_region(const graph& region, std::span<const place> inputs);
+    // Copies what a region gives to where others expect it.
+    result<void> copy_outputs(const graph& region, std::span<const place> to, std::vector<call>& behind);
+    result<std::vector<place>> add_results(const node& n);
     [[nodiscard]] std::string name_of_node(const node& n) const;
     [[nodiscard]] static error refuse(const node& n, std::string_view reason);
 
@@ -104,7 +119,9 @@ private:
     core_description core_;
     written_layers done_;
     std::map<std::pair<const node*, std::uint32_t>, place> places_;
-    std::vector<std::int64_t> reads_left_;  // of each buffer
+    std::vector<std::int64_t> reads_left_;       // of each buffer
+    std::map<std::string, place, std::less<>> variables_;
+    std::vector<call>* into_ = &done_.calls;
 };
 
 /// Matches operators and layers that are written: each has at least a portable kernel.

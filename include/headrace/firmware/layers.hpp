@@ -31,12 +31,14 @@ struct planned_buffer {
     std::int64_t count = 0;
     std::int64_t first = 0, last = 0;
     std::int64_t offset = 0;  ///< in bytes, once it is planned
+    bool is_state = false;    ///< lives from one inference to the next
 
     [[nodiscard]] std::int64_t bytes() const { return count * bytes_of(type); }
 };
 
-/// One call of a kernel.
+/// One call of a kernel, or a choice between calls, or calls that are repeated.
 struct call {
+    enum class kind_type : std::uint8_t { kernel, branch, loop };
     std::string name;  ///< of the node that it computes
     std::string op;    ///< the kernel's operator, as a type
     std::vector<std::string> operands;
@@ -44,16 +46,37 @@ struct call {
     std::int64_t macs = 0;
     std::string origin{};  ///< what the report says of it: the kernel that was chosen, and why
     std::int64_t instructions = 0;
+
+    kind_type kind = kind_type::kernel;
+    std::size_t condition = 0;        ///< the buffer of the boolean that decides
+    std::vector<call> first{}, second{};  ///< of a branch, if it is true and if not; of a loop, its test and its body
 };
 
 /// A model as calls of kernels.
 struct written_layers {
     std::vector<planned_buffer> buffers;
     std::vector<call> calls;
+    std::vector<call> first_states;  ///< what gives states the values that they begin with
+    std::int64_t steps = 0;          ///< calls of kernels, those in branches and loops included
     std::vector<place> inputs, outputs;  ///< of the graph, in its order
     constant_arrays constants;
     element_functions functions;
 };
+
+/// Calls `f(const call&)` for each call of a kernel, in the order of their steps, those that begin states last.
+template <class F>
+void for_each_call(const std::vector<call>& calls, const F& f) {
+    for (const call& c : calls) {
+        if (c.kind == call::kind_type::kernel) f(c);
+        for_each_call(c.first, f);
+        for_each_call(c.second, f);
+    }
+}
+template <class F>
+void for_each_call(const written_layers& layers, const F& f) {
+    for_each_call(layers.calls, f);
+    for_each_call(layers.first_states, f);
+}
 
 /// Which kernels a header is written for, and how much memory there is.
 struct core_description {

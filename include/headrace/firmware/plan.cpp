@@ -10,15 +10,23 @@ namespace headrace::firmware {
 
 arena_figures plan_buffers(std::span<planned_buffer> buffers) {
     constexpr std::int64_t alignment = 16;
+    const auto aligned = [](std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
     pmr_vector<detail::memory_block> blocks;
-    for (const planned_buffer& b : buffers) {
-        blocks.push_back({static_cast<std::uint64_t>((b.bytes() + alignment - 1) / alignment * alignment),
+    arena_figures figures;
+    for (planned_buffer& b : buffers) {
+        if (b.is_state) {
+            b.offset = figures.state_bytes;
+            figures.state_bytes += aligned(b.bytes());
+        }
+        blocks.push_back({b.is_state ? 0 : static_cast<std::uint64_t>(aligned(b.bytes())),
                           static_cast<std::uint32_t>(b.first), static_cast<std::uint32_t>(b.last)});
     }
+    if (blocks.empty()) return figures;
     detail::block_packer packer(std::move(blocks), planning_algorithm::greedy);
     const auto offsets = packer.pack();
-    arena_figures figures{0, static_cast<std::int64_t>(packer.bound())};
+    figures.lower_bound = static_cast<std::int64_t>(packer.bound());
     for (std::size_t i = 0; i != buffers.size(); ++i) {
+        if (buffers[i].is_state) continue;
         buffers[i].offset = static_cast<std::int64_t>(offsets[i]);
         figures.bytes = std::max(figures.bytes, buffers[i].offset + buffers[i].bytes());
     }

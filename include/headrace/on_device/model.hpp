@@ -33,18 +33,22 @@ struct fixed_text {
 };
 
 /// Memory for a tensor, or for several that never live at once: `count` elements from byte `offset` of the arena on,
-/// in use from the layer `first` to the layer `last`.
+/// in use from the layer `first` to the layer `last`. A state lives from one inference to the next, and lies in the
+/// model itself.
 struct buffer {
     element type = element::int8;
     std::int32_t count = 0;
     std::int32_t offset = 0;
     std::int32_t first = 0, last = 0;
+    bool is_state = false;
 
     constexpr std::int32_t bytes() const { return count * bytes_of(type); }
     constexpr bool overlaps(const buffer& other) const {
         return offset < other.offset + other.bytes() && other.offset < offset + bytes();
     }
-    constexpr bool lives_with(const buffer& other) const { return first <= other.last && other.first <= last; }
+    constexpr bool lives_with(const buffer& other) const {
+        return is_state == other.is_state && first <= other.last && other.first <= last;
+    }
 };
 
 template <buffer... Buffers>
@@ -52,17 +56,20 @@ struct memory_plan {
     static constexpr std::size_t size = sizeof...(Buffers);
     static constexpr std::array<buffer, sizeof...(Buffers)> all{Buffers...};
 
-    static constexpr std::int32_t bytes = [] {
+    static constexpr std::int32_t end_of(bool is_state) {
         std::int32_t end = 0;
-        for (const buffer& b : all) end = b.offset + b.bytes() > end ? b.offset + b.bytes() : end;
+        for (const buffer& b : all)
+            if (b.is_state == is_state && b.offset + b.bytes() > end) end = b.offset + b.bytes();
         return end;
-    }();
+    }
+    static constexpr std::int32_t bytes = end_of(false), state_bytes = end_of(true);
     /// The least that any plan needs: what lives at the fullest layer.
     static constexpr std::int32_t lower_bound = [] {
         std::int32_t most = 0;
         for (const buffer& at : all) {
             std::int32_t sum = 0;
-            for (const buffer& b : all) sum += b.first <= at.first && at.first <= b.last ? b.bytes() : 0;
+            for (const buffer& b : all)
+                sum += !b.is_state && b.first <= at.first && at.first <= b.last ? b.bytes() : 0;
             most = sum > most ? sum : most;
         }
         return most;
@@ -104,17 +111,25 @@ struct layers {
     static constexpr std::size_t size = sizeof...(Layers);
 };
 
+/// TOSA 1.0, 2.15.1 (COND_IF): the layers of `Then` if the boolean in a buffer is true, else those of `Else`.
+template <fixed_text Name, std::size_t Condition, class Then, class Else>
+struct branch {};
+/// TOSA 1.0, 2.15.2 (WHILE_LOOP): `Test` computes the boolean in a buffer; `Body` runs as long as it is true.
+template <fixed_text Name, std::size_t Condition, class Test, class Body>
+struct loop {};
+
 namespace detail {
 
 /// Buffers as parts of an arena.
 template <class Plan, std::int32_t End>
 struct arena_memory {
     std::byte* start;
+    std::byte* states;
 
     template <std::size_t Index>
     HEADRACE_INLINE auto* get() const {
         constexpr buffer b = Plan::all[Index];
-        return reinterpret_cast<element_t<b.type>*>(start + b.offset);
+        return reinterpret_cast<element_t<b.type>*>((b.is_state ? states : start) + b.offset);
     }
     template <std::size_t Index>
     HEADRACE_INLINE std::int8_t* get_scratch() const {
@@ -188,12 +203,36 @@ constexpr std::int32_t more_scratch(layers<Layers...>) {
     return most;
 }
 
-// A fold over a pack: for dozens of layers g++ 12 compiles it faster than hana::for_each over a tuple of types, and
-// this room needs no other library.
+// A fold over a pack: it needs no other library, and no compiler spends less on a list of types.
 template <class Plan, class Core, class... Layers>
 HEADRACE_INLINE constexpr void run_all(layers<Layers...>, auto& memory) {
     (call<Layers, Core, Plan>::run(memory), ...);
 }
+
+template <class Plan, class Core, class First, class Second>
+inline constexpr std::int32_t more_scratch_of_either =
+    more_scratch<Plan, Core>(First{}) > more_scratch<Plan, Core>(Second{}) ? more_scratch<Plan, Core>(First{})
+                                                                          : more_scratch<Plan, Core>(Second{});
+
+template <fixed_text Name, std::size_t Condition, class Then, class Else, class Core, class Plan>
+struct call<branch<Name, Condition, Then, Else>, Core, Plan> {
+    static constexpr std::int32_t more_scratch = more_scratch_of_either<Plan, Core, Then, Else>;
+    static constexpr void run(auto& memory) {
+        if (*memory.template get<Condition>())
+            run_all<Plan, Core>(Then{}, memory);
+        else
+            run_all<Plan, Core>(Else{}, memory);
+    }
+};
+template <fixed_text Name, std::size_t Condition, class Test, class Body, class Core, class Plan>
+struct call<loop<Name, Condition, Test, Body>, Core, Plan> {
+    static constexpr std::int32_t more_scratch = more_scratch_of_either<Plan, Core, Test, Body>;
+    static constexpr void run(auto& memory) {
+        for (run_all<Plan, Core>(Test{}, memory); *memory.template get<Condition>();
+             run_all<Plan, Core>(Test{}, memory))
+            run_all<Plan, Core>(Body{}, memory);
+    }
+};
 
 }  // namespace detail
 
@@ -231,8 +270,8 @@ struct ports {
     }();
 };
 
-/// A network. `Description` is what `headrace lower MODEL -o NAME.hpp` writes: `plan`, `layers`, `inputs`, `outputs`,
-/// `macs` and `constant_bytes`. It needs no memory but the arena, calls nothing but its kernels, and keeps no state.
+/// A network. `Description` is what `headrace lower MODEL -o NAME.hpp` writes: `plan`, `layers`, `first_states`,
+/// `inputs`, `outputs`, `macs` and `constant_bytes`. It needs no memory but the arena, and calls nothing but its kernels.
 template <class Description, class Core = native>
 class model {
     using plan = typename Description::plan;
@@ -256,32 +295,41 @@ public:
     static constexpr std::size_t arena_lower_bound = static_cast<std::size_t>(plan::lower_bound);
 
     /// The arena is `arena_bytes`, aligned to 16 bytes; other models may use it between two inferences.
-    explicit model(std::span<std::byte, arena_bytes> arena) : memory_{arena.data()} {}
-    explicit model(std::byte* arena) : memory_{arena} {}
+    explicit model(std::span<std::byte, arena_bytes> arena) : model(arena.data()) {}
+    explicit model(std::byte* arena) : arena_(arena) { reset(); }
+
+    /// Gives states the values that they begin with.
+    void reset() {
+        auto memory = this->memory();
+        detail::run_all<plan, Core>(typename Description::first_states{}, memory);
+    }
 
     template <std::size_t Index>
-    auto input() const {
+    auto input() {
         using p = typename inputs::template get<Index>;
-        return port_span<p, typename p::element_type>(memory_.template get<p::buffer>() + p::type.offset);
+        return port_span<p, typename p::element_type>(memory().template get<p::buffer>() + p::type.offset);
     }
     template <fixed_text Name>
         requires(inputs::template find<Name> < inputs::size)
-    auto input() const {
+    auto input() {
         return input<inputs::template find<Name>>();
     }
     template <std::size_t Index>
-    auto output() const {
+    auto output() {
         using p = typename outputs::template get<Index>;
-        return port_span<p, const typename p::element_type>(memory_.template get<p::buffer>() + p::type.offset);
+        return port_span<p, const typename p::element_type>(memory().template get<p::buffer>() + p::type.offset);
     }
     template <fixed_text Name>
         requires(outputs::template find<Name> < outputs::size)
-    auto output() const {
+    auto output() {
         return output<outputs::template find<Name>>();
     }
 
     /// One inference. The inputs' memory is used for other tensors: write them anew before the next.
-    void run() const { detail::run_all<plan, Core>(all_layers{}, memory_); }
+    void run() {
+        auto memory = this->memory();
+        detail::run_all<plan, Core>(all_layers{}, memory);
+    }
 
     /// One inference in a constant expression, of a model with one input and one output: `run<portable>(x) == y`.
     template <class OnCore>
@@ -291,6 +339,7 @@ public:
         detail::separate_memory<plan, detail::more_scratch<plan, OnCore>(all_layers{})> memory;
         auto* const in = memory.template get<from::buffer>() + from::type.offset;
         for (std::size_t i = 0; i != x.size(); ++i) in[i] = x[i];
+        detail::run_all<plan, OnCore>(typename Description::first_states{}, memory);
         detail::run_all<plan, OnCore>(all_layers{}, memory);
         typename to::array y{};
         const auto* const out = memory.template get<to::buffer>() + to::type.offset;
@@ -299,7 +348,10 @@ public:
     }
 
 private:
-    detail::arena_memory<plan, planned_end> memory_;
+    detail::arena_memory<plan, planned_end> memory() { return {arena_, states_}; }
+
+    std::byte* arena_;
+    alignas(8) std::byte states_[plan::state_bytes == 0 ? 1 : plan::state_bytes];
 };
 
 }  // namespace headrace::on_device

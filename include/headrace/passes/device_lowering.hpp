@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// All of TOSA but CUSTOM, which only its author knows.
+/// All of TOSA but CUSTOM, which only its author knows, and CONST, in whose place graphs have constants.
 struct device_source {
-    static constexpr auto set = every_op<tosa::dialect> - ops_in<tosa::custom>;
+    static constexpr auto set = every_op<tosa::dialect> - ops_in<tosa::custom, tosa::const_>;
 };
 
 /// Ends in `Legal`: the layers and operators that have a kernel.

@@ -25,12 +25,9 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     }
 }
 
-/// The elements of an integer or boolean constant in row-major order; nothing if the value is computed. What
-/// is computed from constants alone has been folded where this is asked.
-[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> constant_integers(value v) {
-    const auto* constant = match<builtin::constant>(v);
-    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
-    const tensor_meta& meta = *meta_of(v);
+/// Integers or booleans in row-major order; nothing for other types, or packed ones.
+[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> integers_of(const tensor_data& data,
+                                                                         const tensor_meta& meta) {
     if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
     const std::size_t width = traits_of(meta.dtype).bits / 8U;
     if (width == 0) return std::nullopt;  // packed
@@ -38,7 +35,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     const int unused = 64 - 8 * static_cast<int>(width);
     pmr_vector<std::int64_t> numbers;
     numbers.reserve(static_cast<std::size_t>(meta.elements()));
-    for_each_element(constant->data, meta, [&](const std::byte* at) {
+    for_each_element(data, meta, [&](const std::byte* at) {
         std::uint64_t bits = 0;
         std::memcpy(&bits, at, width);
         numbers.push_back(is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
@@ -47,23 +44,29 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     return numbers;
 }
 
+/// The elements of an integer or boolean constant; nothing if the value is computed. What is computed from
+/// constants alone has been folded where this is asked.
+[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> constant_integers(value v) {
+    const auto* constant = match<builtin::constant>(v);
+    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
+    return integers_of(constant->data, *meta_of(v));
+}
+
 /// The one element of such a constant; nothing if it has several.
 [[nodiscard]] inline std::optional<std::int64_t> constant_integer(value v) {
     const auto numbers = constant_integers(v);
     return numbers && numbers->size() == 1 ? std::optional((*numbers)[0]) : std::nullopt;
 }
 
-/// The elements of a float32 or float64 constant, or of one of integers, likewise.
-[[nodiscard]] inline std::optional<pmr_vector<double>> constant_reals(value v) {
-    if (const auto integers = constant_integers(v))
+/// Numbers of float32, float64 or an integer type in row-major order; nothing for other types.
+[[nodiscard]] inline std::optional<pmr_vector<double>> reals_of(const tensor_data& data,
+                                                                const tensor_meta& meta) {
+    if (const auto integers = integers_of(data, meta))
         return pmr_vector<double>(integers->begin(), integers->end());
-    const auto* constant = match<builtin::constant>(v);
-    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
-    const tensor_meta& meta = *meta_of(v);
     pmr_vector<double> numbers;
     const auto read_all = [&]<class Number>(Number number) {
         numbers.reserve(static_cast<std::size_t>(meta.elements()));
-        for_each_element(constant->data, meta, [&](const std::byte* at) {
+        for_each_element(data, meta, [&](const std::byte* at) {
             std::memcpy(&number, at, sizeof number);
             numbers.push_back(static_cast<double>(number));
         });
@@ -72,6 +75,13 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     if (meta.dtype == dtype::float64) return read_all(double{});
     if (meta.dtype == dtype::float32) return read_all(float{});
     return std::nullopt;
+}
+
+/// The elements of a float32 or float64 constant, or of one of integers, likewise.
+[[nodiscard]] inline std::optional<pmr_vector<double>> constant_reals(value v) {
+    const auto* constant = match<builtin::constant>(v);
+    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
+    return reals_of(constant->data, *meta_of(v));
 }
 
 }  // namespace headrace
