@@ -61,8 +61,8 @@ template <class Line>
 struct shared_line;
 template <class F, class Out, class... In>
 struct shared_line<line_of<F, Out, In...>> {
-    [[gnu::noinline]] static constexpr void run(std::int32_t n, element_t<Out::type>* out,
-                                                const element_t<In::type>*... in) {
+    HEADRACE_SHARED static constexpr void run(std::int32_t n, element_t<Out::type>* out,
+                                              const element_t<In::type>*... in) {
         line_of<F, Out, In...>::run(n, out, in...);
     }
 };
