@@ -59,10 +59,11 @@ struct accumulation<R, V> {
     using type = std::conditional_t<
         R.kind == reduction_kind::product, any_number,
         std::conditional_t<R.kind == reduction_kind::sum,
-                           wrapped<count * V::lowest, count * V::highest, typename V::rep>, V>>;
+                           wrapped<count * V::bounds::lowest, count * V::bounds::highest, typename V::rep>,
+                           V>>;
     static constexpr type start{static_cast<typename type::rep>(
-        R.kind == reduction_kind::max                                        ? V::lowest
-        : R.kind == reduction_kind::min                                      ? V::highest
+        R.kind == reduction_kind::max                                        ? V::bounds::lowest
+        : R.kind == reduction_kind::min                                      ? V::bounds::highest
         : R.kind == reduction_kind::product || R.kind == reduction_kind::all ? 1
                                                                              : 0)};
     HEADRACE_INLINE static constexpr type step(type sum, V v) {
@@ -108,8 +109,9 @@ struct kernel<reduce<R, Start, Finish>, portable> {
     }
 
 private:
-    HEADRACE_SHARED static constexpr void run_row(std::int32_t n, out_type* out, const in_type* in,
-                                                  detail::reduced_strides by) {
+    [[gnu::flatten]] HEADRACE_SHARED static constexpr void run_row(std::int32_t n, out_type* out,
+                                                                   const in_type* in,
+                                                                   detail::reduced_strides by) {
         using value = decltype(Start::of(load<R.input.type>(in)));
         using steps = detail::accumulation<R, value>;
         for (std::int32_t i = 0; i != n; ++i) {
