@@ -91,13 +91,13 @@ HEADRACE_INLINE void with_memory(std::int8_t* memory, F f) {
 
 /// Blocks of patches, of the image itself or of a copy with its border.
 template <class Patches, convolution S, core_id core>
-void run_patches(const std::int8_t* x, const std::int8_t* w, const typename Patches::per_channel* q,
+HEADRACE_SHARED void run_patches(const std::int8_t* x, const std::int8_t* w, const typename Patches::per_channel* q,
                  typename Patches::result* y, std::int8_t* scratch) {
     with_memory<scratch_bytes(S, core), work_bytes(S, core)>(scratch, [=](std::int8_t* memory) {
-        static constexpr patch_plan plan = plan_of(S, Patches::chunk);
+        static constexpr patch_plan plan = plan_of<Patches>(S);
         if constexpr (constexpr std::int32_t copied = image_copy_bytes(S); copied != 0) {
-            static constexpr patch_plan plan_of_copy = plan_of(on_copy(S), Patches::chunk);
-            alignas(16) std::int8_t copy[copied];
+            static constexpr patch_plan plan_of_copy = plan_of<Patches>(on_copy(S), true);
+            alignas(16) std::int8_t copy[copied + behind_copy<Patches>(on_copy(S))];
             copy_image(plan, x, copy);
             convolve_patches<Patches>(plan_of_copy, copy, w, q, y, memory);
         } else {
@@ -107,7 +107,7 @@ void run_patches(const std::int8_t* x, const std::int8_t* w, const typename Patc
 }
 
 template <class Planes, convolution S, core_id core>
-void run_planes(const std::int8_t* x, const std::int8_t* w, const typename Planes::per_channel* q,
+HEADRACE_SHARED void run_planes(const std::int8_t* x, const std::int8_t* w, const typename Planes::per_channel* q,
                 typename Planes::result* y, std::int8_t* scratch) {
     with_memory<scratch_bytes(S, core), work_bytes(S, core)>(scratch, [=](std::int8_t* memory) {
         static constexpr plane_plan plan = planes_on(S, core);

@@ -146,11 +146,12 @@ HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
 struct dsp_patches {
     using result = std::int8_t;
     using per_channel = channel;
-    static constexpr std::int32_t pixels = 4, chunk = 4, bytes_of_chunk = 32;
+    static constexpr std::int32_t most_pixels = 4, group = 4, chunk = 4, bytes_of_chunk = 32;
+    static constexpr bool reads_no_more = true;  ///< than the window, for short rows
 
-    /// Puts chunks of 4 bytes in their places of pixel j.
-    static void put(const std::int8_t* from, std::int32_t chunks, std::int8_t* patch, std::int32_t j) {
-        auto* to = reinterpret_cast<std::int32_t*>(patch) + j;
+    static std::int8_t* place(const patch_plan&, std::int8_t* patch, std::int32_t j) { return patch + j * 4; }
+    static void put(const std::int8_t* from, std::int32_t chunks, std::int8_t* patch) {
+        auto* to = reinterpret_cast<std::int32_t*>(patch);
 #pragma GCC unroll 4
         for (; chunks != 0; --chunks, from += 4, to += 8) {
             const std::int32_t v = load_word(from);
@@ -164,9 +165,10 @@ struct dsp_patches {
     }
 
     /// Puts four pixels that follow each other in each of the planes.
-    static void put_planes(const std::int8_t* from, std::int32_t plane, std::int32_t chunks, std::int8_t* patch) {
+    static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch, std::int32_t) {
+        const std::int32_t plane = p.in_channel;
         auto* to = reinterpret_cast<std::int32_t*>(patch);
-        for (; chunks != 0; --chunks, from += 2 * plane)
+        for (std::int32_t chunks = p.chunks; chunks != 0; --chunks, from += 2 * plane)
             for (int odd = 0; odd != 2; ++odd, from += plane, to += 4) {
                 const std::int32_t a = load_word(from), b = load_word(from + 2 * plane);
                 const std::int32_t a02 = even_bytes(a), a13 = odd_bytes(a), b02 = even_bytes(b), b13 = odd_bytes(b);
@@ -175,8 +177,13 @@ struct dsp_patches {
             }
     }
 
+    static constexpr bool takes_short_rows(std::int32_t n, std::int32_t) { return n == chunk; }
+    static void put_short_rows(const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t,
+                               std::int32_t step) {
+        for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk) put(from, 1, to);
+    }
     static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w, const channel* q,
-                         std::int8_t* const* out) {
+                         std::int8_t* const* out, std::int32_t) {
         gemm_4x2(reinterpret_cast<const std::int32_t*>(patch), w, q, p.out_channels, out[0], out[1], out[2], out[3],
                  p.out_channel, p.chunks * 2);
     }

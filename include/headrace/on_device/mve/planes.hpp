@@ -34,8 +34,10 @@ struct narrow_plan {
     std::uint8_t tap[16];     ///< of each lane; 255 for none
     std::int32_t offsets[4];  ///< of four rows' results
     std::int32_t row;         ///< from one row of windows to the next
-    std::int32_t width, out_pixel, groups, group, out_group;
-    std::int32_t back, out_back;  ///< by what the last group overlaps the one before; 0 if there is none
+    std::int32_t width, out_pixel;
+    std::int32_t groups;                    ///< of four rows, behind the first
+    std::int32_t step, out_step;            ///< from the end of a group to the next one
+    std::int32_t last_step, last_out_step;  ///< to the last one, which may overlap the one before
 };
 constexpr narrow_plan narrow(const plane_plan& p) {
     narrow_plan n{};
@@ -46,74 +48,77 @@ constexpr narrow_plan narrow(const plane_plan& p) {
     for (std::int32_t i = 0; i != 4; ++i) n.offsets[i] = i * p.out_row;
     const std::int32_t missing = (4 - p.out_height % 4) % 4;
     n.row = p.stride_height * p.pitch, n.width = p.out_width, n.out_pixel = p.out_pixel;
-    n.groups = p.out_height / 4 + (missing != 0), n.group = 4 * n.row, n.out_group = 4 * p.out_row;
-    n.back = missing * n.row, n.out_back = missing * p.out_row;
+    n.groups = (p.out_height + 3) / 4 - 1;
+    n.step = 4 * n.row - p.out_width * p.stride_width, n.out_step = 4 * p.out_row - p.out_width * p.out_pixel;
+    n.last_step = n.step - missing * n.row, n.last_out_step = n.out_step - missing * p.out_row;
     return n;
 }
 
 // One channel. Four rows are convolved side by side: a load and a VMLADAV make a sum. r0, r2, r4, r6 sums; r8..r11
 // the rows; r3 the results and r5 their distance; r7, r1, r12 the scale; q0 taps, q4 offsets of results, q5 bias.
-// On the stack: 0 plane, 4 results, 8 groups left; 76 the plan.
-#define HEADRACE_NARROW(stride)           \
-    "push {r4-r11, lr}\n"                 \
-    "vpush {d8-d11}\n"                    \
-    "sub sp, #8\n"                        \
-    "push {r0, r3}\n"                     \
-    "ldr r12, [sp, #84]\n"                \
-    "vldrb.u8 q2, [r12]\n"                \
-    "movs r4, #255\n"                     \
-    "vpt.i8 ne, q2, r4\n"                 \
-    "vldrbt.u8 q0, [r1, q2]\n"            \
-    "vldrw.u32 q4, [r12, #16]\n"          \
-    "ldr r5, [r12, #44]\n"                \
-    "str r5, [sp, #8]\n"                  \
-    "ldrd r4, r7, [r2]\n"                 \
-    "vdup.32 q5, r4\n"                    \
-    "ldrd r1, r12, [r2, #8]\n"            \
-    "0: ldr r2, [sp, #84]\n"              \
-    "ldrd r4, r6, [r2, #32]\n"            \
-    "ldr r5, [r2, #40]\n"                 \
-    "ldrd r8, r3, [sp]\n"                 \
-    "add r9, r8, r4\n"                    \
-    "add r10, r9, r4\n"                   \
-    "add r11, r10, r4\n"                  \
-    "dls lr, r6\n"                        \
-    "1: vldrb.8 q1, [r8], #" stride "\n"  \
-    "vmladav.s8 r0, q0, q1\n"             \
-    "vldrb.8 q2, [r9], #" stride "\n"     \
-    "vmladav.s8 r2, q0, q2\n"             \
-    "vldrb.8 q1, [r10], #" stride "\n"    \
-    "vmladav.s8 r4, q0, q1\n"             \
-    "vldrb.8 q2, [r11], #" stride "\n"    \
-    "vmladav.s8 r6, q0, q2\n"             \
-    "vmov q3[2], q3[0], r0, r4\n"         \
-    "vmov q3[3], q3[1], r2, r6\n"         \
-    "vadd.i32 q3, q3, q5\n"               \
-    "vqdmulh.s32 q3, q3, r7\n"            \
-    "vadd.i32 q3, q3, r1\n"               \
-    "vqshl.s32 q3, r12\n"                 \
-    "vshr.s32 q3, q3, #24\n"              \
-    "vstrb.32 q3, [r3, q4]\n"             \
-    "add r3, r5\n"                        \
-    "le lr, 1b\n"                         \
-    "ldrd r8, r3, [sp]\n"                 \
-    "ldr r5, [sp, #8]\n"                  \
-    "ldr r2, [sp, #84]\n"                 \
-    "ldrd r4, r6, [r2, #48]\n"            \
-    "add r8, r4\n"                        \
-    "add r3, r6\n"                        \
-    "subs r5, #1\n"                       \
-    "beq 3f\n"                            \
-    "cmp r5, #1\n"                        \
-    "bne 2f\n"                            \
-    "ldrd r4, r6, [r2, #56]\n"            \
-    "sub r8, r4\n"                        \
-    "subs r3, r6\n"                       \
-    "2: strd r8, r3, [sp]\n"              \
-    "str r5, [sp, #8]\n"                  \
-    "b 0b\n"                              \
-    "3: add sp, #16\n"                    \
-    "vpop {d8-d11}\n"                     \
+// On the stack: 0 steps to the next four rows and to their results, 8 width, 12 groups left; 84 the plan. The step to
+// the last group is smaller if it overlaps the one before.
+#define HEADRACE_NARROW(stride)                      \
+    "push {r4-r11, lr}\n"                           \
+    "vpush {d8-d11}\n"                              \
+    "sub sp, #16\n"                                 \
+    "ldr r12, [sp, #84]\n"                          \
+    "vldrb.u8 q2, [r12]\n"                          \
+    "movs r4, #255\n"                               \
+    "vpt.i8 ne, q2, r4\n"                           \
+    "vldrbt.u8 q0, [r1, q2]\n"                      \
+    "vldrw.u32 q4, [r12, #16]\n"                    \
+    "ldrd r4, r7, [r2]\n"                           \
+    "vdup.32 q5, r4\n"                              \
+    "mov r8, r0\n"                                  \
+    "ldrd r4, r6, [r12, #32]\n"                     \
+    "add r9, r8, r4\n"                              \
+    "add r10, r9, r4\n"                             \
+    "add r11, r10, r4\n"                            \
+    "str r6, [sp, #8]\n"                            \
+    "ldrd r5, r6, [r12, #40]\n"                     \
+    "str r6, [sp, #12]\n"                           \
+    "ldrd r4, r6, [r12, #48]\n"                     \
+    "strd r4, r6, [sp]\n"                           \
+    "ldrd r1, r12, [r2, #8]\n"                      \
+    "b 2f\n"                                        \
+    "0: ldrd r0, r2, [sp]\n"                        \
+    "add r8, r0\n"                                  \
+    "add r9, r0\n"                                  \
+    "add r10, r0\n"                                 \
+    "add r11, r0\n"                                 \
+    "add r3, r2\n"                                  \
+    "2: ldr r6, [sp, #8]\n"                         \
+    "dls lr, r6\n"                                  \
+    "1: vldrb.8 q1, [r8], #" stride "\n"            \
+    "vmladav.s8 r0, q0, q1\n"                       \
+    "vldrb.8 q2, [r9], #" stride "\n"               \
+    "vmladav.s8 r2, q0, q2\n"                       \
+    "vldrb.8 q1, [r10], #" stride "\n"              \
+    "vmladav.s8 r4, q0, q1\n"                       \
+    "vldrb.8 q2, [r11], #" stride "\n"              \
+    "vmladav.s8 r6, q0, q2\n"                       \
+    "vmov q3[2], q3[0], r0, r4\n"                   \
+    "vmov q3[3], q3[1], r2, r6\n"                   \
+    "vadd.i32 q3, q3, q5\n"                         \
+    "vqdmulh.s32 q3, q3, r7\n"                      \
+    "vadd.i32 q3, q3, r1\n"                         \
+    "vqshl.s32 q3, r12\n"                           \
+    "vshr.s32 q3, q3, #24\n"                        \
+    "vstrb.32 q3, [r3, q4]\n"                       \
+    "add r3, r5\n"                                  \
+    "le lr, 1b\n"                                   \
+    "ldr r2, [sp, #12]\n"                           \
+    "subs r2, #1\n"                                 \
+    "str r2, [sp, #12]\n"                           \
+    "bgt 0b\n"                                      \
+    "bmi 3f\n"                                      \
+    "ldr r2, [sp, #84]\n"                           \
+    "ldrd r0, r2, [r2, #56]\n"                      \
+    "strd r0, r2, [sp]\n"                           \
+    "b 0b\n"                                        \
+    "3: add sp, #16\n"                              \
+    "vpop {d8-d11}\n"                               \
     "pop {r4-r11, pc}\n"
 
 [[gnu::naked, gnu::noinline]] inline void convolve_narrow_1(const std::int8_t* /*plane*/, const std::int8_t* /*w*/,

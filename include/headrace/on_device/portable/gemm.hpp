@@ -63,23 +63,30 @@ template <scaling how, class Result, class PerChannel>
 struct portable_patches {
     using result = Result;
     using per_channel = PerChannel;
-    static constexpr std::int32_t pixels = 2, chunk = 4, bytes_of_chunk = 8;
+    static constexpr std::int32_t most_pixels = 2, group = 2, chunk = 4, bytes_of_chunk = 8;
+    static constexpr bool reads_no_more = true;  ///< than the window, for short rows
 
-    static void put(const std::int8_t* from, std::int32_t chunks, std::int8_t* patch, std::int32_t j) {
-        patch += j * 4;
+    static std::int8_t* place(const patch_plan&, std::int8_t* patch, std::int32_t j) { return patch + j * 4; }
+    static void put(const std::int8_t* from, std::int32_t chunks, std::int8_t* to) {
 #pragma GCC unroll 4
-        for (; chunks != 0; --chunks, from += 4, patch += 8) std::memcpy(patch, from, 4);
+        for (; chunks != 0; --chunks, from += 4, to += 8) std::memcpy(to, from, 4);
     }
     static void copy_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n,
                           std::int32_t step) {
         for (; rows != 0; --rows, from += step) to = copy_bytes(to, from, n);
     }
-    static void put_planes(const std::int8_t* from, std::int32_t plane, std::int32_t chunks, std::int8_t* patch) {
-        for (; chunks != 0; --chunks, patch += 8)
+    static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch, std::int32_t) {
+        const std::int32_t plane = p.in_channel;
+        for (std::int32_t chunks = p.chunks; chunks != 0; --chunks, patch += 8)
             for (int k = 0; k != 4; ++k, from += plane) patch[k] = from[0], patch[k + 4] = from[1];
     }
+    static constexpr bool takes_short_rows(std::int32_t n, std::int32_t) { return n == chunk; }
+    static void put_short_rows(const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t,
+                               std::int32_t step) {
+        for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk) put(from, 1, to);
+    }
     static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w, const PerChannel* q,
-                         Result* const* out) {
+                         Result* const* out, std::int32_t) {
 #if defined(HEADRACE_HAS_THUMB2)
         if constexpr (how == scaling::high_word && std::is_same_v<Result, std::int8_t>)
             return gemm_2x4_thumb2(patch, p.chunks, w, q, p.out_channels, out[0], out[1], p.out_channel);
