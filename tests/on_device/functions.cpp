@@ -40,9 +40,9 @@ wide wrapped(element e, wide v) {
 }
 template <class V>
 void expect(V got, wide exact, const char* name, wide x, wide y = 0) {
-    if (got.value != exact || got.value < V::lowest || got.value > V::highest)
-        FAIL(name << "(" << x << ", " << y << ") = " << got.value << " of [" << V::lowest << ", "
-                  << V::highest << "], not " << exact);
+    if (got.value != exact || got.value < V::bounds::lowest || got.value > V::bounds::highest)
+        FAIL(name << "(" << x << ", " << y << ") = " << got.value << " of [" << V::bounds::lowest << ", "
+                  << V::bounds::highest << "], not " << exact);
 }
 __extension__ using int128 = __int128;
 
@@ -259,5 +259,5 @@ TEST_CASE("Functions of floats treat NaN as the mode says") {
     CHECK(hr::negate(hr::abs(hr::sub(hr::mul(2.F, 3.F), hr::add(4.F, 5.F)))) == -3);
 }
 
-static_assert(decltype(hr::add(hr::constant<3>, hr::number<-2, 5>{}))::highest == 8);
+static_assert(decltype(hr::add(hr::constant<3>, hr::number<-2, 5>{}))::bounds::highest == 8);
 static_assert(hr::rescale<rescaling{}>(hr::constant<7>).value == 7);

@@ -18,8 +18,9 @@ namespace detail {
 
 template <integer A, integer B>
 struct products {
-    static constexpr std::int64_t all[4]{A::lowest * B::lowest, A::lowest* B::highest, A::highest* B::lowest,
-                                         A::highest* B::highest};
+    static constexpr std::int64_t all[4]{
+        A::bounds::lowest * B::bounds::lowest, A::bounds::lowest* B::bounds::highest,
+        A::bounds::highest* B::bounds::lowest, A::bounds::highest* B::bounds::highest};
     static constexpr std::int64_t lowest = std::min({all[0], all[1], all[2], all[3]}),
                                   highest = std::max({all[0], all[1], all[2], all[3]});
 };
@@ -29,14 +30,16 @@ struct products {
 /// TOSA 1.0, 2.4.1 (ADD).
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto add(A a, B b) {
-    using R = detail::wrapped<A::lowest + B::lowest, A::highest + B::highest, detail::rep_of<A, B>>;
+    using R = detail::wrapped<A::bounds::lowest + B::bounds::lowest, A::bounds::highest + B::bounds::highest,
+                              detail::rep_of<A, B>>;
     using m = typename R::math;
     return R{m::plus(detail::as_in<R>(a), detail::as_in<R>(b))};
 }
 /// TOSA 1.0, 2.4.16 (SUB).
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto sub(A a, B b) {
-    using R = detail::wrapped<A::lowest - B::highest, A::highest - B::lowest, detail::rep_of<A, B>>;
+    using R = detail::wrapped<A::bounds::lowest - B::bounds::highest, A::bounds::highest - B::bounds::lowest,
+                              detail::rep_of<A, B>>;
     using m = typename R::math;
     return R{m::minus(detail::as_in<R>(a), detail::as_in<R>(b))};
 }
@@ -53,25 +56,25 @@ HEADRACE_INLINE constexpr auto mul(A a, B b) {
         return R{m::times(detail::as_in<R>(a), detail::as_in<R>(b))};
     } else if constexpr (Shift < 31 && detail::fits_int32(P::lowest, P::highest + half)) {
         const auto product = m::times(detail::as_in<R>(a), detail::as_in<R>(b));
-        return R{m::right(m::plus(product, m::of(static_cast<std::int32_t>(half))), m::of(Shift))};
+        return R{m::template right<Shift>(m::plus(product, m::of(static_cast<std::int32_t>(half))))};
     } else {
         const auto wide = [](std::int32_t x, std::int32_t y) {
             constexpr std::int64_t rounding = std::int64_t{1} << (Shift - 1);
             return static_cast<std::int32_t>(
                 detail::machine<std::int64_t>::plus(std::int64_t{x} * y, rounding) >> Shift);
         };
-        using whole = number<(Shift > 62 ? detail::int32_lowest : R::lowest),
-                             (Shift > 62 ? detail::int32_highest : R::highest), typename R::rep>;
+        using whole = number<(Shift > 62 ? detail::int32_lowest : R::bounds::lowest),
+                             (Shift > 62 ? detail::int32_highest : R::bounds::highest), typename R::rep>;
         return whole{m::each(wide, detail::as_in<R>(a), detail::as_in<R>(b))};
     }
 }
 /// TOSA 1.0, 2.4.8 (INTDIV): toward zero. A quotient by 0, which the specification forbids, is 0.
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto intdiv(A a, B b) {
-    constexpr std::int64_t most = std::max(-A::lowest, A::highest);
-    using R =
-        detail::wrapped<(B::lowest < 0 ? -most : std::min<std::int64_t>(A::lowest, 0)),
-                        (B::lowest < 0 ? most : std::max<std::int64_t>(A::highest, 0)), detail::rep_of<A, B>>;
+    constexpr std::int64_t most = std::max(-A::bounds::lowest, A::bounds::highest);
+    using R = detail::wrapped<(B::bounds::lowest < 0 ? -most : std::min<std::int64_t>(A::bounds::lowest, 0)),
+                              (B::bounds::lowest < 0 ? most : std::max<std::int64_t>(A::bounds::highest, 0)),
+                              detail::rep_of<A, B>>;
     using m = typename R::math;
     const auto quotient = [](std::int32_t x, std::int32_t y) {
         return y == 0 ? 0 : y == -1 ? detail::machine<std::int32_t>::minus(0, x) : x / y;
@@ -81,11 +84,12 @@ HEADRACE_INLINE constexpr auto intdiv(A a, B b) {
 /// TOSA 1.0, 2.4.12 (MAXIMUM). The mode is for floats.
 template <nan_mode = nan_mode::propagate, integer A, integer B>
 HEADRACE_INLINE constexpr auto maximum(A a, B b) {
-    using R = number<std::max(A::lowest, B::lowest), std::max(A::highest, B::highest), detail::rep_of<A, B>>;
+    using R = number<std::max(A::bounds::lowest, B::bounds::lowest),
+                     std::max(A::bounds::highest, B::bounds::highest), detail::rep_of<A, B>>;
     using m = typename R::math;
-    if constexpr (A::lowest >= B::highest)
+    if constexpr (A::bounds::lowest >= B::bounds::highest)
         return R{detail::as_in<R>(a)};
-    else if constexpr (B::lowest >= A::highest)
+    else if constexpr (B::bounds::lowest >= A::bounds::highest)
         return R{detail::as_in<R>(b)};
     else
         return R{m::max(detail::as_in<R>(a), detail::as_in<R>(b))};
@@ -93,11 +97,12 @@ HEADRACE_INLINE constexpr auto maximum(A a, B b) {
 /// TOSA 1.0, 2.4.13 (MINIMUM). The mode is for floats.
 template <nan_mode = nan_mode::propagate, integer A, integer B>
 HEADRACE_INLINE constexpr auto minimum(A a, B b) {
-    using R = number<std::min(A::lowest, B::lowest), std::min(A::highest, B::highest), detail::rep_of<A, B>>;
+    using R = number<std::min(A::bounds::lowest, B::bounds::lowest),
+                     std::min(A::bounds::highest, B::bounds::highest), detail::rep_of<A, B>>;
     using m = typename R::math;
-    if constexpr (A::highest <= B::lowest)
+    if constexpr (A::bounds::highest <= B::bounds::lowest)
         return R{detail::as_in<R>(a)};
-    else if constexpr (B::highest <= A::lowest)
+    else if constexpr (B::bounds::highest <= A::bounds::lowest)
         return R{detail::as_in<R>(b)};
     else
         return R{m::min(detail::as_in<R>(a), detail::as_in<R>(b))};
@@ -111,11 +116,11 @@ HEADRACE_INLINE constexpr auto clamp(A a) {
 /// TOSA 1.0, 2.5.1 (ABS). The least int32 stays.
 template <integer A>
 HEADRACE_INLINE constexpr auto abs(A a) {
-    constexpr std::int64_t most = std::max(-A::lowest, A::highest);
+    constexpr std::int64_t most = std::max(-A::bounds::lowest, A::bounds::highest);
     using m = typename A::math;
-    using R = number<(most > detail::int32_highest ? A::lowest : 0), std::min(most, detail::int32_highest),
-                     typename A::rep>;
-    if constexpr (A::lowest >= 0)
+    using R = number<(most > detail::int32_highest ? A::bounds::lowest : 0),
+                     std::min(most, detail::int32_highest), typename A::rep>;
+    if constexpr (A::bounds::lowest >= 0)
         return a;
     else
         return R{m::max(a.value, m::minus(m::of(0), a.value))};
@@ -123,7 +128,8 @@ HEADRACE_INLINE constexpr auto abs(A a) {
 /// TOSA 1.0, 2.5.10 (NEGATE): input_zero - a + output_zero, as near as the element type comes.
 template <std::int64_t InputZero, std::int64_t OutputZero, element E, integer A>
 HEADRACE_INLINE constexpr auto negate(A a) {
-    constexpr std::int64_t zero = InputZero + OutputZero, lo = zero - A::highest, hi = zero - A::lowest;
+    constexpr std::int64_t zero = InputZero + OutputZero, lo = zero - A::bounds::highest,
+                           hi = zero - A::bounds::lowest;
     using T = typename A::rep;
     using m = detail::machine<T>;
     if constexpr (detail::fits_int32(zero, zero) && detail::fits_int32(lo, hi)) {
@@ -159,7 +165,8 @@ template <integer C, integer A, integer B>
 HEADRACE_INLINE constexpr auto select(C c, A a, B b) {
     using T = detail::rep_of<C, A, B>;
     using m = detail::machine<T>;
-    using R = number<std::min(A::lowest, B::lowest), std::max(A::highest, B::highest), T>;
+    using R = number<std::min(A::bounds::lowest, B::bounds::lowest),
+                     std::max(A::bounds::highest, B::bounds::highest), T>;
     return R{m::chosen(m::of(c.value), detail::as_in<R>(a), detail::as_in<R>(b))};
 }
 

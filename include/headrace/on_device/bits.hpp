@@ -16,23 +16,25 @@ namespace headrace::on_device {
 /// TOSA 1.0, 2.4.3 to 2.4.5 (BITWISE_AND, BITWISE_OR, BITWISE_XOR).
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto bitwise_and(A a, B b) {
-    constexpr std::int64_t mask =
-        std::max(detail::mask_over(A::lowest, A::highest), detail::mask_over(B::lowest, B::highest));
-    constexpr bool is_signed = A::lowest < 0 && B::lowest < 0;
-    constexpr std::int64_t most = A::lowest < 0   ? (B::lowest < 0 ? mask : B::highest)
-                                  : B::lowest < 0 ? A::highest
-                                                  : std::min(A::highest, B::highest);
+    constexpr std::int64_t mask = std::max(detail::mask_over(A::bounds::lowest, A::bounds::highest),
+                                           detail::mask_over(B::bounds::lowest, B::bounds::highest));
+    constexpr bool is_signed = A::bounds::lowest < 0 && B::bounds::lowest < 0;
+    constexpr std::int64_t most = A::bounds::lowest < 0 ? (B::bounds::lowest < 0 ? mask : B::bounds::highest)
+                                  : B::bounds::lowest < 0 ? A::bounds::highest
+                                                          : std::min(A::bounds::highest, B::bounds::highest);
     using R = number<(is_signed ? -1 - mask : 0), most, detail::rep_of<A, B>>;
     using m = typename R::math;
     return R{m::bits_and(detail::as_in<R>(a), detail::as_in<R>(b))};
 }
 namespace detail {
 template <integer A, integer B>
-using bits_of_both =
-    number<(A::lowest < 0 || B::lowest < 0
-                ? -1 - std::max(mask_over(A::lowest, A::highest), mask_over(B::lowest, B::highest))
-                : 0),
-           std::max(mask_over(A::lowest, A::highest), mask_over(B::lowest, B::highest)), rep_of<A, B>>;
+using bits_of_both = number<(A::bounds::lowest < 0 || B::bounds::lowest < 0
+                                 ? -1 - std::max(mask_over(A::bounds::lowest, A::bounds::highest),
+                                                 mask_over(B::bounds::lowest, B::bounds::highest))
+                                 : 0),
+                            std::max(mask_over(A::bounds::lowest, A::bounds::highest),
+                                     mask_over(B::bounds::lowest, B::bounds::highest)),
+                            rep_of<A, B>>;
 }
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto bitwise_or(A a, B b) {
@@ -54,7 +56,7 @@ HEADRACE_INLINE constexpr auto bitwise_not(A a) {
     if constexpr (lowest_of(E) == 0) {
         return bitwise_xor(a, constant<highest_of(E)>);
     } else {
-        return number<-1 - A::highest, -1 - A::lowest, T>{m::bits_xor(a.value, m::of(-1))};
+        return number<-1 - A::bounds::highest, -1 - A::bounds::lowest, T>{m::bits_xor(a.value, m::of(-1))};
     }
 }
 
@@ -81,7 +83,7 @@ namespace detail {
 template <class T, integer B>
 HEADRACE_INLINE constexpr T distance(B b) {
     using m = machine<T>;
-    if constexpr (B::lowest >= 0 && B::highest <= 31)
+    if constexpr (B::bounds::lowest >= 0 && B::bounds::highest <= 31)
         return m::of(b.value);
     else
         return m::bits_and(m::of(b.value), m::of(31));
@@ -105,7 +107,8 @@ template <bool Round = false, integer A, integer B>
 HEADRACE_INLINE constexpr auto arithmetic_right_shift(A a, B b) {
     using T = detail::rep_of<A, B>;
     using m = detail::machine<T>;
-    using R = number<std::min<std::int64_t>(A::lowest, 0), std::max<std::int64_t>(A::highest, 0), T>;
+    using R = number<std::min<std::int64_t>(A::bounds::lowest, 0),
+                     std::max<std::int64_t>(A::bounds::highest, 0), T>;
     const T x = m::of(a.value), by = detail::distance<T>(b);
     if constexpr (Round) {
         // A shift by 0 has no last bit: the first shift then goes as far as the distance, and the bit is
@@ -130,7 +133,8 @@ HEADRACE_INLINE constexpr auto logical_right_shift(A a, B b) {
     using T = detail::rep_of<A, B>;
     using m = detail::machine<T>;
     T x = m::of(a.value);
-    if constexpr (bytes_of(E) < 4 && A::lowest < 0) x = m::bits_and(x, m::of((1 << (8 * bytes_of(E))) - 1));
+    if constexpr (bytes_of(E) < 4 && A::bounds::lowest < 0)
+        x = m::bits_and(x, m::of((1 << (8 * bytes_of(E))) - 1));
     return detail::low_bits<E>(m::logical_right(x, detail::distance<T>(b)));
 }
 /// TOSA 1.0, 2.5.4 (CLZ) of int32.

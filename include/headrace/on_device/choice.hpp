@@ -7,6 +7,12 @@
 #include <cstdint>
 
 #include <headrace/on_device/convolution.hpp>
+#include <headrace/on_device/core.hpp>
+#include <headrace/on_device/packing.hpp>
+#include <headrace/on_device/patches.hpp>
+#include <headrace/on_device/planes.hpp>
+#include <headrace/on_device/scale.hpp>
+#include <headrace/on_device/tensor.hpp>
 
 namespace headrace::on_device {
 
@@ -19,19 +25,126 @@ struct choice {
     const char* because;        ///< why the core's faster kernels were not taken; empty if there is none
 };
 
+namespace detail {
+
+/// The ways to compute a convolution. All but the first take int8 and have a kernel of their own on each core.
+enum class method : std::uint8_t { by_index, by_patches, by_planes };
+
+/// True if the scaled value and the stored one have the same range, so that `Finish` can follow in a pass of its own.
+constexpr bool fits_result(const convolution& s) {
+    if (s.scale == scaling::none) return s.output.type == element::int32;
+    switch (s.output.type) {
+        case element::int8: return s.minimum >= -128 && s.maximum <= 127;
+        case element::uint8: return s.minimum >= 0 && s.maximum <= 255;
+        case element::int16: return s.minimum >= -32768 && s.maximum <= 32767;
+        default: return false;
+    }
+}
+
+/// Why a core does not compute a convolution by blocks of its own; empty if it does.
+constexpr const char* refusal(const convolution& s, core_id core) {
+    if (s.input.type != element::int8) return "the input is not int8";
+    if (!fits_result(s)) return "the scaled values do not fit the output's elements";
+    const packing wanted = s.is_depthwise            ? packing::rows
+                           : core == core_id::mve ? packing::c4k16
+                           : core == core_id::dsp ? packing::c2k4
+                                                     : packing::c4;
+    if (s.weights != wanted) return "the weights are packed for another core";
+    if (core == core_id::portable) return "";
+    if (s.output.type != element::int8) return "the output is not int8";
+    // The DSP extension's planes take Helium's form of the scale, too: it is converted for each plane.
+    const bool has_scale = core == core_id::mve ? s.scale == scaling::doubled
+                                                : s.scale == scaling::high_word ||
+                                                      (s.is_depthwise && s.scale == scaling::doubled);
+    if (!has_scale) return "the scale needs a product of 64 bits";
+    if (s.is_depthwise && s.dilation != extent{}) return "the depthwise window is dilated";
+    if (core == core_id::mve && s.is_depthwise) {
+        const plane_plan p = planes_of(s);
+        if (!is_narrow(p) && !is_wide(p))
+            return "the depthwise window is neither in 16 bytes of the image nor 3 x 3 with results in rows";
+    }
+    return "";
+}
+constexpr bool has_blocks(const convolution& s, core_id core) { return *refusal(s, core) == 0; }
+
+// Scratch memory up to these sizes is taken from the stack.
+inline constexpr std::int32_t patch_on_stack = 1152, image_on_stack = 768;
+
+struct extents {
+    std::int32_t height, width;
+};
+/// Of the image that windows read.
+constexpr extents read_extents(const convolution& s) {
+    return {(s.output.size[1] - 1) * s.stride.height + (s.kernel.height - 1) * s.dilation.height + 1,
+            (s.output.size[2] - 1) * s.stride.width + (s.kernel.width - 1) * s.dilation.width + 1};
+}
+
+/// Bytes of a copy of a small image with what windows read outside of it, so that no window is tested; 0 if windows
+/// are read from the image itself.
+constexpr std::int32_t image_copy_bytes(const convolution& s) {
+    const auto [height, width] = read_extents(s);
+    const std::int64_t bytes = std::int64_t{s.input.size[0]} * height * width * s.in_channels();
+    const bool has_border = s.pad.top > 0 || s.pad.left > 0 || height - s.pad.top > s.input.size[1] ||
+                            width - s.pad.left > s.input.size[2];
+    return has_border && bytes <= image_on_stack ? static_cast<std::int32_t>(bytes) : 0;
+}
+
+/// The convolution on such a copy.
+constexpr convolution on_copy(convolution s) {
+    const auto [height, width] = read_extents(s);
+    s.input = dense(element::int8, s.input.size[0], height, width, s.in_channels());
+    s.pad = {};
+    return s;
+}
+
+/// Bytes of one element of a plane's copy, and to what its rows are rounded up.
+constexpr std::int32_t plane_element_bytes(core_id core) { return core == core_id::dsp ? 2 : 1; }
+constexpr std::int32_t pitch_multiple(core_id core) { return core == core_id::dsp ? 2 : 1; }
+constexpr plane_plan planes_on(const convolution& s, core_id core) { return planes_of(s, pitch_multiple(core)); }
+constexpr plane_key key_of(const convolution& s, core_id core) { return key_of(s, pitch_multiple(core)); }
+
+/// Bytes that the blocks of a core need while they compute.
+constexpr std::int32_t work_bytes(const convolution& s, core_id core) {
+    if (s.is_depthwise) return round_up(planes_on(s, core).elements * plane_element_bytes(core) + 16, 16);
+    // Of a block's patches and a window: DSP has four pixels of int16, Helium up to 16, and C++ two.
+    const std::int32_t depth = s.depth();
+    if (core == core_id::dsp) return round_up(depth, 4) * 9;
+    if (core == core_id::mve) return round_up(depth, 16) * (patch_pixels(s, 16, 16, 2) + 1);
+    return round_up(depth, 4) * 3;
+}
+constexpr std::int32_t scratch_bytes(const convolution& s, core_id core) {
+    const std::int32_t bytes = round_up(work_bytes(s, core), 16);
+    return bytes <= patch_on_stack ? 0 : bytes;
+}
+
+/// The core whose blocks compute the convolution on `core`, if any does.
+constexpr core_id core_of_blocks(const convolution& s, core_id core) {
+    if (core == core_id::mve && has_blocks(s, core)) return core_id::mve;
+    if (core != core_id::portable && has_blocks(s, core_id::dsp)) return core_id::dsp;
+    return core_id::portable;
+}
+}  // namespace detail
+
 /// The order of weights that the core's fastest kernel for the convolution reads.
 constexpr packing best_packing(const convolution& s, core_id core) {
     if (s.is_depthwise || s.input.type != element::int8) return packing::rows;
-    if (core == core_id::mve && s.scale == scaling::doubled && s.output.type == element::int8)
-        return packing::c4k16;
-    if (core == core_id::dsp && s.scale == scaling::high_word && s.output.type == element::int8)
-        return packing::c2k4;
+    convolution packed = s;
+    packed.weights = packing::c4k16;
+    if (core == core_id::mve && detail::has_blocks(packed, core_id::mve)) return packing::c4k16;
+    packed.weights = packing::c2k4;
+    if (core != core_id::portable && detail::has_blocks(packed, core_id::dsp)) return packing::c2k4;
     return packing::c4;
 }
 
 /// The kernel that `kernel<conv2d<s>, core>` is; for `s.weights` packed as `best_packing` says, the fastest.
-constexpr choice choose(const convolution& s, core_id) {
-    return {"loops over indices", 0, s.macs() * 12 + std::int64_t{s.output.elements()} * 20, ""};
+constexpr choice choose(const convolution& s, core_id core) {
+    const std::int64_t outputs = s.output.elements();
+    const core_id by = detail::core_of_blocks(s, core);
+    const char* because = by == core ? "" : detail::refusal(s, core);
+    if (!detail::has_blocks(s, by)) return {"by index", 0, s.macs() * 12 + outputs * 20, detail::refusal(s, by)};
+    const std::int32_t scratch = detail::scratch_bytes(s, by);
+    if (s.is_depthwise) return {"planes", scratch, s.macs() * 2 + outputs * 10, because};
+    return {"patches", scratch, s.macs() * 2 + outputs * 10, because};
 }
 
 }  // namespace headrace::on_device

@@ -5,12 +5,17 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include <headrace/on_device/choice.hpp>
 #include <headrace/on_device/convolution.hpp>
 #include <headrace/on_device/core.hpp>
 #include <headrace/on_device/packing.hpp>
+#include <headrace/on_device/patches.hpp>
+#include <headrace/on_device/planes.hpp>
+#include <headrace/on_device/portable/gemm.hpp>
+#include <headrace/on_device/portable/planes.hpp>
 #include <headrace/on_device/scale.hpp>
 #include <headrace/on_device/tensor.hpp>
 
@@ -33,18 +38,6 @@ template <convolution S>
 using per_channel_t = std::conditional_t<
     S.scale == scaling::none, sum_t<S>,
     std::conditional_t<S.input.type == element::int8, channel, wide_channel>>;
-
-constexpr std::int32_t bias_of(const channel& q) { return q.bias; }
-constexpr std::int64_t bias_of(const wide_channel& q) { return q.bias; }
-constexpr auto bias_of(auto bias) { return bias; }
-
-/// sum + a * b, which wraps.
-constexpr float multiply_add(float sum, float a, float b) { return sum + a * b; }
-template <class Sum>
-HEADRACE_INLINE constexpr Sum multiply_add(Sum sum, std::int32_t a, std::int32_t b) {
-    using bits = std::make_unsigned_t<Sum>;
-    return static_cast<Sum>(static_cast<bits>(sum) + static_cast<bits>(Sum{a * b}));
-}
 
 /// The value that `Finish` takes: scaled and clamped.
 template <convolution S>
@@ -84,25 +77,106 @@ constexpr void convolve_by_index(const element_t<S.input.type>* x, const element
                         Finish::of(result_of<S>(sum, q[oc]), extra[Extra.at(n, oy, ox, oc)]...));
                 }
 }
+
+/// Memory of `bytes` on the stack, or the scratch memory if that is not 0.
+template <std::int32_t scratch, std::int32_t bytes, class F>
+HEADRACE_INLINE void with_memory(std::int8_t* memory, F f) {
+    if constexpr (scratch != 0) {
+        f(memory);
+    } else {
+        alignas(16) std::int8_t local[bytes];
+        f(local);
+    }
+}
+
+/// Blocks of patches, of the image itself or of a copy with its border.
+template <class Patches, convolution S, core_id core>
+HEADRACE_SHARED void run_patches(const std::int8_t* x, const std::int8_t* w, const typename Patches::per_channel* q,
+                 typename Patches::result* y, std::int8_t* scratch) {
+    with_memory<scratch_bytes(S, core), work_bytes(S, core)>(scratch, [=](std::int8_t* memory) {
+        static constexpr patch_plan plan = plan_of<Patches>(S);
+        if constexpr (constexpr std::int32_t copied = image_copy_bytes(S); copied != 0) {
+            static constexpr patch_plan plan_of_copy = plan_of<Patches>(on_copy(S), true);
+            alignas(16) std::int8_t copy[copied + behind_copy<Patches>(on_copy(S))];
+            copy_image(plan, x, copy);
+            convolve_patches<Patches>(plan_of_copy, copy, w, q, y, memory);
+        } else {
+            convolve_patches<Patches>(plan, x, w, q, y, memory);
+        }
+    });
+}
+
+template <class Planes, convolution S, core_id core>
+HEADRACE_SHARED void run_planes(const std::int8_t* x, const std::int8_t* w, const typename Planes::per_channel* q,
+                typename Planes::result* y, std::int8_t* scratch) {
+    with_memory<scratch_bytes(S, core), work_bytes(S, core)>(scratch, [=](std::int8_t* memory) {
+        static constexpr plane_plan plan = planes_on(S, core);
+        convolve_planes<Planes>(plan, x, w, q, y, memory);
+    });
+}
+
+/// Clamps and finishes stored values: kernels saturate only.
+template <convolution S, class Finish, tensor... Extra>
+void finish(const element_t<Extra.type>*... extra, element_t<S.output.type>* y) {
+    using output = element_t<S.output.type>;
+    constexpr bool is_clamped = S.scale == scaling::none || (S.minimum == std::numeric_limits<output>::min() &&
+                                                             S.maximum == std::numeric_limits<output>::max());
+    if constexpr (is_clamped && std::is_same_v<Finish, as_it_is>) return;
+    for (std::int32_t n = 0; n != S.output.size[0]; ++n)
+        for (std::int32_t i = 0; i != S.output.size[1]; ++i)
+            for (std::int32_t j = 0; j != S.output.size[2]; ++j)
+                for (std::int32_t c = 0; c != S.output.size[3]; ++c) {
+                    output& result = y[S.output.at(n, i, j, c)];
+                    std::int32_t v = result;
+                    if constexpr (!is_clamped) v = clamped(v, S.minimum, S.maximum);
+                    result = static_cast<output>(Finish::of(v, extra[Extra.at(n, i, j, c)]...));
+                }
+}
 }  // namespace detail
 
 template <convolution S, class Finish, tensor... Extra>
 struct kernel<conv2d<S, Finish, Extra...>, portable> {
     static_assert(!S.is_in_place || can_be_in_place(S), "this convolution cannot write over its input");
-    static constexpr std::int32_t scratch = 0;
-    static constexpr void run(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
-                              const detail::weight_t<S>* w, const detail::per_channel_t<S>* q,
-                              element_t<S.output.type>* y, std::int8_t* = nullptr) {
-        if constexpr (S.is_in_place) {
-            std::array<element_t<S.input.type>, static_cast<std::size_t>(S.input.span)> copy{};
-            for (std::int32_t i = 0; i != S.input.span; ++i) copy[static_cast<std::size_t>(i)] = x[i];
-            detail::convolve_by_index<S, Finish, Extra...>(copy.data(), extra..., w, q, y);
-        } else {
+    static constexpr std::int32_t scratch = choose(S, core_id::portable).scratch;
+    using input = element_t<S.input.type>;
+    using output = element_t<S.output.type>;
+    using weight = detail::weight_t<S>;
+    using per_channel = detail::per_channel_t<S>;
+
+    static constexpr void run(const input* x, const element_t<Extra.type>*... extra, const weight* w,
+                              const per_channel* q, output* y, std::int8_t* memory = nullptr) {
+        if (std::is_constant_evaluated()) {
+            if constexpr (S.is_in_place) {
+                std::array<input, static_cast<std::size_t>(S.input.span)> copy{};
+                for (std::int32_t i = 0; i != S.input.span; ++i) copy[static_cast<std::size_t>(i)] = x[i];
+                detail::convolve_by_index<S, Finish, Extra...>(copy.data(), extra..., w, q, y);
+            } else {
+                detail::convolve_by_index<S, Finish, Extra...>(x, extra..., w, q, y);
+            }
+        } else if constexpr (!detail::has_blocks(S, core_id::portable)) {
+            static_assert(!S.is_in_place, "the weights of a convolution in place are packed for another core");
             detail::convolve_by_index<S, Finish, Extra...>(x, extra..., w, q, y);
+        } else {
+            if constexpr (S.is_depthwise) {
+                using planes =
+                    detail::portable_planes<S.scale, output, per_channel, detail::key_of(S, core_id::portable)>;
+                detail::run_planes<planes, S, core_id::portable>(x, w, q, y, memory);
+            } else {
+                using patches = detail::portable_patches<S.scale, output, per_channel>;
+                detail::run_patches<patches, S, core_id::portable>(x, w, q, y, memory);
+            }
+            detail::finish<S, Finish, Extra...>(extra..., y);
         }
     }
 };
 
 }  // namespace headrace::on_device
+
+#if defined(__ARM_FEATURE_DSP) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#include <headrace/on_device/dsp/conv2d.hpp>
+#endif
+#if defined(__ARM_FEATURE_MVE)
+#include <headrace/on_device/mve/conv2d.hpp>
+#endif
 
 #endif

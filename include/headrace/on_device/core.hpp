@@ -7,6 +7,13 @@
 /// Inlines even at -Os: the function is a few instructions, or loses its constants otherwise.
 #define HEADRACE_INLINE [[gnu::always_inline]] inline
 
+/// One copy of the function for all its callers, whatever constants they pass.
+#if defined(__clang__)
+#define HEADRACE_SHARED [[gnu::noinline]]
+#else
+#define HEADRACE_SHARED [[gnu::noinline, gnu::noclone]]
+#endif
+
 namespace headrace::on_device {
 
 // A core names in `next` the one whose kernels it takes where it has none of its own. A core of one's own does so,

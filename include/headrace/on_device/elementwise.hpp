@@ -61,8 +61,9 @@ template <class Line>
 struct shared_line;
 template <class F, class Out, class... In>
 struct shared_line<line_of<F, Out, In...>> {
-    [[gnu::noinline]] static constexpr void run(std::int32_t n, element_t<Out::type>* out,
-                                                const element_t<In::type>*... in) {
+    // All that `F::of` calls becomes a part of the loop, also where compilers would rather not.
+    [[gnu::flatten]] HEADRACE_SHARED static constexpr void run(std::int32_t n, element_t<Out::type>* out,
+                                                               const element_t<In::type>*... in) {
         line_of<F, Out, In...>::run(n, out, in...);
     }
 };
@@ -77,7 +78,7 @@ struct elementwise_loops<F, Out, operands_of<F, Out, In...>, std::index_sequence
     static constexpr auto inner = nest.innermost();
     using line = line_of<F, stream<Out.type, inner.stride[0]>, stream<In.type, inner.stride[K + 1]>...>;
 
-    static constexpr void run(const element_t<In.type>*... in, element_t<Out.type>* out) {
+    [[gnu::flatten]] static constexpr void run(const element_t<In.type>*... in, element_t<Out.type>* out) {
         if constexpr (nest.depth <= 1) {
             shared_line<line>::run(inner.size, out + nest.offset[0], in + nest.offset[K + 1]...);
         } else {
@@ -98,5 +99,9 @@ struct kernel<elementwise<F, Out, In...>, portable> {
 };
 
 }  // namespace headrace::on_device
+
+#if defined(__ARM_FEATURE_MVE)
+#include <headrace/on_device/mve/elementwise.hpp>
+#endif
 
 #endif

@@ -76,7 +76,7 @@ constexpr float ceil(float x) { return -floor(-x); }
 /// TOSA 1.0, 2.5.11 (RECIPROCAL), rounded correctly.
 constexpr float reciprocal(float x) { return x == 0 ? detail::with_sign_of(detail::infinity, x) : 1 / x; }
 /// TOSA 1.0, 2.5.12 (RSQRT). Error: 1.5.
-constexpr float rsqrt(float x) {
+HEADRACE_SHARED constexpr float rsqrt(float x) {
     if (x == 0) return detail::with_sign_of(detail::infinity, x);
     if (!(x > 0)) return detail::nan;
     if (x == detail::infinity) return 0;
@@ -89,7 +89,7 @@ constexpr float rsqrt(float x) {
 }
 
 /// TOSA 1.0, 2.5.6 (EXP). Error: 1.
-constexpr float exp(float x) {
+HEADRACE_SHARED constexpr float exp(float x) {
     if (x != x) return x;
     if (x > 88.7229F) return detail::infinity;
     if (x < -104.F) return 0;
@@ -102,7 +102,7 @@ constexpr float exp(float x) {
     return detail::times_power_of_two(1 + (r + r * r * tail), n);
 }
 /// TOSA 1.0, 2.5.9 (LOG). Error: 1.
-constexpr float log(float x) {
+HEADRACE_SHARED constexpr float log(float x) {
     if (x == 0) return -detail::infinity;
     if (!(x > 0)) return detail::nan;
     if (x == detail::infinity) return x;
@@ -124,7 +124,7 @@ struct angle {
     float rest;
 };
 /// Multiplies by the bits of 2 / pi that matter (Payne and Hanek), so any number is reduced to its last bit.
-constexpr angle reduced(float x) {
+HEADRACE_SHARED constexpr angle reduced(float x) {
     constexpr std::uint32_t bits[9]{0,           0xA2F9836EU, 0x4E441529U, 0xFC2757D1U, 0xF534DDC0U,
                                     0xDB629599U, 0x3C439041U, 0xFE5163ABU, 0xDEBBC561U};
     if (magnitude(x) <= 0.785398185F) return {0, x};
@@ -164,14 +164,14 @@ constexpr float cosine_of_rest(float r) {
 }  // namespace detail
 
 /// TOSA 1.0, 2.5.13 (SIN). Error: 1.5, for numbers of any size.
-constexpr float sin(float x) {
+HEADRACE_SHARED constexpr float sin(float x) {
     if (!(detail::magnitude(x) < detail::infinity)) return detail::nan;
     const detail::angle a = detail::reduced(x);
     const float y = (a.quadrant & 1) != 0 ? detail::cosine_of_rest(a.rest) : detail::sine_of_rest(a.rest);
     return (a.quadrant & 2) != 0 ? -y : y;
 }
 /// TOSA 1.0, 2.5.5 (COS). Error: 1.5, for numbers of any size.
-constexpr float cos(float x) {
+HEADRACE_SHARED constexpr float cos(float x) {
     if (!(detail::magnitude(x) < detail::infinity)) return detail::nan;
     const detail::angle a = detail::reduced(x);
     const float y = (a.quadrant & 1) != 0 ? -detail::sine_of_rest(a.rest) : detail::cosine_of_rest(a.rest);
@@ -179,7 +179,7 @@ constexpr float cos(float x) {
 }
 
 /// TOSA 1.0, 2.3.4 (TANH). Error: 2.
-constexpr float tanh(float x) {
+HEADRACE_SHARED constexpr float tanh(float x) {
     const float size = detail::magnitude(x);
     if (x != x) return x;
     if (size >= 9.1F) return detail::with_sign_of(1, x);
@@ -191,12 +191,12 @@ constexpr float tanh(float x) {
                                       1.333329976e-1F, -3.333333433e-1F);
 }
 /// TOSA 1.0, 2.3.3 (SIGMOID). Error: 2.5.
-constexpr float sigmoid(float x) {
+HEADRACE_SHARED constexpr float sigmoid(float x) {
     const float e = exp(-detail::magnitude(x));
     return x != x ? x : x < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 /// TOSA 1.0, 2.3.2 (ERF). Error: 1.5.
-constexpr float erf(float x) {
+HEADRACE_SHARED constexpr float erf(float x) {
     const float size = detail::magnitude(x);
     if (x != x) return x;
     if (size >= 4) return detail::with_sign_of(1, x);
@@ -235,7 +235,7 @@ constexpr float power_of_positive(float a, float b) {
 
 /// TOSA 1.0, 2.4.15 (POW), with the special cases of C. Error: 1. It computes in double, so it is slow on
 /// cores that have none.
-constexpr float pow(float a, float b) {
+HEADRACE_SHARED constexpr float pow(float a, float b) {
     using detail::magnitude;
     if (b == 0 || a == 1) return 1;
     if (a != a || b != b) return detail::nan;

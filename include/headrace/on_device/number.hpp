@@ -23,6 +23,11 @@ constexpr bool fits_int32(std::int64_t lo, std::int64_t hi) {
     return lo >= int32_lowest && hi <= int32_highest;
 }
 
+/// Static members of a number itself would make GCC warn of a change in how it is passed.
+template <std::int64_t Lo, std::int64_t Hi>
+struct bounds {
+    static constexpr std::int64_t lowest = Lo, highest = Hi;
+};
 template <class T>
 struct machine;
 
@@ -36,7 +41,7 @@ using integer_for = std::conditional_t<fits_int32(Lo, Hi), std::int32_t, std::in
 /// boolean is number<0, 1>.
 template <std::int64_t Lo, std::int64_t Hi, class Rep = detail::integer_for<Lo, Hi>>
 struct number {
-    static constexpr std::int64_t lowest = Lo, highest = Hi;
+    using bounds = detail::bounds<Lo, Hi>;
     using rep = Rep;
     using math = detail::machine<Rep>;
     Rep value;
@@ -47,7 +52,7 @@ template <class T>
 concept integer = requires {
     typename T::rep;
 }
-&&std::same_as<T, number<T::lowest, T::highest, typename T::rep>>;
+&&std::same_as<T, number<T::bounds::lowest, T::bounds::highest, typename T::rep>>;
 
 /// A constant as a number.
 template <std::int64_t V>
@@ -155,6 +160,14 @@ struct machine {
     }
     HEADRACE_INLINE static constexpr T left(T a, T by) { return static_cast<T>(static_cast<U>(a) << by); }
     HEADRACE_INLINE static constexpr T right(T a, T by) { return a >> by; }
+    template <int By>
+    HEADRACE_INLINE static constexpr T left(T a) {
+        return left(a, T{By});
+    }
+    template <int By>
+    HEADRACE_INLINE static constexpr T right(T a) {
+        return a >> By;
+    }
     HEADRACE_INLINE static constexpr T logical_right(T a, T by) {
         return static_cast<T>(static_cast<U>(a) >> by);
     }

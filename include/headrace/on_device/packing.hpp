@@ -12,7 +12,7 @@ namespace headrace::on_device {
 /// output and a place k in its window: (row * width + column) * input channels + input channel.
 enum class packing : std::uint8_t {
     rows,    ///< [channel][k]
-    c4,      ///< [channel / 4][k][channel % 4]
+    c4,      ///< [channel / 4][k][channel % 4], k up to a multiple of 4
     c2k4,    ///< [channel / 2][k / 4][k % 2][k / 2 % 2][channel % 2]: SXTB16 takes two channels' pairs apart
     c4k16,   ///< [channel / 4][k / 16][channel % 4][k % 16]: a vector of 16 k for each of four channels
 };
@@ -23,7 +23,7 @@ struct packing_block {
 };
 constexpr packing_block block_of(packing p) {
     switch (p) {
-        case packing::c4: return {4, 1};
+        case packing::c4: return {4, 4};
         case packing::c2k4: return {2, 4};
         case packing::c4k16: return {4, 16};
         default: return {1, 1};

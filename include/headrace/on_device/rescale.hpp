@@ -22,7 +22,7 @@ HEADRACE_INLINE constexpr auto limited(A a) {
                            hi = S.output_unsigned ? highest_as_unsigned(S.output) : highest_of(S.output);
     const auto r = clamp<lo, hi>(a);
     using R = std::remove_const_t<decltype(r)>;
-    if constexpr (loses_sign && R::highest > highest_of(S.output))
+    if constexpr (loses_sign && R::bounds::highest > highest_of(S.output))
         return low_bits<S.output>(r.value);
     else
         return r;
@@ -70,7 +70,7 @@ HEADRACE_INLINE constexpr auto rescaled_widely(A a) {
 
 template <rescaling S, integer A>
 struct scale_steps {
-    static constexpr scale_plan plan = plan_scale(S, A::lowest, A::highest);
+    static constexpr scale_plan plan = plan_scale(S, A::bounds::lowest, A::bounds::highest);
     using T = rescaled_rep<typename A::rep>;
     using m = machine<T>;
     using R = number<plan.low, plan.high, T>;
@@ -88,7 +88,7 @@ struct scale_steps {
                       plan.low < lo && plan.high > hi) {
             return number<lo, hi, T>{m::template saturated_right<8 * bytes_of(S.output), plan.right>(v)};
         } else {
-            return limited<S>(R{add_zero(m::right(v, m::of(plan.right)))});
+            return limited<S>(R{add_zero(m::template right<plan.right>(v))});
         }
     }
     HEADRACE_INLINE static constexpr auto run(A a) {
@@ -99,13 +99,13 @@ struct scale_steps {
         } else {
             const T x = m::of(a.value);
             if constexpr (plan.form == scale_form::left_shift) {
-                return limited<S>(R{m::plus(m::left(x, m::of(plan.left)), m::of(addend))});
+                return limited<S>(R{m::plus(m::template left<plan.left>(x), m::of(addend))});
             } else if constexpr (plan.form == scale_form::right_shift) {
                 return shift_right(m::plus(x, m::of(addend)));
             } else if constexpr (plan.form == scale_form::narrow) {
                 return shift_right(m::plus(m::times(x, m::of(plan.multiplier)), m::of(addend)));
             } else if constexpr (plan.form == scale_form::rounded_high) {
-                const T factor = m::plus(m::left(x, m::of(plan.left)), m::of(addend));
+                const T factor = m::plus(m::template left<plan.left>(x), m::of(addend));
                 return limited<S>(R{add_zero(m::rounded_high(factor, plan.multiplier))});
             } else {
                 constexpr auto zero =
@@ -123,7 +123,7 @@ struct scale_steps {
 template <rescaling S, integer A>
 HEADRACE_INLINE constexpr auto rescale(A a) {
     static_assert(bytes_of(S.output) <= 4, "rescale: a result has at most 32 bits");
-    if constexpr (S.input_unsigned && A::lowest < 0) {
+    if constexpr (S.input_unsigned && A::bounds::lowest < 0) {
         constexpr std::int64_t mask = detail::highest_as_unsigned(S.input);
         if constexpr (bytes_of(S.input) < 4) {
             return rescale<S>(
@@ -154,7 +154,7 @@ struct channel_scale {
 /// The same with a multiplier and a shift of which nothing is known: those of a channel.
 template <rescaling S, integer A, integer M, integer N>
 HEADRACE_INLINE constexpr auto rescale(A a, M multiplier, N shift) {
-    constexpr detail::channel_scale < S, S.input_unsigned&& A::lowest<0> scale;
+    constexpr detail::channel_scale < S, S.input_unsigned&& A::bounds::lowest<0> scale;
     using T = detail::rescaled_rep<detail::rep_of<A, M, N>>;
     using R = number<lowest_of(S.output), highest_of(S.output), T>;
     if constexpr (std::is_same_v<typename A::rep, std::int64_t>) {

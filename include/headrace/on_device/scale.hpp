@@ -5,7 +5,9 @@
 #define HEADRACE_ON_DEVICE_SCALE_HPP
 
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <type_traits>
 
 #include <headrace/on_device/core.hpp>
 #include <headrace/on_device/tensor.hpp>
@@ -96,7 +98,7 @@ constexpr std::int32_t wrapping_add(std::int32_t a, std::int32_t b) {
 
 /// The scaled sum with the output's zero point, not yet clamped; the bias is in the sum.
 template <scaling how>
-HEADRACE_INLINE constexpr std::int64_t scaled(std::int32_t sum, const channel& q) {
+HEADRACE_INLINE constexpr auto scaled(std::int32_t sum, const channel& q) {
     const std::int64_t product = std::int64_t{sum} * q.multiplier;
     if constexpr (how == scaling::high_word)
         return wrapping_add(static_cast<std::int32_t>(product >> 32), q.addend) >> q.shift;
@@ -114,6 +116,32 @@ constexpr std::int64_t scaled(std::int64_t sum, const wide_channel& q) {
 template <class T>
 HEADRACE_INLINE constexpr std::int32_t clamped(T v, std::int32_t minimum, std::int32_t maximum) {
     return v < minimum ? minimum : v > maximum ? maximum : static_cast<std::int32_t>(v);
+}
+
+/// The nearest value of a narrow integer type.
+template <class Result, class T>
+HEADRACE_INLINE constexpr Result saturated(T v) {
+#if defined(__ARM_FEATURE_SAT)
+    if constexpr (std::is_same_v<Result, std::int8_t> && std::is_same_v<T, std::int32_t>)
+        if (!std::is_constant_evaluated()) {
+            asm("ssat %0, #8, %0" : "+r"(v));
+            return static_cast<Result>(v);
+        }
+#endif
+    return static_cast<Result>(
+        clamped(v, std::numeric_limits<Result>::min(), std::numeric_limits<Result>::max()));
+}
+
+constexpr std::int32_t bias_of(const channel& q) { return q.bias; }
+constexpr std::int64_t bias_of(const wide_channel& q) { return q.bias; }
+constexpr auto bias_of(auto bias) { return bias; }
+
+/// sum + a * b, which wraps.
+constexpr float multiply_add(float sum, float a, float b) { return sum + a * b; }
+template <class Sum>
+HEADRACE_INLINE constexpr Sum multiply_add(Sum sum, std::int32_t a, std::int32_t b) {
+    using bits = std::make_unsigned_t<Sum>;
+    return static_cast<Sum>(static_cast<bits>(sum) + static_cast<bits>(Sum{a * b}));
 }
 }  // namespace detail
 

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::on_device::detail::dsp_patches, which multiplies four pixels by two channels at a time by the DSP
+// extension's SMLAD.
+#ifndef HEADRACE_ON_DEVICE_DSP_GEMM_HPP
+#define HEADRACE_ON_DEVICE_DSP_GEMM_HPP
+
+#include <cstdint>
+#include <cstring>
+
+#include <headrace/on_device/patches.hpp>
+#include <headrace/on_device/scale.hpp>
+
+namespace headrace::on_device::detail {
+
+HEADRACE_INLINE std::int32_t load_word(const void* p) {
+    std::int32_t v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+HEADRACE_INLINE void store_word(void* p, std::int32_t v) { std::memcpy(p, &v, sizeof v); }
+/// Bytes 0 and 2, and bytes 1 and 3, as pairs of int16.
+HEADRACE_INLINE std::int32_t even_bytes(std::int32_t v) {
+    std::int32_t r;
+    asm("sxtb16 %0, %1" : "=r"(r) : "r"(v));
+    return r;
+}
+HEADRACE_INLINE std::int32_t odd_bytes(std::int32_t v) {
+    std::int32_t r;
+    asm("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
+    return r;
+}
+/// The low halves of a and b, and the high ones, as pairs.
+HEADRACE_INLINE std::int32_t low_halves(std::int32_t a, std::int32_t b) {
+    std::int32_t r;
+    asm("pkhbt %0, %1, %2, lsl #16" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
+    std::int32_t r;
+    asm("pkhtb %0, %1, %2, asr #16" : "=r"(r) : "r"(b), "r"(a));
+    return r;
+}
+
+/// Products of four pixels x[steps][4] (pairs of int16) and all channels, scaled by the high word. Each step is two k
+/// of two channels: one word of weights and four of pixels give eight SMLAD, with all 14 registers: eight sums, two
+/// pointers and four values. It is a function of its own, so that no compiler has to allocate them. The loop's body
+/// has 16 steps and is entered where the rest of the steps is behind it. A last channel without a second one leaves
+/// the second one's results.
+[[gnu::naked, gnu::noinline]] inline void gemm_4x2(const std::int32_t* /*x*/, const std::int8_t* /*w*/,
+                                                   const channel* /*q*/, std::int32_t /*channels*/,
+                                                   std::int8_t* /*out0*/, std::int8_t* /*out1*/,
+                                                   std::int8_t* /*out2*/, std::int8_t* /*out3*/,
+                                                   std::int32_t /*channel_stride*/, std::int32_t /*steps*/) {
+    // On the stack: 0 x, 4 end of x, 8 q, 12 channels left, 48 offset of the channel, 56 out0..3, 72 channel stride,
+    // 76 where the loop is entered.
+    asm(R"(
+    push {r0-r12, lr}
+    ldr r4, [sp, #76]
+    add r5, r0, r4, lsl #4
+    str r5, [sp, #4]
+    rsb r5, r4, #0
+    and r5, r5, #15
+    movs r6, #52
+    mul r5, r5, r6
+    adr.w r6, 1f
+    add r5, r6
+    orr r5, r5, #1
+    str r5, [sp, #76]
+    movs r5, #0
+    str r5, [sp, #48]
+    mov r12, r1
+    mov r0, r2
+0:  ldr r4, [r0]
+    ldr r8, [r0, #16]
+    mov r5, r4
+    mov r6, r4
+    mov r7, r4
+    mov r9, r8
+    mov r10, r8
+    mov r11, r8
+    ldr.w lr, [sp]
+    ldr.w pc, [sp, #76]
+    .p2align 2
+1:  .rept 16
+    ldr r0, [r12], #4
+    ldrd r2, r3, [lr], #8
+    sxtb16 r1, r0
+    sxtb16 r0, r0, ror #8
+    smlad r4, r1, r2, r4
+    smlad r8, r0, r2, r8
+    smlad r5, r1, r3, r5
+    smlad r9, r0, r3, r9
+    ldrd r2, r3, [lr], #8
+    smlad r6, r1, r2, r6
+    smlad r10, r0, r2, r10
+    smlad r7, r1, r3, r7
+    smlad r11, r0, r3, r11
+    .endr
+    ldr r0, [sp, #4]
+    cmp lr, r0
+    bne.w 1b
+    ldr r0, [sp, #8]
+    ldrd r1, r2, [r0, #4]
+    ldr r3, [r0, #12]
+    .irp sum, r4, r5, r6, r7
+    smmla \sum, \sum, r1, r2
+    asr \sum, \sum, r3
+    ssat \sum, #8, \sum
+    .endr
+    ldrd r1, r2, [r0, #20]
+    ldr r3, [r0, #28]
+    .irp sum, r8, r9, r10, r11
+    smmla \sum, \sum, r1, r2
+    asr \sum, \sum, r3
+    ssat \sum, #8, \sum
+    .endr
+    adds r0, #32
+    str r0, [sp, #8]
+    ldrd r1, r2, [sp, #56]
+    ldrd r3, lr, [sp, #64]
+    ldr r0, [sp, #48]
+    strb r4, [r1, r0]
+    strb r5, [r2, r0]
+    strb r6, [r3, r0]
+    strb.w r7, [lr, r0]
+    ldr r4, [sp, #72]
+    ldr r5, [sp, #12]
+    subs r5, #2
+    blt 2f
+    add r0, r4
+    strb.w r8, [r1, r0]
+    strb.w r9, [r2, r0]
+    strb.w r10, [r3, r0]
+    strb.w r11, [lr, r0]
+    add r0, r4
+    str r0, [sp, #48]
+    str r5, [sp, #12]
+    ldr r0, [sp, #8]
+    bne.w 0b
+2:  add sp, #16
+    pop {r4-r12, pc}
+    )");
+}
+
+/// Patches of the DSP extension: [k / 4][k % 2][pixel], pairs of k and k + 2 as int16.
+struct dsp_patches {
+    using result = std::int8_t;
+    using per_channel = channel;
+    static constexpr std::int32_t most_pixels = 4, group = 4, chunk = 4, bytes_of_chunk = 32;
+    static constexpr bool reads_no_more = true;  ///< than the window, for short rows
+
+    static std::int8_t* place(const patch_plan&, std::int8_t* patch, std::int32_t j) { return patch + j * 4; }
+    static void put(const std::int8_t* from, std::int32_t chunks, std::int8_t* patch) {
+        auto* to = reinterpret_cast<std::int32_t*>(patch);
+#pragma GCC unroll 4
+        for (; chunks != 0; --chunks, from += 4, to += 8) {
+            const std::int32_t v = load_word(from);
+            to[0] = even_bytes(v), to[4] = odd_bytes(v);
+        }
+    }
+
+    static void copy_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n,
+                          std::int32_t step) {
+        for (; rows != 0; --rows, from += step) to = copy_bytes(to, from, n);
+    }
+
+    /// Puts four pixels that follow each other in each of the planes.
+    static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch, std::int32_t) {
+        const std::int32_t plane = p.in_channel;
+        auto* to = reinterpret_cast<std::int32_t*>(patch);
+        for (std::int32_t chunks = p.chunks; chunks != 0; --chunks, from += 2 * plane)
+            for (int odd = 0; odd != 2; ++odd, from += plane, to += 4) {
+                const std::int32_t a = load_word(from), b = load_word(from + 2 * plane);
+                const std::int32_t a02 = even_bytes(a), a13 = odd_bytes(a), b02 = even_bytes(b), b13 = odd_bytes(b);
+                to[0] = low_halves(a02, b02), to[1] = low_halves(a13, b13);
+                to[2] = high_halves(a02, b02), to[3] = high_halves(a13, b13);
+            }
+    }
+
+    static constexpr bool takes_short_rows(std::int32_t n, std::int32_t) { return n == chunk; }
+    static void put_short_rows(const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t,
+                               std::int32_t step) {
+        for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk) put(from, 1, to);
+    }
+    static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w, const channel* q,
+                         std::int8_t* const* out, std::int32_t) {
+        gemm_4x2(reinterpret_cast<const std::int32_t*>(patch), w, q, p.out_channels, out[0], out[1], out[2], out[3],
+                 p.out_channel, p.chunks * 2);
+    }
+};
+
+}  // namespace headrace::on_device::detail
+
+#endif

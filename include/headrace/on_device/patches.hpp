@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::on_device::detail::convolve_patches, which gathers the windows of a block of pixels and multiplies
+// them by all channels.
+#ifndef HEADRACE_ON_DEVICE_PATCHES_HPP
+#define HEADRACE_ON_DEVICE_PATCHES_HPP
+
+#include <cstdint>
+#include <cstring>
+
+#include <headrace/on_device/convolution.hpp>
+#include <headrace/on_device/copy.hpp>
+#include <headrace/on_device/core.hpp>
+#include <headrace/on_device/packing.hpp>
+#include <headrace/on_device/scale.hpp>
+
+namespace headrace::on_device::detail {
+
+/// A convolution as numbers at run time, so that all layers share the code. Strides count elements.
+struct patch_plan {
+    std::int32_t batches, out_height, out_width, out_channels;
+    std::int32_t in_height, in_width, in_channels;
+    std::int32_t kernel_height, kernel_width, stride_height, stride_width, dilation_height, dilation_width;
+    std::int32_t top, left;
+    std::int32_t in_offset, in_batch, in_row, in_pixel, in_channel;
+    std::int32_t out_offset, out_batch, out_row, out_pixel, out_channel;
+    std::int32_t input_zero;
+    std::int32_t run;     ///< bytes of the window that follow each other in memory: a row of it, a tap, or one
+    std::int32_t chunks;  ///< of a patch
+    std::int32_t pixels;  ///< of a block
+    bool has_planes;      ///< pointwise, and pixels follow each other in planes
+    bool has_short_rows;  ///< of a window, in memory that may be read behind the image
+};
+
+constexpr std::int32_t patch_chunks(const convolution& s, std::int32_t chunk) {
+    return round_up(s.depth(), chunk) / chunk;
+}
+
+/// Pixels of a block: the more, the rarer scales are loaded, but the larger is the patch, which has up to 1 kB. Shallow
+/// windows are those of a network's first layer, which may have a copy of the image on the stack as well: 512 bytes.
+constexpr std::int32_t patch_pixels(const convolution& s, std::int32_t chunk, std::int32_t most, std::int32_t group) {
+    const std::int32_t depth = patch_chunks(s, chunk) * chunk;
+    const std::int32_t fitting = (depth < 64 ? 512 : 1024) / depth / group * group;
+    return fitting < group ? group : fitting < most ? fitting : most;
+}
+
+/// True if pixels are at one distance over all rows.
+constexpr bool is_flat(const tensor& t) { return t.size[1] == 1 || t.stride[1] == t.size[2] * t.stride[2]; }
+
+constexpr patch_plan plan_of(const convolution& s, std::int32_t chunk, std::int32_t most, std::int32_t group,
+                             bool has_short_rows) {
+    const tensor &x = s.input, &y = s.output;
+    const bool has_taps = x.stride[3] == 1 || x.size[3] == 1;
+    const bool has_rows = has_taps && s.dilation.width == 1 && (x.stride[2] == x.size[3] || s.kernel.width == 1);
+    const bool is_one_row = s.is_pointwise() && is_flat(x) && is_flat(y);
+    const std::int32_t rows = is_one_row ? 1 : y.size[1], in_rows = is_one_row ? 1 : x.size[1];
+    return {y.size[0], rows, y.size[1] * y.size[2] / rows, y.size[3],
+            in_rows, x.size[1] * x.size[2] / in_rows, x.size[3],
+            s.kernel.height, s.kernel.width, s.stride.height, s.stride.width, s.dilation.height, s.dilation.width,
+            s.pad.top, s.pad.left, x.offset, x.stride[0], x.stride[1], x.stride[2], x.stride[3],
+            y.offset, y.stride[0], y.stride[1], y.stride[2], y.stride[3], s.input_zero,
+            has_rows ? s.kernel.width * x.size[3] : has_taps ? x.size[3] : 1,
+            patch_chunks(s, chunk), patch_pixels(s, chunk, most, group),
+            s.is_pointwise() && x.stride[2] == 1 && x.size[3] % chunk == 0 && x.size[3] != 1 &&
+                (chunk < 16 || (x.stride[3] >= 0 && x.stride[3] <= 9362)),
+            has_short_rows};
+}
+/// `is_copy` says that the image is one by `copy_image`.
+template <class Patches>
+constexpr patch_plan plan_of(const convolution& s, bool is_copy = false) {
+    const bool has_short_rows =
+        (is_copy || Patches::reads_no_more) && s.dilation == extent{} && s.input.stride[3] == 1 &&
+        s.input.stride[2] == s.input.size[3] &&
+        Patches::takes_short_rows(s.kernel.width * s.input.size[3], s.input.stride[1]);
+    return plan_of(s, Patches::chunk, Patches::most_pixels, Patches::group, has_short_rows);
+}
+
+/// Writes the window at (row, column) of the input, whose batch starts at x, in the order of the weights.
+HEADRACE_SHARED inline void gather_window(const patch_plan& p, const std::int8_t* x, std::int32_t row, std::int32_t column,
+                          std::int8_t* to) {
+    for (std::int32_t ky = 0; ky != p.kernel_height; ++ky, row += p.dilation_height) {
+        std::int32_t c = column;
+        const std::int8_t* from = x + row * p.in_row + c * p.in_pixel;
+        const bool is_row_inside = static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.in_height);
+        for (std::int32_t kx = 0; kx != p.kernel_width;
+             ++kx, c += p.dilation_width, from += p.dilation_width * p.in_pixel) {
+            const bool is_inside =
+                is_row_inside && static_cast<std::uint32_t>(c) < static_cast<std::uint32_t>(p.in_width);
+            if (is_inside && p.run != 1) {
+                to = copy_bytes(to, from, p.in_channels);
+            } else {
+                const std::int8_t* element = from;
+                const std::int32_t step = p.in_channel, zero = p.input_zero;
+                for (std::int32_t i = p.in_channels; i != 0; --i, element += step)
+                    *to++ = is_inside ? *element : static_cast<std::int8_t>(zero);
+            }
+        }
+    }
+}
+
+/// Bytes of a patch for each byte of a window.
+template <class Patches>
+inline constexpr std::int32_t patch_width = Patches::bytes_of_chunk / Patches::chunk / Patches::group;
+
+/// Writes the patch of a pixel whose window starts at (row, column). `window` has room for all chunks of a window.
+template <class Patches>
+HEADRACE_INLINE void gather_patch(const patch_plan& p, const std::int8_t* x, std::int32_t row, std::int32_t column,
+                                  std::int8_t* window, std::int8_t* to) {
+    const bool is_inside = row >= 0 && column >= 0 &&
+                           row + (p.kernel_height - 1) * p.dilation_height < p.in_height &&
+                           column + (p.kernel_width - 1) * p.dilation_width < p.in_width;
+    if (is_inside && p.run == p.kernel_width * p.in_channels) {
+        const std::int8_t* from = x + row * p.in_row + column * p.in_pixel;
+        const std::int32_t step = p.dilation_height * p.in_row;
+        if (p.has_short_rows) return Patches::put_short_rows(from, p.chunks, to, p.run, step);
+        if (p.run % Patches::chunk == 0) {
+            const std::int32_t chunks = p.run / Patches::chunk;
+            for (std::int32_t ky = p.kernel_height; ky != 0; --ky, from += step) {
+                Patches::put(from, chunks, to);
+                to += chunks * Patches::bytes_of_chunk;
+            }
+            return;
+        }
+        Patches::copy_rows(from, window, p.kernel_height, p.run, step);
+    } else {
+        gather_window(p, x, row, column, window);
+    }
+    Patches::put(window, p.chunks, to);
+}
+
+/// The convolution by blocks of pixels; a last block is filled up by its last pixel. A block's windows are read before
+/// its results are written, so a pointwise one may write over its input. `scratch` has room for the patches of a block
+/// and a window.
+template <class Patches>
+HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x, const std::int8_t* w,
+                                      const typename Patches::per_channel* q, typename Patches::result* y,
+                                      std::int8_t* scratch) {
+    const std::int32_t pixels = p.pixels;
+    std::int8_t* const patch = scratch;
+    std::int8_t* const window = scratch + p.chunks * Patches::chunk * pixels * patch_width<Patches>;
+    typename Patches::result* out[Patches::most_pixels];
+    std::int32_t j = 0;
+    // The weights behind the depth are 0, and so is what they are multiplied by.
+    std::memset(window + (p.chunks - 1) * Patches::chunk, 0, Patches::chunk);
+    x += p.in_offset, y += p.out_offset;
+    for (std::int32_t n = 0; n != p.batches; ++n, x += p.in_batch, y += p.out_batch) {
+        auto* out_row = y;
+        std::int32_t row = -p.top;
+        for (std::int32_t oy = 0; oy != p.out_height; ++oy, row += p.stride_height, out_row += p.out_row) {
+            auto* to = out_row;
+            std::int32_t column = -p.left, left = p.out_width;
+            if (p.has_planes && j == 0)
+                while (left >= Patches::group) {
+                    const std::int32_t block = left < pixels ? left / Patches::group * Patches::group : pixels;
+                    Patches::put_planes(p, x + row * p.in_row + column, patch, block);
+                    for (std::int32_t i = 0; i != block; ++i, to += p.out_pixel) out[i] = to;
+                    Patches::multiply(p, patch, w, q, out, block);
+                    left -= block, column += block;
+                }
+            for (; left != 0; --left, column += p.stride_width, to += p.out_pixel) {
+                out[j] = to;
+                gather_patch<Patches>(p, x, row, column, window, Patches::place(p, patch, j));
+                if (++j != pixels) continue;
+                Patches::multiply(p, patch, w, q, out, pixels);
+                j = 0;
+            }
+        }
+        if (j == 0) continue;
+        row -= p.stride_height;
+        const std::int32_t column = (p.out_width - 1) * p.stride_width - p.left;
+        for (; j % Patches::group != 0; ++j) {
+            out[j] = out[j - 1];
+            gather_patch<Patches>(p, x, row, column, window, Patches::place(p, patch, j));
+        }
+        Patches::multiply(p, patch, w, q, out, j);
+        j = 0;
+    }
+}
+
+/// Bytes that are read behind such a copy, which `s` describes: the last chunk of short rows goes on to further rows.
+template <class Patches>
+constexpr std::int32_t behind_copy(const convolution& s) {
+    if (Patches::reads_no_more || !plan_of<Patches>(s, true).has_short_rows) return 0;
+    const std::int32_t row = s.kernel.width * s.input.size[3];
+    return (patch_chunks(s, Patches::chunk) * Patches::chunk / row - s.kernel.height) * s.input.stride[1];
+}
+
+/// Copies the image, with what its windows read outside of it, to a dense one.
+HEADRACE_SHARED inline void copy_image(const patch_plan& p, const std::int8_t* x, std::int8_t* to) {
+    const std::int32_t height =
+        (p.out_height - 1) * p.stride_height + (p.kernel_height - 1) * p.dilation_height + 1;
+    const std::int32_t width = (p.out_width - 1) * p.stride_width + (p.kernel_width - 1) * p.dilation_width + 1;
+    std::memset(to, p.input_zero, static_cast<std::size_t>(p.batches * height * width * p.in_channels));
+    const std::int32_t rows = height - p.top < p.in_height ? height - p.top : p.in_height;
+    const std::int32_t columns = width - p.left < p.in_width ? width - p.left : p.in_width;
+    const bool has_rows = p.run != 1 && p.in_pixel == p.in_channels;
+    x += p.in_offset;
+    for (std::int32_t n = 0; n != p.batches; ++n, x += p.in_batch, to += height * width * p.in_channels) {
+        const std::int8_t* row = x;
+        std::int8_t* to_row = to + (p.top * width + p.left) * p.in_channels;
+        for (std::int32_t y = 0; y < rows; ++y, row += p.in_row, to_row += width * p.in_channels) {
+            std::int8_t* element = to_row;
+            if (has_rows) {
+                copy_bytes(to_row, row, columns * p.in_channels);
+                continue;
+            }
+            for (std::int32_t i = 0; i < columns; ++i)
+                for (std::int32_t c = 0; c != p.in_channels; ++c)
+                    *element++ = row[i * p.in_pixel + c * p.in_channel];
+        }
+    }
+}
+
+}  // namespace headrace::on_device::detail
+
+#endif

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Compiles a C++ program for a Cortex-M core and executes it on QEMU's board for it.
+
+board.py CORE SOURCE... [-- FLAG...]: m0, m3, m4, m33 (M4's board executes M33's common subset) or m55. The compiler is
+$CXX, arm-none-eabi-g++ if it is not set; clang takes g++'s headers and libraries.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+INCLUDE = HERE.parents[2] / "include"
+CORES = {
+    "m0": ("mps2-an385", "-mcpu=cortex-m0plus -mfloat-abi=soft"),
+    "m3": ("mps2-an385", "-mcpu=cortex-m3 -mfloat-abi=soft"),
+    "m4": ("mps2-an386", "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16"),
+    "m55": ("mps3-an547", "-mcpu=cortex-m55 -mfloat-abi=hard"),
+}
+COMMON = "-std=c++20 -mthumb -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections -fno-threadsafe-statics"
+LINK = "-nostartfiles --specs=nano.specs -Wl,--gc-sections"
+
+
+def compiler(core):
+    """The command that compiles a source to an object, and that links objects."""
+    gcc = ["arm-none-eabi-g++", *CORES[core][1].split(), *COMMON.split()]
+    chosen = os.environ.get("CXX", "arm-none-eabi-g++")
+    if "clang" not in chosen:
+        return [chosen, *gcc[1:]], gcc
+    library = subprocess.run([*gcc, "-print-sysroot"], capture_output=True, text=True).stdout.strip()
+    search = subprocess.run([*gcc, "-E", "-x", "c++", "-v", "/dev/null"], capture_output=True, text=True).stderr
+    paths = re.search(r"search starts here:\n(.*?)End of search", search, re.S).group(1).split()
+    headers = [f for p in paths if "/lib/gcc/" not in os.path.normpath(p) for f in ("-isystem", os.path.normpath(p))]
+    return [chosen, "--target=arm-none-eabi", f"--sysroot={library}", *gcc[1:], *headers], gcc
+
+
+def build(core, sources, flags, output):
+    compile_, link = compiler(core)
+    objects = []
+    for source in [HERE / "start.cpp", *sources]:
+        objects.append(f"{output}.{pathlib.Path(source).stem}.o")
+        options = ["-O2"] if source == HERE / "start.cpp" else flags
+        subprocess.run([*compile_, f"-I{INCLUDE}", f"-I{HERE}", *options, "-c", source, "-o", objects[-1]], check=True)
+    subprocess.run([*link, *objects, *LINK.split(), f"-T{HERE / 'board.ld'}", "-o", output], check=True)
+
+
+def run(core, program, seconds=300):
+    """The program's status and text."""
+    command = ["qemu-system-arm", "-M", CORES[core][0], "-nographic", "-monitor", "none", "-serial", "none", "-icount",
+               "shift=0", "-semihosting-config", "enable=on,target=native", "-kernel", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+    return done.returncode, done.stdout + done.stderr
+
+
+def main():
+    arguments = sys.argv[1:]
+    flags = arguments[arguments.index("--") + 1:] if "--" in arguments else ["-O3"]
+    core, *sources = arguments[:arguments.index("--")] if "--" in arguments else arguments
+    output = os.environ.get("OUT", f"{sources[0]}.{core}.elf")
+    try:
+        build(core, sources, flags, output)
+    except subprocess.CalledProcessError:
+        return 1  # the compiler has said why
+    status, text = run(core, output)
+    print(text, end="")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
