@@ -11,6 +11,8 @@
 #include <headrace/on_device/choice.hpp>
 #include <headrace/on_device/convolution.hpp>
 #include <headrace/on_device/core.hpp>
+#include <headrace/on_device/elementwise.hpp>
+#include <headrace/on_device/number.hpp>
 #include <headrace/on_device/packing.hpp>
 #include <headrace/on_device/patches.hpp>
 #include <headrace/on_device/planes.hpp>
@@ -39,15 +41,17 @@ using per_channel_t = std::conditional_t<
     S.scale == scaling::none, sum_t<S>,
     std::conditional_t<S.input.type == element::int8, channel, wide_channel>>;
 
-/// The value that `Finish` takes: scaled and clamped.
+/// The value that `Finish` takes: scaled and clamped, a number with these bounds or a float.
 template <convolution S>
 HEADRACE_INLINE constexpr auto result_of(sum_t<S> sum, const per_channel_t<S>& q) {
-    if constexpr (S.scale == scaling::none)
+    if constexpr (!S.is_integer())
         return sum;
+    else if constexpr (S.scale == scaling::none)
+        return value_of<S.input.type == element::int8 ? element::int32 : element::int48>{sum};
     else if constexpr (S.input.type == element::int8)
-        return clamped(scaled<S.scale>(sum, q), S.minimum, S.maximum);
+        return number<S.minimum, S.maximum>{clamped(scaled<S.scale>(sum, q), S.minimum, S.maximum)};
     else
-        return clamped(scaled(sum, q), S.minimum, S.maximum);
+        return number<S.minimum, S.maximum>{clamped(scaled(sum, q), S.minimum, S.maximum)};
 }
 
 /// All layouts, types and attributes by loops over indices. Elements of the input are read through `x`.
@@ -73,8 +77,9 @@ constexpr void convolve_by_index(const element_t<S.input.type>* x, const element
                                                              : static_cast<element_t<S.input.type>>(S.input_zero),
                                                    w[weight_at(S, oc, k)]);
                         }
-                    y[S.output.at(n, oy, ox, oc)] = static_cast<element_t<S.output.type>>(
-                        Finish::of(result_of<S>(sum, q[oc]), extra[Extra.at(n, oy, ox, oc)]...));
+                    store<S.output.type>(
+                        y + S.output.at(n, oy, ox, oc),
+                        Finish::of(result_of<S>(sum, q[oc]), load<Extra.type>(extra + Extra.at(n, oy, ox, oc))...));
                 }
 }
 
@@ -115,22 +120,22 @@ HEADRACE_SHARED void run_planes(const std::int8_t* x, const std::int8_t* w, cons
     });
 }
 
-/// Clamps and finishes stored values: kernels saturate only.
-template <convolution S, class Finish, tensor... Extra>
-void finish(const element_t<Extra.type>*... extra, element_t<S.output.type>* y) {
-    using output = element_t<S.output.type>;
-    constexpr bool is_clamped = S.scale == scaling::none || (S.minimum == std::numeric_limits<output>::min() &&
-                                                             S.maximum == std::numeric_limits<output>::max());
-    if constexpr (is_clamped && std::is_same_v<Finish, as_it_is>) return;
-    for (std::int32_t n = 0; n != S.output.size[0]; ++n)
-        for (std::int32_t i = 0; i != S.output.size[1]; ++i)
-            for (std::int32_t j = 0; j != S.output.size[2]; ++j)
-                for (std::int32_t c = 0; c != S.output.size[3]; ++c) {
-                    output& result = y[S.output.at(n, i, j, c)];
-                    std::int32_t v = result;
-                    if constexpr (!is_clamped) v = clamped(v, S.minimum, S.maximum);
-                    result = static_cast<output>(Finish::of(v, extra[Extra.at(n, i, j, c)]...));
-                }
+template <std::int32_t minimum, std::int32_t maximum, class Finish>
+struct clamp_and_finish {
+    static constexpr auto of(auto v, auto... extra) { return Finish::of(clamp<minimum, maximum>(v), extra...); }
+};
+
+/// Clamps and finishes stored values, which kernels saturate only.
+template <convolution S, class Core, class Finish, tensor... Extra>
+HEADRACE_INLINE void finish(const element_t<Extra.type>*... extra, element_t<S.output.type>* y) {
+    constexpr bool is_scaled = S.scale != scaling::none;
+    constexpr std::int64_t lowest = lowest_of(S.output.type), highest = highest_of(S.output.type);
+    if constexpr (is_scaled && (S.minimum > lowest || S.maximum < highest)) {
+        using function = clamp_and_finish<S.minimum, S.maximum, Finish>;
+        kernel<elementwise<function, S.output, S.output, Extra...>, Core>::run(y, extra..., y);
+    } else if constexpr (!std::is_same_v<Finish, as_it_is>) {
+        kernel<elementwise<Finish, S.output, S.output, Extra...>, Core>::run(y, extra..., y);
+    }
 }
 }  // namespace detail
 
@@ -165,7 +170,7 @@ struct kernel<conv2d<S, Finish, Extra...>, portable> {
                 using patches = detail::portable_patches<S.scale, output, per_channel>;
                 detail::run_patches<patches, S, core_id::portable>(x, w, q, y, memory);
             }
-            detail::finish<S, Finish, Extra...>(extra..., y);
+            detail::finish<S, portable, Finish, Extra...>(extra..., y);
         }
     }
 };

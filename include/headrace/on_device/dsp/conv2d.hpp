@@ -26,7 +26,7 @@ struct kernel<conv2d<S, Finish, Extra...>, dsp> {
         } else {
             detail::run_patches<detail::dsp_patches, S, core_id::dsp>(x, w, q, y, memory);
         }
-        detail::finish<S, Finish, Extra...>(extra..., y);
+        detail::finish<S, dsp, Finish, Extra...>(extra..., y);
     }
 };
 

@@ -31,7 +31,7 @@ struct kernel<conv2d<S, Finish, Extra...>, mve> {
         } else {
             detail::run_patches<detail::mve_patches, S, core_id::mve>(x, w, q, y, memory);
         }
-        detail::finish<S, Finish, Extra...>(extra..., y);
+        detail::finish<S, mve, Finish, Extra...>(extra..., y);
     }
 };
 

@@ -146,8 +146,8 @@ struct mve_narrow_planes {
     }
 };
 
-// One row of windows of 3 x 3, four results at a time, the last ones under a predicate. r0, r1, r11 the rows; r2..r10
-// taps; r12 the results; q5..q7 the scale; the bias is on the stack. `first`, `second` and `third` are the addresses
+// One row of windows of 3 x 3, four results at a time, the last ones under a predicate. r0, r1, r2 the rows; r3 the results;
+// r4..r12 taps; q5..q7 the scale; the bias is on the stack. `first`, `second` and `third` are the addresses
 // of a row's taps, of which the last one is stepped over.
 #define HEADRACE_WIDE_ROW(row, t0, t1, t2, second, third, first)   \
     "vldrb.s32 q1, [" row second "\n"                             \
@@ -160,38 +160,37 @@ struct mve_narrow_planes {
     "push {r4-r11, lr}\n"                                                                   \
     "vpush {d8-d15}\n"                                                                      \
     "sub sp, #16\n"                                                                         \
-    "mov r12, r3\n"                                                                         \
-    "ldrd r4, r5, [r2]\n"                                                                   \
-    "vdup.32 q0, r4\n"                                                                      \
-    "vstrw.32 q0, [sp]\n"                                                                   \
-    "vdup.32 q5, r5\n"                                                                      \
-    "ldrd r4, r5, [r2, #8]\n"                                                               \
-    "vdup.32 q6, r4\n"                                                                      \
-    "vdup.32 q7, r5\n"                                                                      \
-    offsets                                                                                 \
-    "ldrd r3, lr, [sp, #116]\n"                                                             \
-    "ldrsb r2, [r1]\n"                                                                      \
-    "ldrsb r4, [r1, #2]\n"                                                                  \
-    "ldrsb r5, [r1, #3]\n"                                                                  \
-    "ldrsb r6, [r1, #4]\n"                                                                  \
-    "ldrsb r7, [r1, #5]\n"                                                                  \
-    "ldrsb r8, [r1, #6]\n"                                                                  \
-    "ldrsb r9, [r1, #7]\n"                                                                  \
-    "ldrsb r10, [r1, #8]\n"                                                                 \
-    "add r11, r0, r3, lsl #1\n"                                                             \
-    "add r3, r0\n"                                                                          \
-    "ldrsb r1, [r1, #1]\n"                                                                  \
-    "dlstp.32 lr, lr\n"                                                                     \
+    "ldrd r4, r5, [r2]\n"                                                                       \
+    "vdup.32 q0, r4\n"                                                                          \
+    "vstrw.32 q0, [sp]\n"                                                                       \
+    "vdup.32 q5, r5\n"                                                                          \
+    "ldrd r4, r5, [r2, #8]\n"                                                                   \
+    "vdup.32 q6, r4\n"                                                                          \
+    "vdup.32 q7, r5\n"                                                                          \
+    offsets                                                                                     \
+    "ldrd r2, lr, [sp, #116]\n"                                                                 \
+    "ldrsb r4, [r1]\n"                                                                          \
+    "ldrsb r5, [r1, #1]\n"                                                                      \
+    "ldrsb r6, [r1, #2]\n"                                                                      \
+    "ldrsb r7, [r1, #3]\n"                                                                      \
+    "ldrsb r8, [r1, #4]\n"                                                                      \
+    "ldrsb r9, [r1, #5]\n"                                                                      \
+    "ldrsb r10, [r1, #6]\n"                                                                     \
+    "ldrsb r11, [r1, #7]\n"                                                                     \
+    "ldrsb r12, [r1, #8]\n"                                                                     \
+    "add r1, r0, r2\n"                                                                          \
+    "add r2, r1\n"                                                                              \
+    "dlstp.32 lr, lr\n"                                                                         \
     "1: vldrw.u32 q0, [sp]\n"                                                               \
-    HEADRACE_WIDE_ROW("r0", "r2", "r1", "r4", second, third, first)                         \
-    HEADRACE_WIDE_ROW("r3", "r5", "r6", "r7", second, third, first)                         \
-    HEADRACE_WIDE_ROW("r11", "r8", "r9", "r10", second, third, first)                       \
+    HEADRACE_WIDE_ROW("r0", "r4", "r5", "r6", second, third, first)                         \
+    HEADRACE_WIDE_ROW("r1", "r7", "r8", "r9", second, third, first)                         \
+    HEADRACE_WIDE_ROW("r2", "r10", "r11", "r12", second, third, first)                       \
     step                                                                                    \
     "vqdmulh.s32 q0, q0, q5\n"                                                              \
     "vadd.i32 q0, q0, q6\n"                                                                 \
     "vqshl.s32 q0, q0, q7\n"                                                                \
     "vshr.s32 q0, q0, #24\n"                                                                \
-    "vstrb.32 q0, [r12], #4\n"                                                              \
+    "vstrb.32 q0, [r3], #4\n"                                                               \
     "letp lr, 1b\n"                                                                         \
     "add sp, #16\n"                                                                         \
     "vpop {d8-d15}\n"                                                                       \
@@ -213,8 +212,8 @@ struct mve_narrow_planes {
                       "vadd.i32 q4, q3, r4\n",
                       ", q3]", ", q4]", ", q2]",
                       "adds r0, #8\n"
-                      "adds r3, #8\n"
-                      "add r11, #8\n"));
+                      "adds r1, #8\n"
+                      "adds r2, #8\n"));
 }
 #undef HEADRACE_WIDE
 #undef HEADRACE_WIDE_ROW
