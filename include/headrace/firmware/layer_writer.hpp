@@ -113,6 +113,8 @@ private:
     result<void> copy_outputs(const graph& region, std::span<const place> to, std::vector<call>& behind);
     result<std::vector<place>> add_results(const node& n);
     [[nodiscard]] std::string name_of_node(const node& n) const;
+    result<operand> biases_of(value bias, std::int32_t channels);
+    result<std::int64_t> zero_point(value input_zp, value weight_zp, const node& n);
     [[nodiscard]] static error refuse(const node& n, std::string_view reason);
 
     const graph& graph_;
