@@ -50,7 +50,7 @@ public:
         std::string list;
         for (std::size_t i = 0; i != count_; ++i)
             list += fmt::format("{}[[maybe_unused]] auto x{}", i == 0 ? "" : ", ", i);
-        return fmt::format("    static constexpr auto of({}) {{\n{}    }}\n", list, body_);
+        return fmt::format("    HEADRACE_INLINE static constexpr auto of({}) {{\n{}    }}\n", list, body_);
     }
     [[nodiscard]] const std::vector<value>& parameters() const { return parameters_; }
 
@@ -135,6 +135,15 @@ private:
                               const node&) {
         const std::string x = operand_text(a.input1), y = operand_text(a.input2);
         return fmt::format("hr::arithmetic_right_shift<{}>({}, {})", a.round, x, y);
+    }
+    /// The element's width counts.
+    template <one_of<ops<tosa::logical_left_shift, tosa::logical_right_shift>> Op>
+    result<std::string> write(Op, const args<Op>& a, const node& n) {
+        const std::string x = operand_text(a.input1), y = operand_text(a.input2);
+        return fmt::format("hr::{}<{}>({}, {})", lower_name<Op>(), element_of_result(n), x, y);
+    }
+    result<std::string> write(tosa::bitwise_not, const args<tosa::bitwise_not>& a, const node& n) {
+        return fmt::format("hr::bitwise_not<{}>({})", element_of_result(n), operand_text(a.input1));
     }
     result<std::string> write(tosa::mul, const args<tosa::mul>& a, const node&) {
         const std::string x = operand_text(a.input1), y = operand_text(a.input2);

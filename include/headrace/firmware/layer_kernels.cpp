@@ -101,8 +101,8 @@ result<void> layer_writer::write(device::reduction, const args<device::reduction
         (take(args_if<Ops>(reduction)), ...);
     };
     look(ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min, tosa::reduce_product, tosa::reduce_sum>{});
-    std::string text = fmt::format("hr::reduce<hr::reduction{{.kind = hr::reduction_kind::{}, .input = {}, .output = {}, .axis = {}{}}}, {}, {}>",
-        kind, tensor_text(operands[0].type), tensor_text(to.type), axis, mode == nan_mode::ignore ? ", .nan = hr::nan_mode::ignore" : "", start, end);
+    std::string text = fmt::format("hr::reduce<hr::reduction{{.input = {}, .output = {}, .axis = {}, .kind = hr::reduction_kind::{}{}}}, {}, {}>",
+        tensor_text(operands[0].type), tensor_text(to.type), axis, kind, mode == nan_mode::ignore ? ", .nan = hr::nan_mode::ignore" : "", start, end);
     call_kernel(n, text, {operands[0], at(to)});
     return {};
 }
@@ -298,11 +298,7 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     const on_device::choice chosen = choose(s, id_of(core_));
     made.origin = chosen.because[0] == '\0' ? std::string(chosen.kernel) : fmt::format("{}: {}", chosen.kernel, chosen.because);
     made.instructions = chosen.instructions;
-    if (chosen.scratch != 0) {
-        made.scratch = add_buffer(on_device::element::int8, chosen.scratch);
-        planned_buffer& scratch = done_.buffers[*made.scratch];
-        scratch.first = scratch.last = done_.steps - 1;
-    }
+    add_scratch(made, chosen.scratch);
     return {};
 }
 

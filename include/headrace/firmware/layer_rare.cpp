@@ -96,4 +96,22 @@ result<void> layer_writer::write(tosa::resize, const args<tosa::resize>& a, cons
     return {};
 }
 
+result<void> layer_writer::write(tosa::fft2d, const args<tosa::fft2d>& a, const node& n) {
+    HEADRACE_TRY(real, operand_of(a.input_real));
+    HEADRACE_TRY(imaginary, operand_of(a.input_imag));
+    HEADRACE_TRY(to, add_results(n));
+    call_kernel(n, fmt::format("hr::fft2d<{}, {}, {}>", tensor_text(real.type), tensor_text(to[0].type), a.inverse),
+                {real, imaginary, at(to[0]), at(to[1])});
+    return {};
+}
+
+result<void> layer_writer::write(tosa::rfft2d, const args<tosa::rfft2d>& a, const node& n) {
+    HEADRACE_TRY(real, operand_of(a.input_real));
+    HEADRACE_TRY(to, add_results(n));
+    call& made = call_kernel(n, fmt::format("hr::rfft2d<{}, {}>", tensor_text(real.type), tensor_text(to[0].type)),
+                             {real, at(to[0]), at(to[1])});
+    add_scratch(made, 8 * real.type.size[2]);
+    return {};
+}
+
 }  // namespace headrace::firmware

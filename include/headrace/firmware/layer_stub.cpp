@@ -2,6 +2,4 @@
 namespace headrace::firmware {
 result<void> layer_writer::write(device::product, const args<device::product>&, const node& n) { return refuse(n, "not yet"); }
 result<void> layer_writer::write(device::pooling, const args<device::pooling>&, const node& n) { return refuse(n, "not yet"); }
-result<void> layer_writer::write(tosa::fft2d, const args<tosa::fft2d>&, const node& n) { return refuse(n, "not yet"); }
-result<void> layer_writer::write(tosa::rfft2d, const args<tosa::rfft2d>&, const node& n) { return refuse(n, "not yet"); }
 }

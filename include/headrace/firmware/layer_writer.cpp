@@ -208,6 +208,13 @@ call& layer_writer::call_kernel(const node& n, std::string op, const std::vector
     return into_->emplace_back(std::move(made));
 }
 
+void layer_writer::add_scratch(call& to, std::int64_t bytes) {
+    if (bytes == 0) return;
+    to.scratch = add_buffer(on_device::element::int8, bytes);
+    planned_buffer& scratch = done_.buffers[*to.scratch];
+    scratch.first = scratch.last = done_.steps - 1;
+}
+
 result<void> layer_writer::copy(const node& n, const operand& from, const operand& to) {
     call_kernel(n, fmt::format("hr::copy<{}, {}>", tensor_text(from.type), tensor_text(to.type)), {from, to});
     return {};

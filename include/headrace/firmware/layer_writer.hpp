@@ -103,6 +103,8 @@ private:
     // --- calls ---------------------------------------------------------------------------
 
     call& call_kernel(const node& n, std::string op, const std::vector<operand>& operands);
+    // Memory of the last call alone.
+    void add_scratch(call& to, std::int64_t bytes);
     result<void> copy(const node& n, const operand& from, const operand& to);
     result<std::string> finish(const layer_body& body, std::span<const node* const> nodes, value first,
                                std::vector<operand>& extras, const on_device::tensor& out);
