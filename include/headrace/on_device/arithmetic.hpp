@@ -68,7 +68,7 @@ HEADRACE_INLINE constexpr auto mul(A a, B b) {
         return whole{m::each(wide, detail::as_in<R>(a), detail::as_in<R>(b))};
     }
 }
-/// TOSA 1.0, 2.4.8 (INTDIV): toward zero. A quotient by 0, which the specification forbids, is 0.
+/// TOSA 1.0, 2.4.6 (INTDIV): toward zero. A quotient by 0, which the specification forbids, is 0.
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto intdiv(A a, B b) {
     constexpr std::int64_t most = std::max(-A::bounds::lowest, A::bounds::highest);

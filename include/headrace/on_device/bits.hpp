@@ -60,7 +60,7 @@ HEADRACE_INLINE constexpr auto bitwise_not(A a) {
     }
 }
 
-/// TOSA 1.0, 2.4.9, 2.4.11, 2.4.12 and 2.5.8 (LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT).
+/// TOSA 1.0, 2.4.7, 2.4.10, 2.4.11 and 2.5.9 (LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT).
 template <integer A, integer B>
 HEADRACE_INLINE constexpr auto logical_and(A a, B b) {
     return bitwise_and(a, b);
@@ -120,14 +120,14 @@ HEADRACE_INLINE constexpr auto arithmetic_right_shift(A a, B b) {
         return R{m::right(x, by)};
     }
 }
-/// TOSA 1.0, 2.4.10 (LOGICAL_LEFT_SHIFT) of elements of type `E`: bits beyond it are lost.
+/// TOSA 1.0, 2.4.8 (LOGICAL_LEFT_SHIFT) of elements of type `E`: bits beyond it are lost.
 template <element E = element::int32, integer A, integer B>
 HEADRACE_INLINE constexpr auto logical_left_shift(A a, B b) {
     using T = detail::rep_of<A, B>;
     using m = detail::machine<T>;
     return detail::low_bits<E>(m::left(m::of(a.value), detail::distance<T>(b)));
 }
-/// TOSA 1.0, 2.4.11 (LOGICAL_RIGHT_SHIFT) of elements of type `E`: zeros come into their highest bits.
+/// TOSA 1.0, 2.4.9 (LOGICAL_RIGHT_SHIFT) of elements of type `E`: zeros come into their highest bits.
 template <element E = element::int32, integer A, integer B>
 HEADRACE_INLINE constexpr auto logical_right_shift(A a, B b) {
     using T = detail::rep_of<A, B>;

@@ -14,7 +14,7 @@
 
 namespace headrace::on_device {
 
-/// TOSA 1.0, 2.2.7 (FFT2D): real and imaginary parts (batch, height, width), sizes of which are powers of
+/// TOSA 1.0, 2.2.6 (FFT2D): real and imaginary parts (batch, height, width), sizes of which are powers of
 /// two, in any layout. The results may be the operands' memory, if the layouts are the same. It is not
 /// scaled, also if inverse. `run(real, imaginary, result real, result imaginary)`.
 template <tensor In, tensor Out, bool Inverse = false>

@@ -101,7 +101,7 @@ HEADRACE_SHARED constexpr float exp(float x) {
                                           4.166646302e-2F, 1.666666716e-1F, 0.5F);
     return detail::times_power_of_two(1 + (r + r * r * tail), n);
 }
-/// TOSA 1.0, 2.5.9 (LOG). Error: 1.
+/// TOSA 1.0, 2.5.8 (LOG). Error: 1.
 HEADRACE_SHARED constexpr float log(float x) {
     if (x == 0) return -detail::infinity;
     if (!(x > 0)) return detail::nan;

@@ -88,7 +88,7 @@ constexpr std::int64_t highest_of(element e) {
     }
 }
 
-/// An element as the functions of number.hpp take it: a float, or a number with the bounds of its type.
+/// An element as the functions of functions.hpp take it: a float, or a number with the bounds of its type.
 template <element E, class Rep = detail::integer_for<lowest_of(E), highest_of(E)>>
 using value_of = std::conditional_t<E == element::float32, float, number<lowest_of(E), highest_of(E), Rep>>;
 
@@ -110,6 +110,8 @@ HEADRACE_INLINE constexpr void store(element_t<E>* place, V v) {
         *place = v;
     } else {
         static_assert(integer<V>, "elementwise: an integer is stored; cast<element> the result");
+        static_assert(E != element::boolean || (V::bounds::lowest >= 0 && V::bounds::highest <= 1),
+                      "elementwise: a boolean is stored; cast<element::boolean> the result");
         *place = static_cast<element_t<E>>(v.value);
     }
 }

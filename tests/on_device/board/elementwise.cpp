@@ -94,7 +94,8 @@ struct by_channel {
 };
 struct reals {
     static constexpr auto of(auto x, auto y) {
-        const auto a = hr::mul(hr::cast<element::float32>(x), 0.01F), b = hr::cast<element::float32>(y);
+        const auto a = hr::mul(hr::cast<element::float32>(x), 0.01F);
+        const auto b = hr::cast<element::float32>(y);
         const auto c = hr::select(hr::greater(a, b), hr::tanh(a), hr::maximum(hr::sigmoid(b), 0.25F));
         return hr::cast<element::int8>(hr::mul(hr::clamp(hr::add(c, hr::negate(a)), -1.F, 1.F), 100.F));
     }
