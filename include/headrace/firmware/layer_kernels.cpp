@@ -19,14 +19,17 @@ namespace {
 
 using on_device::tensor;
 
-// A tensor as it is read where the result has these sizes: an axis of size 1 is read again and again.
-tensor broadcast(tensor t, const tensor& to) {
-    for (int d = 0; d != t.rank; ++d) {
-        if (t.size[d] == to.size[d]) continue;
-        t.size[d] = to.size[d];
-        t.stride[d] = 0;
+// A tensor as it is read where the result has these sizes: its last axes are the result's last ones, and an axis of
+// size 1 is read again and again.
+tensor broadcast(const tensor& t, const tensor& to) {
+    tensor read = t;
+    read.rank = to.rank;
+    for (int d = 0, from = t.rank - to.rank; d != to.rank; ++d, ++from) {
+        const bool is_there = from >= 0 && t.size[from] == to.size[d];
+        read.size[d] = to.size[d];
+        read.stride[d] = is_there ? t.stride[from] : 0;
     }
-    return t;
+    return read;
 }
 
 on_device::core_id id_of(const core_description& core) {
@@ -107,6 +110,32 @@ result<void> layer_writer::write(device::reduction, const args<device::reduction
     return {};
 }
 
+result<void> layer_writer::write(device::pooling, const args<device::pooling>& layer, const node& n) {
+    const layer_body body({layer.inputs, layer.body});
+    const node& anchor = *body.nodes.front();
+    const auto* const average = args_if<tosa::avg_pool2d>(anchor);
+    const auto* const maximum = args_if<tosa::max_pool2d>(anchor);
+    HEADRACE_TRY(from, operand_of(body.outside(anchor.operand(0))));
+    HEADRACE_TRY(to, add_result(n));
+    std::vector<operand> extras;
+    HEADRACE_TRY(function, finish(body, behind(body.nodes, &anchor), {const_cast<node*>(&anchor), 0}, extras, to.type));
+    if (!extras.empty()) return refuse(n, "a pool reads one tensor");
+    const auto window = [](const auto& a) {
+        return fmt::format(".kernel = {{{}, {}}}, .stride = {{{}, {}}}, .pad = {{{}, {}, {}, {}}}", a.kernel[0], a.kernel[1],
+                           a.stride[0], a.stride[1], a.pad[0], a.pad[1], a.pad[2], a.pad[3]);
+    };
+    std::string text = fmt::format("hr::{}<hr::pooling{{.input = {}, .output = {}, {}", average != nullptr ? "avg_pool2d" : "max_pool2d",
+                                   tensor_text(from.type), tensor_text(to.type), average != nullptr ? window(*average) : window(*maximum));
+    if (average != nullptr && from.type.type != on_device::element::float32) {
+        const auto zero = constant_integer(body.outside(average->input_zp)), out = constant_integer(body.outside(average->output_zp));
+        if (!zero || !out) return refuse(n, "its zero point is computed");
+        text += fmt::format(", .input_zero = {}, .output_zero = {}", *zero, *out);
+    }
+    if (maximum != nullptr && maximum->nan_mode == nan_mode::ignore) text += ", .nan = hr::nan_mode::ignore";
+    call_kernel(n, fmt::format("{}}}, {}>", text, function), {from, at(to)});
+    return {};
+}
+
 // --- convolutions ------------------------------------------------------------------------
 
 namespace {
@@ -132,8 +161,15 @@ std::vector<std::size_t> window_order(bool is_depthwise, const int_list& shape, 
     return order;
 }
 
+std::string_view scaling_text(on_device::scaling how) {
+    static constexpr std::string_view names[] = {"none", "high_word", "doubled", "wide"};
+    return names[static_cast<std::size_t>(how)];
+}
+std::string channel_text(const auto& q) {
+    return fmt::format("{{{}, {}, {}, {}}}", number_literal(q.bias, on_device::element::int32), q.multiplier, q.addend, q.shift);
+}
+
 std::string convolution_text(const on_device::convolution& s) {
-    static constexpr std::string_view scalings[] = {"none", "high_word", "doubled", "wide"};
     static constexpr std::string_view packings[] = {"rows", "c4", "c2k4", "c4k16"};
     std::string text = fmt::format("hr::convolution{{.input = {}, .output = {}", tensor_text(s.input), tensor_text(s.output));
     if (s.is_depthwise) text += ", .is_depthwise = true";
@@ -145,7 +181,7 @@ std::string convolution_text(const on_device::convolution& s) {
         text += fmt::format(", .pad = {{{}, {}, {}, {}}}", s.pad.top, s.pad.bottom, s.pad.left, s.pad.right);
     text += fmt::format(", .weights = hr::packing::{}", packings[static_cast<std::size_t>(s.weights)]);
     if (s.input_zero != 0) text += fmt::format(", .input_zero = {}", s.input_zero);
-    text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", scalings[static_cast<std::size_t>(s.scale)], s.minimum, s.maximum);
+    text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", scaling_text(s.scale), s.minimum, s.maximum);
     if (s.is_in_place) text += ", .is_in_place = true";
     return text + '}';
 }
@@ -271,13 +307,8 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
                 }
                 const std::int32_t m = scale->multipliers[scale->multipliers.size() == 1 ? 0 : c];
                 const std::int8_t shift = scale->shifts[scale->shifts.size() == 1 ? 0 : c];
-                if (is_narrow) {
-                    const auto q = on_device::make_channel(static_cast<std::int32_t>(biases[c]), m, shift, scale->output_zero, s.scale);
-                    rows.push_back(fmt::format("{{{}, {}, {}, {}}}", number_literal(q.bias, on_device::element::int32), q.multiplier, q.addend, q.shift));
-                } else {
-                    const auto q = on_device::make_wide_channel(biases[c], m, shift, scale->output_zero);
-                    rows.push_back(fmt::format("{{{}, {}, {}, {}}}", q.bias, q.multiplier, q.addend, q.shift));
-                }
+                rows.push_back(is_narrow ? channel_text(on_device::make_channel(static_cast<std::int32_t>(biases[c]), m, shift, scale->output_zero, s.scale))
+                                         : channel_text(on_device::make_wide_channel(biases[c], m, shift, scale->output_zero)));
             }
             per_channel = done_.constants.add(name + "_channels", is_narrow ? "hr::channel" : "hr::wide_channel", rows, rows.size() * (is_narrow ? 16 : 24));
         } else {
@@ -299,6 +330,50 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     made.origin = chosen.because[0] == '\0' ? std::string(chosen.kernel) : fmt::format("{}: {}", chosen.kernel, chosen.because);
     made.instructions = chosen.instructions;
     add_scratch(made, chosen.scratch);
+    return {};
+}
+
+/// One scale holds for all of a product.
+result<void> layer_writer::write(device::product, const args<device::product>& layer, const node& n) {
+    const layer_body body({layer.inputs, layer.body});
+    const node& anchor = **std::ranges::find_if(body.nodes, [](const node* m) { return is<tosa::matmul>(*m); });
+    const args<tosa::matmul>& a = args_of<tosa::matmul>(anchor);
+    HEADRACE_TRY(left, operand_of(body.outside(a.a)));
+    HEADRACE_TRY(right, operand_of(body.outside(a.b)));
+    HEADRACE_TRY(to, add_result(n));
+    const bool is_float = left.type.type == on_device::element::float32;
+    const auto left_zero = is_float ? 0 : constant_integer(body.outside(a.a_zp));
+    const auto right_zero = is_float ? 0 : constant_integer(body.outside(a.b_zp));
+    if (!left_zero || !right_zero) return refuse(n, "its zero point is computed");
+    const bool is_narrow = left.type.type == on_device::element::int8;
+    auto scale = is_float ? std::nullopt : find_scale(body, anchor);
+    if (scale && scale->multipliers.size() != 1) scale.reset();
+    const node* const last = scale ? scale->last : &anchor;
+    std::string text = fmt::format("hr::matmul<hr::matrix_product{{.a = {}, .b = {}, .output = {}", tensor_text(left.type),
+                                   tensor_text(right.type), tensor_text(to.type));
+    if (*left_zero != 0) text += fmt::format(", .a_zero = {}", *left_zero);
+    if (*right_zero != 0) text += fmt::format(", .b_zero = {}", *right_zero);
+    operand scaled{"hr::nothing"};
+    if (scale) {
+        const std::int32_t m = scale->multipliers[0];
+        const std::int8_t shift = scale->shifts[0];
+        const std::int64_t largest = std::int64_t{left.type.size[2]} * 255 * 255;
+        const auto how = is_narrow ? choose_scaling(id_of(core_), scale->multipliers, scale->shifts, scale->output_zero, largest, scale->type)
+                                   : on_device::scaling::wide;
+        text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", scaling_text(how), scale->minimum, scale->maximum);
+        const std::string row = is_narrow ? channel_text(make_channel(0, m, shift, scale->output_zero, how))
+                                          : channel_text(on_device::make_wide_channel(0, m, shift, scale->output_zero));
+        scaled = flash(done_.constants.add(name_of_node(n) + "_scale", is_narrow ? "hr::channel" : "hr::wide_channel", std::span(&row, 1), is_narrow ? 16 : 24));
+    }
+    std::vector<operand> extras;
+    HEADRACE_TRY(function, finish(body, behind(body.nodes, last), {const_cast<node*>(last), 0}, extras, to.type));
+    text += "}, " + function;
+    for (const operand& e : extras) text += ", " + tensor_text(e.type);
+    std::vector<operand> operands{left, right};
+    operands.insert(operands.end(), extras.begin(), extras.end());
+    operands.insert(operands.end(), {scaled, at(to)});
+    call& made = call_kernel(n, text + '>', operands);
+    made.macs = std::int64_t{to.type.elements()} * left.type.size[2];
     return {};
 }
 

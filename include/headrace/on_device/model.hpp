@@ -93,6 +93,8 @@ struct at {};
 /// An array in flash.
 template <const auto& Array>
 struct flash {};
+/// A null pointer, in place of a constant that the layer has not.
+struct nothing {};
 /// Scratch memory: a buffer, or, for a kernel that needs more than was planned, what lies behind the plan.
 template <std::size_t Index>
 struct scratch {};
@@ -165,6 +167,7 @@ template <const auto& Array>
 HEADRACE_INLINE constexpr const auto* operand(flash<Array>, auto&) {
     return &Array[0];
 }
+HEADRACE_INLINE constexpr std::nullptr_t operand(nothing, auto&) { return nullptr; }
 
 template <class Plan, class Scratch>
 inline constexpr std::int32_t planned_scratch = 0;

@@ -12,8 +12,7 @@ namespace headrace {
 
 /// Computes an element-wise layer in the layer whose result it alone reads, so that the tensor between them is
 /// never in memory. A sum of two branches becomes part of the one that ends later. A reduction takes in what is
-/// element-wise before it as well. Reductions, products and pools
-/// read no tensors beside their operands.
+/// element-wise before it as well. Reductions and pools read one tensor.
 struct fuse_layers : pass {
     static constexpr std::string_view summary = "element-wise layers as part of the layer before them";
     static constexpr bool in_execution_order = true;
@@ -22,7 +21,7 @@ struct fuse_layers : pass {
 
     std::optional<value> operator()(const args<device::elementwise>& a, emit<produces>& e) const {
         const auto is_taken = [&](const node& n) {
-            const bool takes_tensors = is<device::convolution>(n) || is<device::elementwise>(n);
+            const bool takes_tensors = !is<device::reduction>(n) && !is<device::pooling>(n);
             return takes_tensors || count_tensors({a.inputs, a.body}, &n) == 0;
         };
         const node* const before = last_of(a.inputs, e, is_taken);
