@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/ir/origins.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace::firmware {
@@ -48,9 +49,14 @@ error layer_writer::refuse(const node& n, std::string_view reason) {
     return unsupported({message_prefix(n), reason});
 }
 
+// The exported node's name; a layer is called as the first node in it.
 std::string layer_writer::name_of_node(const node& n) const {
-    const std::string_view name = n.results[0].name;
-    return std::string(name.empty() ? n.op->name.substr(n.op->name.find('.') + 1) : name);
+    const layer_parts parts = parts_of(n);
+    const node& named = parts.body != nullptr ? *layer_body(parts).nodes.front() : n;
+    if (!named.results[0].name.empty()) return std::string(named.results[0].name);
+    if (const auto* origin = named.find_annotation<provenance>(); origin != nullptr && !origin->node_name.empty())
+        return std::string(origin->node_name);
+    return std::string(named.op->name.substr(named.op->name.find('.') + 1));
 }
 
 std::size_t layer_writer::add_buffer(on_device::element type, std::int64_t count) {
@@ -129,21 +135,22 @@ const node* depthwise_in(const node& layer) {
 
 }  // namespace
 
-bool layer_writer::wants_planes(const node& n, bool is_depthwise) const {
+bool layer_writer::wants_planes(const node& n, bool has_planes) const {
     const tensor_meta& meta = *n.results[0].meta;
     if (meta.dtype != dtype::int8 || meta.rank() != 4 || meta.shape[0] != 1) return false;
     if (meta.shape[1] * meta.shape[2] == 1) return false;  // one layout is as good as the other
-    bool meets_depthwise = is_depthwise;
+    bool meets_planes = has_planes;
     for (const edge* e = n.first_use; e != nullptr; e = e->next_use) {
         const node& reader = *e->target;
         if (!is<device::convolution>(reader) && !is<device::pooling>(reader)) return false;
-        meets_depthwise = meets_depthwise || (is<device::convolution>(reader) && depthwise_in(reader) != nullptr);
+        meets_planes = meets_planes || (is<device::convolution>(reader) && depthwise_in(reader) != nullptr);
     }
-    return meets_depthwise;
+    return meets_planes;
 }
 
 result<place> layer_writer::add_image(const node& n, const on_device::convolution& s, value input) {
-    if (!wants_planes(n, s.is_depthwise)) return add_result(n);
+    const bool has_planes = s.is_depthwise || (s.in_channels() != 1 && s.input.stride[3] != 1);
+    if (!wants_planes(n, has_planes)) return add_result(n);
     const on_device::tensor& y = s.output;
     place made{0, planes(y.type, y.size[1], y.size[2], y.size[3], 0, 0)};
     on_device::convolution over = s;

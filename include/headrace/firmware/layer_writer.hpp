@@ -83,9 +83,10 @@ private:
     std::size_t add_buffer(on_device::element type, std::int64_t count);
     void put(value v, const place& p);
     result<place> add_result(const node& n, std::uint32_t i = 0);
-    // Of a convolution: channels as planes where a depthwise one is at either end, and over the input where it may be.
+    // Of a convolution: channels as planes where a depthwise one is at either end or the input has them, and over the
+    // input where it may be.
     result<place> add_image(const node& n, const on_device::convolution& s, value input);
-    [[nodiscard]] bool wants_planes(const node& n, bool is_depthwise) const;
+    [[nodiscard]] bool wants_planes(const node& n, bool has_planes) const;
     // True if the buffer's last readers are those of this node.
     [[nodiscard]] bool ends_with(const node& n, std::size_t buffer) const;
     // The place of an operand that the result may overwrite, as it lies there element by element; or null.
