@@ -157,7 +157,7 @@ HEADRACE_INLINE void gather_taps(const patch_plan& p, const std::int8_t* x, std:
 
 /// Writes the patch of a window inside of the image from its first element on, whose rows are runs in memory.
 template <class Patches>
-HEADRACE_INLINE void gather_rows(const patch_plan& p, const std::int8_t* from, std::int8_t* window,
+HEADRACE_SHARED void gather_rows(const patch_plan& p, const std::int8_t* from, std::int8_t* window,
                                  std::int8_t* to) {
     const std::int32_t step = p.dilation_height * p.in_row, run = p.run, rows = p.kernel_height;
     if (p.has_short_rows) return Patches::put_short_rows(from, p.chunks, to, run, step);
