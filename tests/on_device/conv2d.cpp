@@ -72,7 +72,8 @@ constexpr convolution with(convolution s, core_id core) {
 static_assert(best_packing(image_3x3, core_id::dsp) == packing::c2k4);
 static_assert(best_packing(image_3x3, core_id::portable) == packing::c4);
 static_assert(*choose(with(image_3x3, core_id::dsp), core_id::dsp).because == 0);
-static_assert(can_be_in_place({.input = dense(element::int8, 1, 2, 2, 4), .output = dense(element::int8, 1, 2, 2, 4)}));
+static_assert(can_be_in_place({.input = dense(element::int8, 1, 2, 2, 4),
+                               .output = dense(element::int8, 1, 2, 2, 4)}));
 static_assert(!can_be_in_place(image_3x3));
 }  // namespace
 
@@ -111,8 +112,12 @@ TEST_CASE("a form of the scale is chosen only if it is exact for all sums") {
 
 TEST_CASE("int16 and float32 convolutions") {
     constexpr tensor in16 = dense(element::int16, 1, 5, 4, 3), out16 = dense(element::int16, 1, 3, 2, 2);
-    constexpr convolution s{.input = in16, .output = out16, .kernel = {3, 3}, .scale = scaling::wide,
-                            .minimum = -32768, .maximum = 32767};
+    constexpr convolution s{.input = in16,
+                            .output = out16,
+                            .kernel = {3, 3},
+                            .scale = scaling::wide,
+                            .minimum = -32768,
+                            .maximum = 32767};
     cases::random r{3};
     std::int16_t x[60], y[12];
     std::int8_t w[54];
@@ -122,7 +127,8 @@ TEST_CASE("int16 and float32 convolutions") {
     for (std::int32_t c = 0; c != 2; ++c) q[c] = make_wide_channel(12345 - c * 99999, 20000 + c, 24, 0);
     kernel<conv2d<s>, portable>::run(x, w, q, y);
 
-    constexpr convolution f{.input = dense(element::float32, 1, 5, 4, 3), .output = dense(element::float32, 1, 3, 2, 2),
+    constexpr convolution f{.input = dense(element::float32, 1, 5, 4, 3),
+                            .output = dense(element::float32, 1, 3, 2, 2),
                             .kernel = {3, 3}};
     float fx[60], fw[54], fy[12], fb[2] = {0.5F, -2.F};
     for (std::size_t i = 0; i != 60; ++i) fx[i] = static_cast<float>(x[i]) / 1000;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines convolutions of all shapes, layouts and scales, and how each is compared with loops written from TOSA's text.
+// Defines convolutions of all shapes, layouts and scales, and how each is compared with loops written from
+// TOSA's text.
 #ifndef HEADRACE_TESTS_ON_DEVICE_CONV2D_CASES_HPP
 #define HEADRACE_TESTS_ON_DEVICE_CONV2D_CASES_HPP
 
@@ -32,7 +33,8 @@ constexpr convolution described(convolution s, std::int32_t shift, std::int32_t 
     if (s.scale != scaling::none) {
         const std::int32_t multipliers[] = {0x7fffffff};
         const std::int8_t shifts[] = {static_cast<std::int8_t>(shift)};
-        s.scale = choose_scaling(id<Core>, multipliers, shifts, output_zero, s.depth() * 16384 + 40000, s.output.type);
+        s.scale = choose_scaling(id<Core>, multipliers, shifts, output_zero, s.depth() * 16384 + 40000,
+                                 s.output.type);
     }
     s.weights = best_packing(s, id<Core>);
     return s;
@@ -45,7 +47,12 @@ constexpr std::int32_t expected(std::int32_t sum, std::int32_t multiplier, std::
     if (S.scale == scaling::none) return sum;
     std::int64_t v = ((std::int64_t{sum} * multiplier + power(s - 1)) >> s) + output_zero;
     const bool is_unsigned = S.output.type == element::uint8, is_wide = S.output.type == element::int16;
-    const std::int64_t low = is_unsigned ? 0 : is_wide ? -32768 : -128, high = is_unsigned ? 255 : is_wide ? 32767 : 127;
+    const std::int64_t low = is_unsigned ? 0
+                             : is_wide   ? -32768
+                                         : -128,
+                       high = is_unsigned ? 255
+                              : is_wide   ? 32767
+                                          : 127;
     v = v < low ? low : v > high ? high : v;
     return static_cast<std::int32_t>(v < S.minimum ? S.minimum : v > S.maximum ? S.maximum : v);
 }
@@ -61,16 +68,19 @@ template <convolution S>
 struct memory {
     alignas(16) element_t<S.input.type> x[static_cast<std::size_t>(S.input.span)];
     alignas(16) element_t<S.output.type> y[static_cast<std::size_t>(S.output.span)];
-    std::int8_t original[static_cast<std::size_t>(S.input.span)], extra[static_cast<std::size_t>(S.output.span)];
+    std::int8_t original[static_cast<std::size_t>(S.input.span)],
+        extra[static_cast<std::size_t>(S.output.span)];
     std::int8_t raw[static_cast<std::size_t>(S.out_channels() * S.depth())];
     alignas(16) std::int8_t w[static_cast<std::size_t>(packed_elements(S))];
-    std::conditional_t<S.scale == scaling::none, std::int32_t, channel> q[static_cast<std::size_t>(packed_channels(S))];
+    std::conditional_t<S.scale == scaling::none, std::int32_t, channel>
+        q[static_cast<std::size_t>(packed_channels(S))];
     std::int32_t bias[static_cast<std::size_t>(S.out_channels())];
 };
 
-/// How many values of a random convolution differ from what TOSA says (2.2.3 and 2.2.5 with RESCALE behind it), and
-/// how many elements that are not results were written.
-template <convolution Described, std::int32_t shift, std::int32_t output_zero, class Core, bool is_residual = false>
+/// How many values of a random convolution differ from what TOSA says (2.2.3 and 2.2.5 with RESCALE behind
+/// it), and how many elements that are not results were written.
+template <convolution Described, std::int32_t shift, std::int32_t output_zero, class Core,
+          bool is_residual = false>
 std::int32_t differences(std::uint32_t seed) {
     static constexpr convolution S = described<Core>(Described, shift, output_zero);
     static memory<S> m;
@@ -121,9 +131,12 @@ std::int32_t differences(std::uint32_t seed) {
                     for (std::int32_t ky = 0; ky != S.kernel.height; ++ky)
                         for (std::int32_t kx = 0; kx != S.kernel.width; ++kx)
                             for (std::int32_t ic = 0; ic != ics; ++ic) {
-                                const std::int32_t iy = oy * S.stride.height - S.pad.top + ky * S.dilation.height;
-                                const std::int32_t ix = ox * S.stride.width - S.pad.left + kx * S.dilation.width;
-                                if (iy < 0 || iy >= S.input.size[1] || ix < 0 || ix >= S.input.size[2]) continue;
+                                const std::int32_t iy =
+                                    oy * S.stride.height - S.pad.top + ky * S.dilation.height;
+                                const std::int32_t ix =
+                                    ox * S.stride.width - S.pad.left + kx * S.dilation.width;
+                                if (iy < 0 || iy >= S.input.size[1] || ix < 0 || ix >= S.input.size[2])
+                                    continue;
                                 const std::int32_t c = S.is_depthwise ? oc / S.multiplier() : ic;
                                 sum += (m.original[S.input.at(n, iy, ix, c)] - S.input_zero) *
                                        m.raw[oc * S.depth() + (ky * S.kernel.width + kx) * ics + ic];
@@ -139,7 +152,8 @@ std::int32_t differences(std::uint32_t seed) {
     return wrong;
 }
 
-constexpr tensor image(std::int32_t n, std::int32_t h, std::int32_t w, std::int32_t c, element e = element::int8) {
+constexpr tensor image(std::int32_t n, std::int32_t h, std::int32_t w, std::int32_t c,
+                       element e = element::int8) {
     return dense(e, n, h, w, c);
 }
 constexpr tensor image_planes(std::int32_t h, std::int32_t w, std::int32_t c, std::int32_t gap = 0,
@@ -161,48 +175,54 @@ void for_each(Take take) {
 #define HEADRACE_CASE(shift, zero, is_residual, ...) \
     take.template operator()<convolution{__VA_ARGS__}, shift, zero, is_residual>(#__VA_ARGS__)
 #define HEADRACE_PLAIN(...) HEADRACE_CASE(39, -128, false, __VA_ARGS__)
-    // Pointwise: depths and channels that fill blocks and those that do not, one pixel and odd numbers of them.
-    HEADRACE_PLAIN(.input = image(1, 5, 5, 64), .output = image(1, 5, 5, 64), .input_zero = -128, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 5, 5, 64), .output = image_planes(5, 5, 64), .input_zero = 5, .scale = how);
-    HEADRACE_PLAIN(.input = image_planes(5, 5, 64), .output = image_planes(5, 5, 64), .input_zero = 5, .scale = how,
-                   .is_in_place = true);
+    // Pointwise: depths and channels that fill blocks and those that do not, one pixel and odd numbers of
+    // them.
+    HEADRACE_PLAIN(.input = image(1, 5, 5, 64), .output = image(1, 5, 5, 64), .input_zero = -128,
+                   .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 5, 5, 64), .output = image_planes(5, 5, 64), .input_zero = 5,
+                   .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(5, 5, 64), .output = image_planes(5, 5, 64), .input_zero = 5,
+                   .scale = how, .is_in_place = true);
     HEADRACE_PLAIN(.input = image_planes(7, 3, 32, 4), .output = image_planes(7, 3, 18, 4), .scale = how,
                    .is_in_place = true);
     HEADRACE_PLAIN(.input = image_planes(7, 9, 32, 3, 2), .output = image(1, 7, 9, 8), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 5, 5, 13), .output = image(1, 5, 5, 7), .input_zero = 3, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(3, 5, 13), .output = image_planes(3, 5, 7), .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 1, 1, 64), .output = image(1, 1, 1, 12), .input_zero = -128, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 1, 1, 64), .output = image(1, 1, 1, 12), .input_zero = -128,
+                   .scale = how);
     HEADRACE_PLAIN(.input = image(1, 1, 3, 1), .output = image(1, 1, 3, 1), .scale = how);
     HEADRACE_PLAIN(.input = image(3, 2, 2, 20), .output = image(3, 2, 2, 9), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 4, 4, 300), .output = image(1, 4, 4, 5), .scale = how);
     HEADRACE_PLAIN(.input = reversed(4, 3, 8), .output = reversed(4, 3, 6), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 5, 5, 16), .output = image(1, 3, 3, 8), .stride = {2, 2}, .scale = how);
     // Windows: a first layer, K = 27, borders, strides, dilation, one column.
-    HEADRACE_PLAIN(.input = image(1, 49, 10, 1), .output = image_planes(25, 5, 8), .kernel = {10, 4}, .stride = {2, 2},
-                   .pad = {5, 4, 1, 1}, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 12, 12, 3), .output = image(1, 12, 12, 6), .kernel = {3, 3}, .pad = {1, 1, 1, 1},
-                   .input_zero = 7, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 20, 20, 3), .output = image(1, 10, 10, 5), .kernel = {3, 3}, .stride = {2, 2},
-                   .pad = {0, 1, 0, 1}, .input_zero = -1, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 9, 8, 16), .output = image(1, 9, 8, 10), .kernel = {3, 3}, .pad = {1, 1, 1, 1},
-                   .input_zero = -128, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 9, 8, 32), .output = image(1, 5, 4, 6), .kernel = {3, 3}, .stride = {2, 2},
-                   .pad = {1, 1, 1, 0}, .input_zero = 9, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 11, 9, 4), .output = image(1, 7, 5, 3), .kernel = {3, 3}, .dilation = {2, 2},
-                   .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 49, 10, 1), .output = image_planes(25, 5, 8), .kernel = {10, 4},
+                   .stride = {2, 2}, .pad = {5, 4, 1, 1}, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 12, 12, 3), .output = image(1, 12, 12, 6), .kernel = {3, 3},
+                   .pad = {1, 1, 1, 1}, .input_zero = 7, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 20, 20, 3), .output = image(1, 10, 10, 5), .kernel = {3, 3},
+                   .stride = {2, 2}, .pad = {0, 1, 0, 1}, .input_zero = -1, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 9, 8, 16), .output = image(1, 9, 8, 10), .kernel = {3, 3},
+                   .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 9, 8, 32), .output = image(1, 5, 4, 6), .kernel = {3, 3},
+                   .stride = {2, 2}, .pad = {1, 1, 1, 0}, .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 11, 9, 4), .output = image(1, 7, 5, 3), .kernel = {3, 3},
+                   .dilation = {2, 2}, .input_zero = 9, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(6, 6, 4), .output = image_planes(6, 6, 4), .kernel = {3, 3},
                    .pad = {1, 1, 1, 1}, .scale = how);
-    HEADRACE_PLAIN(.input = image(2, 6, 5, 8), .output = image(2, 6, 5, 3), .kernel = {5, 3}, .pad = {2, 2, 1, 1},
+    HEADRACE_PLAIN(.input = image(2, 6, 5, 8), .output = image(2, 6, 5, 3), .kernel = {5, 3},
+                   .pad = {2, 2, 1, 1}, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 30, 1, 12), .output = image(1, 28, 1, 4), .kernel = {3, 1},
                    .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 30, 1, 12), .output = image(1, 28, 1, 4), .kernel = {3, 1}, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 3, 3, 2), .output = image(1, 1, 1, 4), .kernel = {3, 3}, .scale = how);
     // Depthwise: narrow and wide rows, strides, multipliers, other windows, in place.
     HEADRACE_PLAIN(.input = image_planes(25, 5, 6), .output = image(1, 25, 5, 6), .is_depthwise = true,
                    .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(25, 5, 6), .output = image_planes(25, 5, 6), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how, .is_in_place = true);
-    HEADRACE_PLAIN(.input = image(1, 8, 4, 5), .output = image(1, 8, 4, 5), .is_depthwise = true, .kernel = {3, 3},
-                   .pad = {1, 1, 1, 1}, .input_zero = 4, .scale = how, .is_in_place = true);
+                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how,
+                   .is_in_place = true);
+    HEADRACE_PLAIN(.input = image(1, 8, 4, 5), .output = image(1, 8, 4, 5), .is_depthwise = true,
+                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 4, .scale = how, .is_in_place = true);
     HEADRACE_PLAIN(.input = image_planes(9, 5, 3), .output = image_planes(5, 3, 3), .is_depthwise = true,
                    .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = 4, .scale = how);
     HEADRACE_PLAIN(.input = image_planes(24, 24, 3), .output = image_planes(24, 24, 3), .is_depthwise = true,
@@ -211,18 +231,18 @@ void for_each(Take take) {
                    .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = -7, .scale = how);
     HEADRACE_PLAIN(.input = image(1, 19, 21, 3), .output = image(1, 10, 11, 3), .is_depthwise = true,
                    .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1}, .input_zero = -7, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 10, 9, 4), .output = image(1, 10, 9, 8), .is_depthwise = true, .kernel = {5, 5},
-                   .pad = {2, 2, 2, 2}, .input_zero = 1, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 10, 9, 4), .output = image(1, 8, 4, 4), .is_depthwise = true, .kernel = {3, 4},
-                   .stride = {1, 2}, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 10, 9, 4), .output = image(1, 6, 5, 4), .is_depthwise = true, .kernel = {3, 3},
-                   .dilation = {2, 2}, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 1, 17, 4), .output = image(1, 1, 17, 4), .is_depthwise = true, .kernel = {1, 3},
-                   .pad = {0, 0, 1, 1}, .scale = how);
-    HEADRACE_PLAIN(.input = image(1, 3, 3, 4), .output = image(1, 1, 1, 4), .is_depthwise = true, .kernel = {3, 3},
-                   .scale = how);
-    HEADRACE_PLAIN(.input = image(2, 6, 7, 2), .output = image(2, 6, 7, 2), .is_depthwise = true, .kernel = {3, 3},
-                   .pad = {1, 1, 1, 1}, .input_zero = 3, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 10, 9, 4), .output = image(1, 10, 9, 8), .is_depthwise = true,
+                   .kernel = {5, 5}, .pad = {2, 2, 2, 2}, .input_zero = 1, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 10, 9, 4), .output = image(1, 8, 4, 4), .is_depthwise = true,
+                   .kernel = {3, 4}, .stride = {1, 2}, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 10, 9, 4), .output = image(1, 6, 5, 4), .is_depthwise = true,
+                   .kernel = {3, 3}, .dilation = {2, 2}, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 1, 17, 4), .output = image(1, 1, 17, 4), .is_depthwise = true,
+                   .kernel = {1, 3}, .pad = {0, 0, 1, 1}, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 3, 3, 4), .output = image(1, 1, 1, 4), .is_depthwise = true,
+                   .kernel = {3, 3}, .scale = how);
+    HEADRACE_PLAIN(.input = image(2, 6, 7, 2), .output = image(2, 6, 7, 2), .is_depthwise = true,
+                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 3, .scale = how);
     // Scales that need 64 bits, clamps, other outputs, residual sums, no scale.
     HEADRACE_CASE(24, 3, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6), .scale = how);
     HEADRACE_CASE(62, -5, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6), .scale = how);
@@ -233,16 +253,16 @@ void for_each(Take take) {
                   .minimum = -3, .maximum = 55);
     HEADRACE_CASE(39, -3, true, .input = image(1, 6, 6, 16), .output = image(1, 6, 6, 16), .kernel = {3, 3},
                   .pad = {1, 1, 1, 1}, .scale = how);
-    HEADRACE_CASE(39, -3, true, .input = image_planes(9, 6, 3), .output = image_planes(9, 6, 3), .is_depthwise = true,
-                  .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .scale = how);
+    HEADRACE_CASE(39, -3, true, .input = image_planes(9, 6, 3), .output = image_planes(9, 6, 3),
+                  .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .scale = how);
     HEADRACE_CASE(39, 128, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6, element::uint8),
                   .scale = how, .minimum = 0, .maximum = 255);
     HEADRACE_CASE(34, 0, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6, element::int16),
                   .scale = how, .minimum = -32768, .maximum = 32767);
     HEADRACE_PLAIN(.input = image(1, 6, 5, 3), .output = image(1, 6, 5, 6, element::int32), .kernel = {3, 3},
                    .pad = {1, 1, 1, 1}, .input_zero = 5);
-    HEADRACE_PLAIN(.input = image(1, 6, 5, 3), .output = image(1, 6, 5, 3, element::int32), .is_depthwise = true,
-                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 5);
+    HEADRACE_PLAIN(.input = image(1, 6, 5, 3), .output = image(1, 6, 5, 3, element::int32),
+                   .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 5);
 #undef HEADRACE_PLAIN
 #undef HEADRACE_CASE
 }

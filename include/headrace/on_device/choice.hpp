@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::choose, which says by what kernel a core computes a convolution, at what cost, and
-// why by no faster one.
+// Defines headrace::on_device::choose, which says by what kernel a core computes a convolution, at what cost,
+// and why by no faster one.
 #ifndef HEADRACE_ON_DEVICE_CHOICE_HPP
 #define HEADRACE_ON_DEVICE_CHOICE_HPP
 
@@ -16,8 +16,8 @@
 
 namespace headrace::on_device {
 
-/// `instructions` is an estimate by a formula fitted to counts in QEMU (g++ 12, -O3); what `Finish` costs is not in
-/// it.
+/// `instructions` is an estimate by a formula fitted to counts in QEMU (g++ 12, -O3); what `Finish` costs is
+/// not in it.
 struct choice {
     const char* kernel;         ///< its name
     std::int32_t scratch;       ///< bytes, 0 if it takes none
@@ -27,17 +27,23 @@ struct choice {
 
 namespace detail {
 
-/// The ways to compute a convolution. All but the first take int8 and have a kernel of their own on each core.
+/// The ways to compute a convolution. All but the first take int8 and have a kernel of their own on each
+/// core.
 enum class method : std::uint8_t { by_index, by_patches, by_planes };
 
-/// True if the scaled value and the stored one have the same range, so that `Finish` can follow in a pass of its own.
+/// True if the scaled value and the stored one have the same range, so that `Finish` can follow in a pass of
+/// its own.
 constexpr bool fits_result(const convolution& s) {
     if (s.scale == scaling::none) return s.output.type == element::int32;
     switch (s.output.type) {
-        case element::int8: return s.minimum >= -128 && s.maximum <= 127;
-        case element::uint8: return s.minimum >= 0 && s.maximum <= 255;
-        case element::int16: return s.minimum >= -32768 && s.maximum <= 32767;
-        default: return false;
+        case element::int8:
+            return s.minimum >= -128 && s.maximum <= 127;
+        case element::uint8:
+            return s.minimum >= 0 && s.maximum <= 255;
+        case element::int16:
+            return s.minimum >= -32768 && s.maximum <= 32767;
+        default:
+            return false;
     }
 }
 
@@ -45,10 +51,10 @@ constexpr bool fits_result(const convolution& s) {
 constexpr const char* refusal(const convolution& s, core_id core) {
     if (s.input.type != element::int8) return "the input is not int8";
     if (!fits_result(s)) return "the scaled values do not fit the output's elements";
-    const packing wanted = s.is_depthwise            ? packing::rows
+    const packing wanted = s.is_depthwise         ? packing::rows
                            : core == core_id::mve ? packing::c4k16
                            : core == core_id::dsp ? packing::c2k4
-                                                     : packing::c4;
+                                                  : packing::c4;
     if (s.weights != wanted) return "the weights are packed for another core";
     if (core == core_id::portable) return "";
     if (s.output.type != element::int8) return "the output is not int8";
@@ -68,7 +74,7 @@ constexpr const char* refusal(const convolution& s, core_id core) {
 constexpr bool has_blocks(const convolution& s, core_id core) { return *refusal(s, core) == 0; }
 
 // Scratch memory up to these sizes is taken from the stack.
-inline constexpr std::int32_t patch_on_stack = 1152, image_on_stack = 768;
+inline constexpr std::int32_t patch_on_stack = 1312, image_on_stack = 768;
 
 struct extents {
     std::int32_t height, width;
@@ -79,8 +85,8 @@ constexpr extents read_extents(const convolution& s) {
             (s.output.size[2] - 1) * s.stride.width + (s.kernel.width - 1) * s.dilation.width + 1};
 }
 
-/// Bytes of a copy of a small image with what windows read outside of it, so that no window is tested; 0 if windows
-/// are read from the image itself.
+/// Bytes of a copy of a small image with what windows read outside of it, so that no window is tested; 0 if
+/// windows are read from the image itself.
 constexpr std::int32_t image_copy_bytes(const convolution& s) {
     const auto [height, width] = read_extents(s);
     const std::int64_t bytes = std::int64_t{s.input.size[0]} * height * width * s.in_channels();
@@ -100,7 +106,9 @@ constexpr convolution on_copy(convolution s) {
 /// Bytes of one element of a plane's copy, and to what its rows are rounded up.
 constexpr std::int32_t plane_element_bytes(core_id core) { return core == core_id::dsp ? 2 : 1; }
 constexpr std::int32_t pitch_multiple(core_id core) { return core == core_id::dsp ? 2 : 1; }
-constexpr plane_plan planes_on(const convolution& s, core_id core) { return planes_of(s, pitch_multiple(core)); }
+constexpr plane_plan planes_on(const convolution& s, core_id core) {
+    return planes_of(s, pitch_multiple(core));
+}
 constexpr plane_key key_of(const convolution& s, core_id core) { return key_of(s, pitch_multiple(core)); }
 
 /// Bytes that the blocks of a core need while they compute.
@@ -136,15 +144,63 @@ constexpr packing best_packing(const convolution& s, core_id core) {
     return packing::c4;
 }
 
+namespace detail {
+/// Instructions of a block of patches: what a result costs beside its products, and what gathering an element
+/// costs.
+constexpr std::int64_t patch_instructions(const convolution& s, core_id core) {
+    const patch_plan p = plan_of(s, core == core_id::mve ? 16 : 4, 16, 2, false);
+    const std::int64_t channels = s.out_channels(), pixels = s.output.elements() / channels;
+    const std::int64_t gathered = pixels * s.depth();
+    // Elements are gathered by runs, by rows of planes, or one by one.
+    const int speed = p.has_planes || (p.has_runs && p.run >= 16) ? 2 : p.has_runs ? 1 : 0;
+    if (core == core_id::mve) {
+        const std::int64_t chunks = round_up(s.depth(), 16) / 16, groups = round_up(s.out_channels(), 4) / 4;
+        constexpr std::int64_t sixteenths[] = {112, 40, 8};
+        return pixels * groups * (chunks * 14 + 30) / 2 + gathered * sixteenths[speed] / 16 +
+               pixels * (p.has_planes ? 10 : 65);
+    }
+    if (core == core_id::dsp) {
+        const std::int64_t steps = round_up(s.depth(), 4) / 2, pairs = round_up(s.out_channels(), 2) / 2;
+        constexpr std::int64_t sixteenths[] = {128, 112, 28};
+        return pixels * pairs * (steps * 13 + steps / 5 + 64) / 4 + gathered * sixteenths[speed] / 16 +
+               pixels * 60;
+    }
+    const std::int64_t chunks = round_up(s.depth(), 4) / 4, groups = round_up(s.out_channels(), 4) / 4;
+    constexpr std::int64_t sixteenths[] = {112, 96, 16};
+    return pixels * groups * (chunks * 57 + 88) / 2 + gathered * sixteenths[speed] / 16 + pixels * 50;
+}
+
+constexpr std::int64_t plane_instructions(const convolution& s, core_id core) {
+    const std::int64_t outputs = s.output.elements(), inputs = s.input.elements(), taps = s.depth();
+    const bool has_rows = s.input.stride[2] == 1, is_3x3 = s.kernel == extent{3, 3} && s.dilation == extent{};
+    const std::int64_t channels = s.out_channels();
+    if (core == core_id::mve) {
+        const std::int64_t copied = (has_rows ? inputs / 2 : inputs * 8) + inputs / s.input.size[2] * 16;
+        if (is_narrow(planes_of(s)))
+            return outputs * 6 + inputs / s.input.size[2] * (has_rows ? 6 : 100) + channels * 50;
+        const std::int64_t rows = channels * s.output.size[0] * s.output.size[1];
+        return outputs * (s.stride.width == 1 ? 25 : 28) / 4 + rows * 65 + copied + channels * 60;
+    }
+    if (core == core_id::dsp) {
+        const std::int64_t copied = inputs * (has_rows ? 2 : 4);
+        if (is_3x3) return outputs * (s.stride.width == 1 ? 17 : 22) + copied + channels * 120;
+        return outputs * (taps * 5 / 2 + 20) + copied + channels * 120;
+    }
+    return outputs * (is_3x3 ? 31 : taps * 4 + 18) + inputs * (has_rows ? 2 : 4) + channels * 120;
+}
+}  // namespace detail
+
 /// The kernel that `kernel<conv2d<s>, core>` is; for `s.weights` packed as `best_packing` says, the fastest.
+/// What writes a model asks for candidates of layouts and takes those whose sum is least.
 constexpr choice choose(const convolution& s, core_id core) {
     const std::int64_t outputs = s.output.elements();
     const core_id by = detail::core_of_blocks(s, core);
     const char* because = by == core ? "" : detail::refusal(s, core);
-    if (!detail::has_blocks(s, by)) return {"by index", 0, s.macs() * 12 + outputs * 20, detail::refusal(s, by)};
+    if (!detail::has_blocks(s, by))
+        return {"by index", 0, s.macs() * 12 + outputs * 20, detail::refusal(s, by)};
     const std::int32_t scratch = detail::scratch_bytes(s, by);
-    if (s.is_depthwise) return {"planes", scratch, s.macs() * 2 + outputs * 10, because};
-    return {"patches", scratch, s.macs() * 2 + outputs * 10, because};
+    if (s.is_depthwise) return {"planes", scratch, detail::plane_instructions(s, by), because};
+    return {"patches", scratch, detail::patch_instructions(s, by), because};
 }
 
 }  // namespace headrace::on_device

@@ -23,10 +23,10 @@
 
 namespace headrace::on_device {
 
-/// The operator as a type: equal descriptions share their code. `Finish::of` takes each value of the result, scaled
-/// and clamped, with the values of `Extra` operands at its index, and gives what is stored: a residual sum, for
-/// example. Those operands have the sizes of the output and do not share its memory.
-/// `run(input, extra…, weights, channels, output, scratch)`.
+/// The operator as a type: equal descriptions share their code. `Finish::of` takes each value of the result,
+/// scaled and clamped, with the values of `Extra` operands at its index, and gives what is stored: a residual
+/// sum, for example. Those operands have the sizes of the output and do not share its memory. `run(input,
+/// extra…, weights, channels, output, scratch)`.
 template <convolution S, class Finish = as_it_is, tensor... Extra>
 struct conv2d {};
 
@@ -34,12 +34,13 @@ namespace detail {
 template <convolution S>
 using weight_t = std::conditional_t<S.is_integer(), std::int8_t, float>;
 template <convolution S>
-using sum_t = std::conditional_t<!S.is_integer(), float,
-                                 std::conditional_t<S.input.type == element::int8, std::int32_t, std::int64_t>>;
+using sum_t =
+    std::conditional_t<!S.is_integer(), float,
+                       std::conditional_t<S.input.type == element::int8, std::int32_t, std::int64_t>>;
 template <convolution S>
-using per_channel_t = std::conditional_t<
-    S.scale == scaling::none, sum_t<S>,
-    std::conditional_t<S.input.type == element::int8, channel, wide_channel>>;
+using per_channel_t =
+    std::conditional_t<S.scale == scaling::none, sum_t<S>,
+                       std::conditional_t<S.input.type == element::int8, channel, wide_channel>>;
 
 /// The value that `Finish` takes: scaled and clamped, a number with these bounds or a float.
 template <convolution S>
@@ -47,7 +48,7 @@ HEADRACE_INLINE constexpr auto result_of(sum_t<S> sum, const per_channel_t<S>& q
     if constexpr (!S.is_integer())
         return sum;
     else if constexpr (S.scale == scaling::none)
-        return value_of<S.input.type == element::int8 ? element::int32 : element::int48>{sum};
+        return value_of < S.input.type == element::int8 ? element::int32 : element::int48 > {sum};
     else if constexpr (S.input.type == element::int8)
         return number<S.minimum, S.maximum>{clamped(scaled<S.scale>(sum, q), S.minimum, S.maximum)};
     else
@@ -57,7 +58,8 @@ HEADRACE_INLINE constexpr auto result_of(sum_t<S> sum, const per_channel_t<S>& q
 /// All layouts, types and attributes by loops over indices. Elements of the input are read through `x`.
 template <convolution S, class Finish, tensor... Extra>
 constexpr void convolve_by_index(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
-                                 const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
+                                 const weight_t<S>* w, const per_channel_t<S>* q,
+                                 element_t<S.output.type>* y) {
     constexpr std::int32_t in_channels = S.is_depthwise ? 1 : S.in_channels();
     for (std::int32_t n = 0; n != S.output.size[0]; ++n)
         for (std::int32_t oy = 0; oy != S.output.size[1]; ++oy)
@@ -73,13 +75,14 @@ constexpr void convolve_by_index(const element_t<S.input.type>* x, const element
                                 0 <= iy && iy < S.input.size[1] && 0 <= ix && ix < S.input.size[2];
                             for (std::int32_t ic = 0; ic != in_channels; ++ic, ++k)
                                 sum = multiply_add(sum,
-                                                   is_inside ? x[S.input.at(n, iy, ix, first + ic)]
-                                                             : static_cast<element_t<S.input.type>>(S.input_zero),
+                                                   is_inside
+                                                       ? x[S.input.at(n, iy, ix, first + ic)]
+                                                       : static_cast<element_t<S.input.type>>(S.input_zero),
                                                    w[weight_at(S, oc, k)]);
                         }
-                    store<S.output.type>(
-                        y + S.output.at(n, oy, ox, oc),
-                        Finish::of(result_of<S>(sum, q[oc]), load<Extra.type>(extra + Extra.at(n, oy, ox, oc))...));
+                    store<S.output.type>(y + S.output.at(n, oy, ox, oc),
+                                         Finish::of(result_of<S>(sum, q[oc]),
+                                                    load<Extra.type>(extra + Extra.at(n, oy, ox, oc))...));
                 }
 }
 
@@ -96,8 +99,9 @@ HEADRACE_INLINE void with_memory(std::int8_t* memory, F f) {
 
 /// Blocks of patches, of the image itself or of a copy with its border.
 template <class Patches, convolution S, core_id core>
-HEADRACE_SHARED void run_patches(const std::int8_t* x, const std::int8_t* w, const typename Patches::per_channel* q,
-                 typename Patches::result* y, std::int8_t* scratch) {
+HEADRACE_SHARED void run_patches(const std::int8_t* x, const std::int8_t* w,
+                                 const typename Patches::per_channel* q, typename Patches::result* y,
+                                 std::int8_t* scratch) {
     with_memory<scratch_bytes(S, core), work_bytes(S, core)>(scratch, [=](std::int8_t* memory) {
         static constexpr patch_plan plan = plan_of<Patches>(S);
         if constexpr (constexpr std::int32_t copied = image_copy_bytes(S); copied != 0) {
@@ -112,8 +116,9 @@ HEADRACE_SHARED void run_patches(const std::int8_t* x, const std::int8_t* w, con
 }
 
 template <class Planes, convolution S, core_id core>
-HEADRACE_SHARED void run_planes(const std::int8_t* x, const std::int8_t* w, const typename Planes::per_channel* q,
-                typename Planes::result* y, std::int8_t* scratch) {
+HEADRACE_SHARED void run_planes(const std::int8_t* x, const std::int8_t* w,
+                                const typename Planes::per_channel* q, typename Planes::result* y,
+                                std::int8_t* scratch) {
     with_memory<scratch_bytes(S, core), work_bytes(S, core)>(scratch, [=](std::int8_t* memory) {
         static constexpr plane_plan plan = planes_on(S, core);
         convolve_planes<Planes>(plan, x, w, q, y, memory);
@@ -122,7 +127,9 @@ HEADRACE_SHARED void run_planes(const std::int8_t* x, const std::int8_t* w, cons
 
 template <std::int32_t minimum, std::int32_t maximum, class Finish>
 struct clamp_and_finish {
-    static constexpr auto of(auto v, auto... extra) { return Finish::of(clamp<minimum, maximum>(v), extra...); }
+    static constexpr auto of(auto v, auto... extra) {
+        return Finish::of(clamp<minimum, maximum>(v), extra...);
+    }
 };
 
 /// Clamps and finishes stored values, which kernels saturate only.
@@ -159,12 +166,13 @@ struct kernel<conv2d<S, Finish, Extra...>, portable> {
                 detail::convolve_by_index<S, Finish, Extra...>(x, extra..., w, q, y);
             }
         } else if constexpr (!detail::has_blocks(S, core_id::portable)) {
-            static_assert(!S.is_in_place, "the weights of a convolution in place are packed for another core");
+            static_assert(!S.is_in_place,
+                          "the weights of a convolution in place are packed for another core");
             detail::convolve_by_index<S, Finish, Extra...>(x, extra..., w, q, y);
         } else {
             if constexpr (S.is_depthwise) {
-                using planes =
-                    detail::portable_planes<S.scale, output, per_channel, detail::key_of(S, core_id::portable)>;
+                using planes = detail::portable_planes<S.scale, output, per_channel,
+                                                       detail::key_of(S, core_id::portable)>;
                 detail::run_planes<planes, S, core_id::portable>(x, w, q, y, memory);
             } else {
                 using patches = detail::portable_patches<S.scale, output, per_channel>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::convolution, a description of TOSA's CONV2D and DEPTHWISE_CONV2D with the RESCALE and
-// CLAMP behind it.
+// Defines headrace::on_device::convolution, a description of TOSA's CONV2D and DEPTHWISE_CONV2D with the
+// RESCALE and CLAMP behind it.
 #ifndef HEADRACE_ON_DEVICE_CONVOLUTION_HPP
 #define HEADRACE_ON_DEVICE_CONVOLUTION_HPP
 
@@ -22,16 +22,17 @@ struct border {
     friend constexpr bool operator==(const border&, const border&) = default;
 };
 
-/// TOSA 1.0, 2.2.3 (CONV2D) and 2.2.5 (DEPTHWISE_CONV2D) with all that follows it until the next tensor in memory.
-/// Input and output are images (batch, height, width, channels) in any layout. `input_zero` is the value outside of
-/// the image; what a zero point adds to the sums is in the biases, so kernels multiply stored values.
-/// | input | weights | sum | constants of a channel | output |
-/// | int8 | int8 | int32 | `channel`, or an int32 bias if scale is none | int8, uint8, int16; int32 |
-/// | int16 | int8 | int48 | `wide_channel`, or an int64 bias | int16, int8; int48 |
-/// | float32 | float32 | float32 | a float bias | float32 |
+/// TOSA 1.0, 2.2.3 (CONV2D) and 2.2.5 (DEPTHWISE_CONV2D) with all that follows it until the next tensor in
+/// memory. Input and output are images (batch, height, width, channels) in any layout. `input_zero` is the
+/// value outside of the image; what a zero point adds to the sums is in the biases, so kernels multiply
+/// stored values.
+/// - int8 and weights of int8: sums of int32; a `channel` for each, or an int32 bias; int8, uint8, int16 or
+/// int32
+/// - int16 and weights of int8: sums of int48; a `wide_channel`, or an int64 bias; int16, int8 or int48
+/// - float32 and weights of float32: sums of float32; a float bias; float32
 struct convolution {
     tensor input, output;
-    bool is_depthwise = false;  ///< output channel c reads input channel c / (output channels / input channels)
+    bool is_depthwise = false;  ///< output channel c reads input channel c / multiplier()
     extent kernel{}, stride{}, dilation{};
     border pad{};
     packing weights = packing::rows;
@@ -69,8 +70,9 @@ constexpr std::int32_t packed_channels(const convolution& s) {
     return round_up(s.out_channels(), block_of(s.weights).channels);
 }
 
-/// True if kernels may write the output over the input: both int8, in one layout; pixel by pixel for a pointwise
-/// convolution that has no more output channels than input channels, and plane by plane for a depthwise one.
+/// True if kernels may write the output over the input: both int8, in one layout; pixel by pixel for a
+/// pointwise convolution that has no more output channels than input channels, and plane by plane for a
+/// depthwise one.
 constexpr bool can_be_in_place(const convolution& s) {
     if (s.input.type != element::int8 || s.output.type != element::int8 || s.stride != extent{}) return false;
     for (int d = 0; d != 4; ++d) {

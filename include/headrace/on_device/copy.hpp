@@ -10,8 +10,8 @@
 
 namespace headrace::on_device::detail {
 
-/// Copies n bytes by words, and the rest by bytes; returns the end. A call of memcpy costs more for a few bytes, and
-/// small libraries copy by bytes.
+/// Copies n bytes by words, and the rest by bytes; returns the end. A call of memcpy costs more for a few
+/// bytes, and small libraries copy by bytes.
 HEADRACE_INLINE std::int8_t* copy_bytes(std::int8_t* to, const std::int8_t* from, std::int32_t n) {
     for (; n >= 4; n -= 4, to += 4, from += 4) std::memcpy(to, from, 4);
     for (; n != 0; --n) *to++ = *from++;

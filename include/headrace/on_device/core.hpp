@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines the instruction sets that kernels are written for, and headrace::on_device::kernel, which chooses among
-// them.
+// Defines the instruction sets that kernels are written for, and headrace::on_device::kernel, which chooses
+// among them.
 #ifndef HEADRACE_ON_DEVICE_CORE_HPP
 #define HEADRACE_ON_DEVICE_CORE_HPP
 
@@ -16,8 +16,8 @@
 
 namespace headrace::on_device {
 
-// A core names in `next` the one whose kernels it takes where it has none of its own. A core of one's own does so,
-// too: `struct my_npu { using next = native; };`.
+// A core names in `next` the one whose kernels it takes where it has none of its own. A core of one's own
+// does so, too: `struct my_npu { using next = native; };`.
 
 /// C++ alone, also in constant expressions.
 struct portable {};
@@ -41,9 +41,9 @@ using native = portable;  ///< the core that the compiler makes code for
 /// The cores as values, by which what writes a model asks for kernels, packings and costs.
 enum class core_id : unsigned char { portable, dsp, mve };
 
-/// Computes `Op` on `Core`. A specialisation has `run`, which takes pointers to the operands, then to the constants,
-/// then to the result, and to scratch memory if `scratch` is not 0. Without one for a core, that of the next core is
-/// taken.
+/// Computes `Op` on `Core`. A specialisation has `run`, which takes pointers to the operands, then to the
+/// constants, then to the result, and to scratch memory if `scratch` is not 0. Without one for a core, that
+/// of the next core is taken.
 template <class Op, class Core>
 struct kernel : kernel<Op, typename Core::next> {};
 

@@ -15,9 +15,9 @@
 
 namespace headrace::on_device {
 
-/// TOSA 1.0, 2.2.7 (MATMUL): a is (batch, height, depth), b (batch, depth, width), the output (batch, height, width),
-/// each in any layout. int8 has sums of int32, int16 of int48, float32 of float32; without a scale they are the
-/// output. One scale holds for all of the output.
+/// TOSA 1.0, 2.2.7 (MATMUL): a is (batch, height, depth), b (batch, depth, width), the output (batch, height,
+/// width), each in any layout. int8 has sums of int32, int16 of int48, float32 of float32; without a scale
+/// they are the output. One scale holds for all of the output.
 struct matrix_product {
     tensor a, b, output;
     std::int32_t a_zero = 0, b_zero = 0;
@@ -28,16 +28,17 @@ struct matrix_product {
     constexpr std::int64_t macs() const { return std::int64_t{output.elements()} * depth(); }
 };
 
-/// `run(a, b, extra…, scale, output, scratch)`; the scale is a `channel` whose bias is 0 (int16: a `wide_channel`),
-/// and a null pointer if there is none. `Finish::of` takes each value, scaled and clamped, and those of `Extra`
-/// operands at its index.
+/// `run(a, b, extra…, scale, output, scratch)`; the scale is a `channel` whose bias is 0 (int16: a
+/// `wide_channel`), and a null pointer if there is none. `Finish::of` takes each value, scaled and clamped,
+/// and those of `Extra` operands at its index.
 template <matrix_product M, class Finish = as_it_is, tensor... Extra>
 struct matmul {};
 
 namespace detail {
 template <matrix_product M>
-using product_sum = std::conditional_t<M.a.type == element::float32, float,
-                                       std::conditional_t<M.a.type == element::int8, std::int32_t, std::int64_t>>;
+using product_sum =
+    std::conditional_t<M.a.type == element::float32, float,
+                       std::conditional_t<M.a.type == element::int8, std::int32_t, std::int64_t>>;
 template <matrix_product M>
 using product_scale = std::conditional_t<M.a.type == element::int16, wide_channel, channel>;
 
@@ -47,7 +48,7 @@ HEADRACE_INLINE constexpr auto product_result(product_sum<M> sum, const product_
     if constexpr (M.a.type == element::float32)
         return sum;
     else if constexpr (M.scale == scaling::none)
-        return value_of<M.a.type == element::int8 ? element::int32 : element::int48>{sum};
+        return value_of < M.a.type == element::int8 ? element::int32 : element::int48 > {sum};
     else if constexpr (M.a.type == element::int8)
         return number<M.minimum, M.maximum>{clamped(scaled<M.scale>(sum, *q), M.minimum, M.maximum)};
     else
@@ -72,16 +73,17 @@ constexpr void multiply_by_index(const element_t<M.a.type>* a, const element_t<M
                         sum = multiply_add(sum, *u - M.a_zero, *v - M.b_zero);
                     else
                         sum += std::int64_t{*u} * *v;
-                store<M.output.type>(y + M.output.at(n, i, j), Finish::of(product_result<M>(sum, q),
-                                                                          load<Extra.type>(extra + Extra.at(n, i, j))...));
+                store<M.output.type>(
+                    y + M.output.at(n, i, j),
+                    Finish::of(product_result<M>(sum, q), load<Extra.type>(extra + Extra.at(n, i, j))...));
             }
 }
 
 /// Sums of one row of a with four columns of b, which lie `column` bytes apart: `n` is a multiple of `chunk`.
 struct portable_dots {
     static constexpr std::int32_t chunk = 4;
-    HEADRACE_SHARED static void four(const std::int8_t* a, const std::int8_t* b, std::int32_t column, std::int32_t n,
-                                     std::int32_t* sums) {
+    HEADRACE_SHARED static void four(const std::int8_t* a, const std::int8_t* b, std::int32_t column,
+                                     std::int32_t n, std::int32_t* sums) {
         std::int32_t s = 0, t = 0, u = 0, v = 0;
         const std::int8_t *c = b + column, *d = c + column, *e = d + column;
 #pragma GCC unroll 4
@@ -93,9 +95,9 @@ struct portable_dots {
     }
 };
 
-/// int8 by rows of a and columns of b, which are copied so that they follow each other in memory, are filled up with
-/// zeros and lie in the order of b's columns. Zero points are taken from the sums: sum((a - p)(b - q)) is
-/// sum(ab) - p sum(b) - q sum(a) + depth p q.
+/// int8 by rows of a and columns of b, which are copied so that they follow each other in memory, are filled
+/// up with zeros and lie in the order of b's columns. Zero points are taken from the sums: sum((a - p)(b -
+/// q)) is sum(ab) - p sum(b) - q sum(a) + depth p q.
 template <matrix_product M, class Dots>
 struct row_products {
     static constexpr std::int32_t depth = round_up(M.depth(), Dots::chunk);
@@ -111,26 +113,28 @@ struct row_products {
         std::int8_t* const row = memory + round_up(width * depth, 16) + width * 4;
         for (std::int32_t n = 0; n != M.output.size[0]; ++n) {
             for (std::int32_t j = 0; j != width; ++j)
-                column_sums[j] = copy_line(b + M.b.at(n, 0, j < M.b.size[2] ? j : 0), M.depth(), M.b.stride[1],
-                                           columns + j * depth, depth);
+                column_sums[j] = copy_line(b + M.b.at(n, 0, j < M.b.size[2] ? j : 0), M.depth(),
+                                           M.b.stride[1], columns + j * depth, depth);
             for (std::int32_t i = 0; i != M.output.size[1]; ++i) {
-                const std::int32_t row_sum = copy_line(a + M.a.at(n, i, 0), M.depth(), M.a.stride[2], row, depth);
+                const std::int32_t row_sum =
+                    copy_line(a + M.a.at(n, i, 0), M.depth(), M.a.stride[2], row, depth);
                 const std::int32_t base = M.depth() * M.a_zero * M.b_zero - M.b_zero * row_sum;
                 for (std::int32_t j = 0; j < M.output.size[2]; j += 4) {
                     std::int32_t sums[4];
                     Dots::four(row, columns + j * depth, depth, depth, sums);
                     for (std::int32_t l = 0; l != 4 && j + l < M.output.size[2]; ++l) {
                         const std::int32_t sum = sums[l] - M.a_zero * column_sums[j + l] + base;
-                        store<M.output.type>(
-                            y + M.output.at(n, i, j + l),
-                            Finish::of(product_result<M>(sum, q), load<Extra.type>(extra + Extra.at(n, i, j + l))...));
+                        store<M.output.type>(y + M.output.at(n, i, j + l),
+                                             Finish::of(product_result<M>(sum, q),
+                                                        load<Extra.type>(extra + Extra.at(n, i, j + l))...));
                     }
                 }
             }
         }
     }
 
-    /// Copies n elements at a distance of `step`, fills them up to `filled` with zeros, and returns their sum.
+    /// Copies n elements at a distance of `step`, fills them up to `filled` with zeros, and returns their
+    /// sum.
     HEADRACE_SHARED static std::int32_t copy_line(const std::int8_t* from, std::int32_t n, std::int32_t step,
                                                   std::int8_t* to, std::int32_t filled) {
         std::int32_t sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::detail::convolve_patches, which gathers the windows of a block of pixels and multiplies
-// them by all channels.
+// Defines headrace::on_device::detail::convolve_patches, which gathers the windows of a block of pixels and
+// multiplies them by all channels.
 #ifndef HEADRACE_ON_DEVICE_PATCHES_HPP
 #define HEADRACE_ON_DEVICE_PATCHES_HPP
 
@@ -24,10 +24,14 @@ struct patch_plan {
     std::int32_t in_offset, in_batch, in_row, in_pixel, in_channel;
     std::int32_t out_offset, out_batch, out_row, out_pixel, out_channel;
     std::int32_t input_zero;
-    std::int32_t run;     ///< bytes of the window that follow each other in memory: a row of it, a tap, or one
+    std::int32_t inside_rows, inside_columns;  ///< windows that start there lie inside of the image
+    std::int32_t run;  ///< bytes of the window that follow each other in memory: a row of it, a tap, or one
     std::int32_t chunks;  ///< of a patch
     std::int32_t pixels;  ///< of a block
     bool has_planes;      ///< pointwise, and pixels follow each other in planes
+    bool has_runs;        ///< of whole rows of a window
+    bool has_whole_rows;  ///< of whole chunks
+    bool has_whole_taps;  ///< whose channels follow each other and are whole chunks
     bool has_short_rows;  ///< of a window, in memory that may be read behind the image
 };
 
@@ -35,11 +39,13 @@ constexpr std::int32_t patch_chunks(const convolution& s, std::int32_t chunk) {
     return round_up(s.depth(), chunk) / chunk;
 }
 
-/// Pixels of a block: the more, the rarer scales are loaded, but the larger is the patch, which has up to 1 kB. Shallow
-/// windows are those of a network's first layer, which may have a copy of the image on the stack as well: 512 bytes.
-constexpr std::int32_t patch_pixels(const convolution& s, std::int32_t chunk, std::int32_t most, std::int32_t group) {
+/// Pixels of a block: the more, the rarer scales are loaded, but the larger is the patch, which has up to
+/// 1152 bytes. Shallow windows are those of a network's first layer, which may have a copy of the image on
+/// the stack as well: 512 bytes.
+constexpr std::int32_t patch_pixels(const convolution& s, std::int32_t chunk, std::int32_t most,
+                                    std::int32_t group) {
     const std::int32_t depth = patch_chunks(s, chunk) * chunk;
-    const std::int32_t fitting = (depth < 64 ? 512 : 1024) / depth / group * group;
+    const std::int32_t fitting = (depth < 64 ? 512 : 1152) / depth / group * group;
     return fitting < group ? group : fitting < most ? fitting : most;
 }
 
@@ -50,18 +56,48 @@ constexpr patch_plan plan_of(const convolution& s, std::int32_t chunk, std::int3
                              bool has_short_rows) {
     const tensor &x = s.input, &y = s.output;
     const bool has_taps = x.stride[3] == 1 || x.size[3] == 1;
-    const bool has_rows = has_taps && s.dilation.width == 1 && (x.stride[2] == x.size[3] || s.kernel.width == 1);
+    const bool has_rows =
+        has_taps && s.dilation.width == 1 && (x.stride[2] == x.size[3] || s.kernel.width == 1);
     const bool is_one_row = s.is_pointwise() && is_flat(x) && is_flat(y);
     const std::int32_t rows = is_one_row ? 1 : y.size[1], in_rows = is_one_row ? 1 : x.size[1];
-    return {y.size[0], rows, y.size[1] * y.size[2] / rows, y.size[3],
-            in_rows, x.size[1] * x.size[2] / in_rows, x.size[3],
-            s.kernel.height, s.kernel.width, s.stride.height, s.stride.width, s.dilation.height, s.dilation.width,
-            s.pad.top, s.pad.left, x.offset, x.stride[0], x.stride[1], x.stride[2], x.stride[3],
-            y.offset, y.stride[0], y.stride[1], y.stride[2], y.stride[3], s.input_zero,
-            has_rows ? s.kernel.width * x.size[3] : has_taps ? x.size[3] : 1,
-            patch_chunks(s, chunk), patch_pixels(s, chunk, most, group),
+    return {y.size[0],
+            rows,
+            y.size[1] * y.size[2] / rows,
+            y.size[3],
+            in_rows,
+            x.size[1] * x.size[2] / in_rows,
+            x.size[3],
+            s.kernel.height,
+            s.kernel.width,
+            s.stride.height,
+            s.stride.width,
+            s.dilation.height,
+            s.dilation.width,
+            s.pad.top,
+            s.pad.left,
+            x.offset,
+            x.stride[0],
+            x.stride[1],
+            x.stride[2],
+            x.stride[3],
+            y.offset,
+            y.stride[0],
+            y.stride[1],
+            y.stride[2],
+            y.stride[3],
+            s.input_zero,
+            in_rows - (s.kernel.height - 1) * s.dilation.height,
+            x.size[1] * x.size[2] / in_rows - (s.kernel.width - 1) * s.dilation.width,
+            has_rows   ? s.kernel.width * x.size[3]
+            : has_taps ? x.size[3]
+                       : 1,
+            patch_chunks(s, chunk),
+            patch_pixels(s, chunk, most, group),
             s.is_pointwise() && x.stride[2] == 1 && x.size[3] % chunk == 0 && x.size[3] != 1 &&
                 (chunk < 16 || (x.stride[3] >= 0 && x.stride[3] <= 9362)),
+            has_rows,
+            has_rows && s.kernel.width * x.size[3] % chunk == 0,
+            has_taps && x.size[3] % chunk == 0,
             has_short_rows};
 }
 /// `is_copy` says that the image is one by `copy_image`.
@@ -75,8 +111,8 @@ constexpr patch_plan plan_of(const convolution& s, bool is_copy = false) {
 }
 
 /// Writes the window at (row, column) of the input, whose batch starts at x, in the order of the weights.
-HEADRACE_SHARED inline void gather_window(const patch_plan& p, const std::int8_t* x, std::int32_t row, std::int32_t column,
-                          std::int8_t* to) {
+HEADRACE_SHARED inline void gather_window(const patch_plan& p, const std::int8_t* x, std::int32_t row,
+                                          std::int32_t column, std::int8_t* to) {
     for (std::int32_t ky = 0; ky != p.kernel_height; ++ky, row += p.dilation_height) {
         std::int32_t c = column;
         const std::int8_t* from = x + row * p.in_row + c * p.in_pixel;
@@ -101,67 +137,104 @@ HEADRACE_SHARED inline void gather_window(const patch_plan& p, const std::int8_t
 template <class Patches>
 inline constexpr std::int32_t patch_width = Patches::bytes_of_chunk / Patches::chunk / Patches::group;
 
-/// Writes the patch of a pixel whose window starts at (row, column). `window` has room for all chunks of a window.
+/// Writes the patch of a window of which taps lie outside of the image: those are read from `zeros`.
 template <class Patches>
-HEADRACE_INLINE void gather_patch(const patch_plan& p, const std::int8_t* x, std::int32_t row, std::int32_t column,
-                                  std::int8_t* window, std::int8_t* to) {
-    const bool is_inside = row >= 0 && column >= 0 &&
-                           row + (p.kernel_height - 1) * p.dilation_height < p.in_height &&
-                           column + (p.kernel_width - 1) * p.dilation_width < p.in_width;
-    if (is_inside && p.run == p.kernel_width * p.in_channels) {
+HEADRACE_INLINE void gather_taps(const patch_plan& p, const std::int8_t* x, std::int32_t row,
+                                 std::int32_t column, const std::int8_t* zeros, std::int8_t* to) {
+    const std::int32_t chunks = p.in_channels / Patches::chunk;
+    const std::int32_t step = p.dilation_width * p.in_pixel, dilation = p.dilation_width;
+    const auto width = static_cast<std::uint32_t>(p.in_width);
+    for (std::int32_t ky = p.kernel_height; ky != 0; --ky, row += p.dilation_height) {
+        const bool is_row_inside = static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.in_height);
         const std::int8_t* from = x + row * p.in_row + column * p.in_pixel;
-        const std::int32_t step = p.dilation_height * p.in_row;
-        if (p.has_short_rows) return Patches::put_short_rows(from, p.chunks, to, p.run, step);
-        if (p.run % Patches::chunk == 0) {
-            const std::int32_t chunks = p.run / Patches::chunk;
-            for (std::int32_t ky = p.kernel_height; ky != 0; --ky, from += step) {
-                Patches::put(from, chunks, to);
-                to += chunks * Patches::bytes_of_chunk;
-            }
-            return;
+        std::int32_t c = column;
+        for (std::int32_t kx = p.kernel_width; kx != 0; --kx, c += dilation, from += step) {
+            const std::int8_t* tap = is_row_inside && static_cast<std::uint32_t>(c) < width ? from : zeros;
+            to = Patches::put(tap, chunks, to);
         }
-        Patches::copy_rows(from, window, p.kernel_height, p.run, step);
-    } else {
-        gather_window(p, x, row, column, window);
     }
-    Patches::put(window, p.chunks, to);
 }
 
-/// The convolution by blocks of pixels; a last block is filled up by its last pixel. A block's windows are read before
-/// its results are written, so a pointwise one may write over its input. `scratch` has room for the patches of a block
-/// and a window.
+/// Writes the patch of a window inside of the image from its first element on, whose rows are runs in memory.
+template <class Patches>
+HEADRACE_SHARED void gather_rows(const patch_plan& p, const std::int8_t* from, std::int8_t* window,
+                                 std::int8_t* to) {
+    const std::int32_t step = p.dilation_height * p.in_row, run = p.run, rows = p.kernel_height;
+    if (p.has_short_rows) return Patches::put_short_rows(from, p.chunks, to, run, step);
+    if (p.has_whole_rows) {
+        const std::int32_t chunks = run / Patches::chunk, skip = step - run;
+        for (std::int32_t ky = rows; ky != 0; --ky, from += skip) to = Patches::put(from, chunks, to);
+        return;
+    }
+    Patches::copy_rows(from, window, rows, run, step);
+    const std::int8_t* whole = window;
+    Patches::put(whole, p.chunks, to);
+}
+
+/// Writes the patch of any window, which starts at (row, column). `window` has room for all its chunks.
+template <class Patches>
+HEADRACE_SHARED void gather_patch(const patch_plan& p, const std::int8_t* x, std::int32_t row,
+                                  std::int32_t column, std::int8_t* window, std::int8_t* to) {
+    if (p.has_whole_taps) return gather_taps<Patches>(p, x, row, column, window, to);
+    gather_window(p, x, row, column, window);
+    const std::int8_t* whole = window;
+    Patches::put(whole, p.chunks, to);
+}
+
+/// The convolution by blocks of pixels; a last block is filled up by its last pixel. A block's windows are
+/// read before its results are written, so a pointwise one may write over its input. `scratch` has room for
+/// the patches of a block and a window.
 template <class Patches>
 HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x, const std::int8_t* w,
                                       const typename Patches::per_channel* q, typename Patches::result* y,
                                       std::int8_t* scratch) {
-    const std::int32_t pixels = p.pixels;
+    const std::int32_t pixels = p.pixels, chunks = p.chunks;
     std::int8_t* const patch = scratch;
     std::int8_t* const window = scratch + p.chunks * Patches::chunk * pixels * patch_width<Patches>;
     typename Patches::result* out[Patches::most_pixels];
     std::int32_t j = 0;
-    // The weights behind the depth are 0, and so is what they are multiplied by.
-    std::memset(window + (p.chunks - 1) * Patches::chunk, 0, Patches::chunk);
+    // The weights behind the depth are 0, and so is what they are multiplied by. Where taps are whole, no
+    // window is gathered, and its memory is a tap outside of the image.
+    if (p.has_whole_taps)
+        std::memset(window, p.input_zero, static_cast<std::size_t>(p.in_channels));
+    else
+        std::memset(window + (p.chunks - 1) * Patches::chunk, 0, Patches::chunk);
     x += p.in_offset, y += p.out_offset;
     for (std::int32_t n = 0; n != p.batches; ++n, x += p.in_batch, y += p.out_batch) {
         auto* out_row = y;
         std::int32_t row = -p.top;
+        std::int8_t* place = patch;
         for (std::int32_t oy = 0; oy != p.out_height; ++oy, row += p.stride_height, out_row += p.out_row) {
             auto* to = out_row;
             std::int32_t column = -p.left, left = p.out_width;
             if (p.has_planes && j == 0)
                 while (left >= Patches::group) {
-                    const std::int32_t block = left < pixels ? left / Patches::group * Patches::group : pixels;
+                    const std::int32_t block =
+                        left < pixels ? left / Patches::group * Patches::group : pixels;
                     Patches::put_planes(p, x + row * p.in_row + column, patch, block);
                     for (std::int32_t i = 0; i != block; ++i, to += p.out_pixel) out[i] = to;
                     Patches::multiply(p, patch, w, q, out, block);
                     left -= block, column += block;
                 }
-            for (; left != 0; --left, column += p.stride_width, to += p.out_pixel) {
+            // What a pixel needs is read from the plan before: stored bytes might be the plan, for all that
+            // the compiler knows.
+            const std::int32_t stride = p.stride_width, in_pixel = p.in_pixel, out_pixel = p.out_pixel;
+            const bool has_runs =
+                p.has_runs && static_cast<std::uint32_t>(row) <
+                                  static_cast<std::uint32_t>(p.inside_rows < 0 ? 0 : p.inside_rows);
+            const auto columns =
+                static_cast<std::uint32_t>(has_runs && p.inside_columns > 0 ? p.inside_columns : 0);
+            const std::int8_t* const from = x + row * p.in_row;
+            for (; left != 0; --left, column += stride, to += out_pixel) {
                 out[j] = to;
-                gather_patch<Patches>(p, x, row, column, window, Patches::place(p, patch, j));
+                if (static_cast<std::uint32_t>(column) < columns)
+                    gather_rows<Patches>(p, from + column * in_pixel, window, place);
+                else
+                    gather_patch<Patches>(p, x, row, column, window, place);
+                place += Patches::step(chunks, j);
                 if (++j != pixels) continue;
                 Patches::multiply(p, patch, w, q, out, pixels);
-                j = 0;
+                j = 0, place = patch;
             }
         }
         if (j == 0) continue;
@@ -169,14 +242,16 @@ HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x,
         const std::int32_t column = (p.out_width - 1) * p.stride_width - p.left;
         for (; j % Patches::group != 0; ++j) {
             out[j] = out[j - 1];
-            gather_patch<Patches>(p, x, row, column, window, Patches::place(p, patch, j));
+            gather_patch<Patches>(p, x, row, column, window, place);
+            place += Patches::step(chunks, j);
         }
         Patches::multiply(p, patch, w, q, out, j);
         j = 0;
     }
 }
 
-/// Bytes that are read behind such a copy, which `s` describes: the last chunk of short rows goes on to further rows.
+/// Bytes that are read behind such a copy, which `s` describes: the last chunk of short rows goes on to
+/// further rows.
 template <class Patches>
 constexpr std::int32_t behind_copy(const convolution& s) {
     if (Patches::reads_no_more || !plan_of<Patches>(s, true).has_short_rows) return 0;
@@ -188,7 +263,8 @@ constexpr std::int32_t behind_copy(const convolution& s) {
 HEADRACE_SHARED inline void copy_image(const patch_plan& p, const std::int8_t* x, std::int8_t* to) {
     const std::int32_t height =
         (p.out_height - 1) * p.stride_height + (p.kernel_height - 1) * p.dilation_height + 1;
-    const std::int32_t width = (p.out_width - 1) * p.stride_width + (p.kernel_width - 1) * p.dilation_width + 1;
+    const std::int32_t width =
+        (p.out_width - 1) * p.stride_width + (p.kernel_width - 1) * p.dilation_width + 1;
     std::memset(to, p.input_zero, static_cast<std::size_t>(p.batches * height * width * p.in_channels));
     const std::int32_t rows = height - p.top < p.in_height ? height - p.top : p.in_height;
     const std::int32_t columns = width - p.left < p.in_width ? width - p.left : p.in_width;

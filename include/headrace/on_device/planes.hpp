@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::detail::convolve_planes, which convolves channel by channel: each plane is copied, with
-// what lies outside of the image, before its results are written.
+// Defines headrace::on_device::detail::convolve_planes, which convolves channel by channel: each plane is
+// copied, with what lies outside of the image, before its results are written.
 #ifndef HEADRACE_ON_DEVICE_PLANES_HPP
 #define HEADRACE_ON_DEVICE_PLANES_HPP
 
@@ -27,26 +27,51 @@ struct plane_plan {
     std::int32_t elements;  ///< of the copy
 };
 
-/// The margin to the right of a row is the one to the left of the next row: a row of the copy is as much longer than
-/// the image's as the wider of both. `multiple` divides its length.
+/// The margin to the right of a row is the one to the left of the next row: a row of the copy is as much
+/// longer than the image's as the wider of both. `multiple` divides its length.
 constexpr plane_plan planes_of(const convolution& s, std::int32_t multiple = 1) {
     const tensor &x = s.input, &y = s.output;
-    const std::int32_t height = (y.size[1] - 1) * s.stride.height + (s.kernel.height - 1) * s.dilation.height + 1;
+    const std::int32_t height =
+        (y.size[1] - 1) * s.stride.height + (s.kernel.height - 1) * s.dilation.height + 1;
     const std::int32_t width = (y.size[2] - 1) * s.stride.width + (s.kernel.width - 1) * s.dilation.width + 1;
     const std::int32_t right = width - s.pad.left - x.size[2];
     const std::int32_t margin = right > s.pad.left ? right : s.pad.left;
     const std::int32_t pitch = round_up(x.size[2] + margin, multiple);
     const std::int32_t below = height - s.pad.top;
     const std::int32_t rows = below < 0 ? 0 : below < x.size[1] ? below : x.size[1];
-    const std::int32_t used = (height - 1) * pitch + width, held = s.pad.top * pitch + s.pad.left + rows * pitch;
-    return {y.size[0], x.size[3], s.multiplier(), y.size[1], y.size[2], x.size[2],
-            s.kernel.height, s.kernel.width, s.stride.height, s.stride.width, s.dilation.height, s.dilation.width,
-            x.offset, x.stride[0], x.stride[1], x.stride[2], x.stride[3],
-            y.offset, y.stride[0], y.stride[1], y.stride[2], y.stride[3],
-            s.input_zero, rows, pitch, s.pad.top * pitch + s.pad.left, used > held ? used : held};
+    const std::int32_t used = (height - 1) * pitch + width,
+                       held = s.pad.top * pitch + s.pad.left + rows * pitch;
+    return {y.size[0],
+            x.size[3],
+            s.multiplier(),
+            y.size[1],
+            y.size[2],
+            x.size[2],
+            s.kernel.height,
+            s.kernel.width,
+            s.stride.height,
+            s.stride.width,
+            s.dilation.height,
+            s.dilation.width,
+            x.offset,
+            x.stride[0],
+            x.stride[1],
+            x.stride[2],
+            x.stride[3],
+            y.offset,
+            y.stride[0],
+            y.stride[1],
+            y.stride[2],
+            y.stride[3],
+            s.input_zero,
+            rows,
+            pitch,
+            s.pad.top * pitch + s.pad.left,
+            used > held ? used : held};
 }
 
-/// Helium's two ways: a window in a load of 16 bytes, and four windows of 3 x 3 whose results follow each other.
+/// Helium's two ways: a window in a load of 16 bytes, and four windows of 3 x 3 whose results follow each
+/// other.
 constexpr bool is_narrow(const plane_plan& p) {
     return (p.kernel_height - 1) * p.pitch + p.kernel_width <= 16 && p.out_height >= 4 &&
            (p.stride_width == 1 || p.stride_width == 2);
@@ -56,18 +81,22 @@ constexpr bool is_wide(const plane_plan& p) {
            (p.stride_width == 1 || p.stride_width == 2);
 }
 
-/// What the code for windows of 3 x 3 depends on, so that it is unrolled; all else it takes from the plan. A pitch of
-/// 0 stands for windows of any kind.
+/// What the code for windows of 3 x 3 depends on, so that it is unrolled; all else it takes from the plan. A
+/// pitch of 0 stands for windows of any kind.
 struct plane_key {
     std::int32_t width = 0;  ///< of rows that follow each other in memory and are short; else 0
     std::int32_t pitch = 0;
     extent stride{};
     std::int32_t out_row = 0, out_pixel = 0;
+    std::int32_t kernel_width = 0;  ///< of windows up to 8 x 8, whose rows are unrolled
 };
 constexpr plane_key key_of(const convolution& s, std::int32_t multiple) {
     const plane_plan p = planes_of(s, multiple);
-    if (s.kernel != extent{3, 3} || s.dilation != extent{} || p.out_row == 0 || p.out_pixel == 0) return {};
-    return {p.in_pixel == 1 && p.in_width <= 16 ? p.in_width : 0, p.pitch, s.stride, p.out_row, p.out_pixel};
+    const bool is_small = p.kernel_height <= 8 && p.kernel_width <= 8 && s.dilation == extent{};
+    if (s.kernel != extent{3, 3} || s.dilation != extent{} || p.out_row == 0 || p.out_pixel == 0)
+        return {.kernel_width = is_small ? p.kernel_width : 0};
+    return {
+        p.in_pixel == 1 && p.in_width <= 16 ? p.in_width : 0, p.pitch, s.stride, p.out_row, p.out_pixel, 3};
 }
 
 /// Copies a plane of short rows, unrolled, by `copy(from, to, n)`, or of rows of any length.
@@ -87,12 +116,12 @@ HEADRACE_INLINE void copy_plane(const plane_plan& p, const std::int8_t* from, El
     }
 }
 
-/// `Planes` has `element`, the type of the copy's elements; `copy`, which copies a plane's image; and `convolve`, which
-/// makes a plane of results of the copy. `scratch` has the plan's elements.
+/// `Planes` has `element`, the type of the copy's elements; `copy`, which copies a plane's image; and
+/// `convolve`, which makes a plane of results of the copy. `scratch` has the plan's elements.
 template <class Planes>
 HEADRACE_SHARED void convolve_planes(const plane_plan& p, const std::int8_t* x, const std::int8_t* w,
-                                       const typename Planes::per_channel* q, typename Planes::result* y,
-                                       std::int8_t* scratch) {
+                                     const typename Planes::per_channel* q, typename Planes::result* y,
+                                     std::int8_t* scratch) {
     auto* const copy = reinterpret_cast<typename Planes::element*>(scratch);
     const std::int32_t elements = p.elements;
     const auto zero = static_cast<typename Planes::element>(p.input_zero);

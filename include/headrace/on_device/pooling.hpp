@@ -17,9 +17,9 @@
 
 namespace headrace::on_device {
 
-/// TOSA 1.0, 2.2.1 (AVG_POOL2D) and 2.2.6 (MAX_POOL2D). Input and output are images (batch, height, width, channels)
-/// of one type, int8, int16 or float32. What lies outside of the image neither counts nor is compared. The zero points
-/// are those of an average; `nan` is the mode of a maximum of floats.
+/// TOSA 1.0, 2.2.1 (AVG_POOL2D) and 2.2.6 (MAX_POOL2D). Input and output are images (batch, height, width,
+/// channels) of one type, int8, int16 or float32. What lies outside of the image neither counts nor is
+/// compared. The zero points are those of an average; `nan` is the mode of a maximum of floats.
 struct pooling {
     tensor input, output;
     extent kernel{}, stride{};
@@ -57,10 +57,12 @@ constexpr void for_each_window(Take take) {
     for (std::int32_t n = 0; n != P.output.size[0]; ++n)
         for (std::int32_t oy = 0; oy != P.output.size[1]; ++oy) {
             const std::int32_t y = oy * P.stride.height - P.pad.top, top = y < 0 ? 0 : y;
-            const std::int32_t end = y + P.kernel.height, below = end < P.input.size[1] ? end : P.input.size[1];
+            const std::int32_t end = y + P.kernel.height,
+                               below = end < P.input.size[1] ? end : P.input.size[1];
             for (std::int32_t ox = 0; ox != P.output.size[2]; ++ox) {
                 const std::int32_t x = ox * P.stride.width - P.pad.left, left = x < 0 ? 0 : x;
-                const std::int32_t edge = x + P.kernel.width, right = edge < P.input.size[2] ? edge : P.input.size[2];
+                const std::int32_t edge = x + P.kernel.width,
+                                   right = edge < P.input.size[2] ? edge : P.input.size[2];
                 take(pool_window{below - top, right - left, P.input.at(n, top, left, 0)},
                      P.output.at(n, oy, ox, 0));
             }
@@ -69,8 +71,9 @@ constexpr void for_each_window(Take take) {
 
 /// True if windows are whole rows of the image that follow each other: a window is one run of elements.
 template <pooling P>
-inline constexpr bool has_whole_rows = P.kernel.width == P.input.size[2] && P.output.size[2] == 1 && P.pad.left == 0 &&
-                                       P.input.stride[1] == P.input.size[2] * P.input.stride[2];
+inline constexpr bool has_whole_rows =
+    P.kernel.width == P.input.size[2] && P.output.size[2] == 1 && P.pad.left == 0 &&
+    P.input.stride[1] == P.input.size[2] * P.input.stride[2];
 
 template <element E>
 using pool_sum = std::conditional_t<E == element::float32, float, std::int32_t>;
@@ -100,7 +103,8 @@ struct averages {
             const std::int32_t rows = has_whole_rows<P> ? 1 : w.rows;
             const std::int32_t columns = has_whole_rows<P> ? count : w.columns;
             const type* from = x + w.first;
-            for (std::int32_t c = 0; c != P.output.size[3]; ++c, from += P.input.stride[3], to += P.output.stride[3]) {
+            for (std::int32_t c = 0; c != P.output.size[3];
+                 ++c, from += P.input.stride[3], to += P.output.stride[3]) {
                 sum s = 0;
                 const type* row = from;
                 for (std::int32_t i = 0; i != rows; ++i, row += P.input.stride[1])
@@ -129,7 +133,8 @@ struct maxima {
     static constexpr void run(const type* x, type* y) {
         for_each_window<P>([&](pool_window w, std::int32_t to) {
             const type* from = x + w.first;
-            for (std::int32_t c = 0; c != P.output.size[3]; ++c, from += P.input.stride[3], to += P.output.stride[3])
+            for (std::int32_t c = 0; c != P.output.size[3];
+                 ++c, from += P.input.stride[3], to += P.output.stride[3])
                 store<P.output.type>(y + to, Finish::of(largest(from, w)));
         });
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::channel, the RESCALE of an output channel as kernels compute it, and the conditions
-// for each of its forms.
+// Defines headrace::on_device::channel, the RESCALE of an output channel as kernels compute it, and the
+// conditions for each of its forms.
 #ifndef HEADRACE_ON_DEVICE_SCALE_HPP
 #define HEADRACE_ON_DEVICE_SCALE_HPP
 
@@ -22,8 +22,8 @@ enum class scaling : std::uint8_t {
     wide,       ///< the product has 64 bits: any shift
 };
 
-/// The bias of a channel, with what the zero points add to its sums, and its scale. `make_channel` makes it; the
-/// fields `addend` and `shift` are prepared for one form of scaling.
+/// The bias of a channel, with what the zero points add to its sums, and its scale. `make_channel` makes it;
+/// the fields `addend` and `shift` are prepared for one form of scaling.
 struct channel {
     std::int32_t bias = 0, multiplier = 0, addend = 0, shift = 1;
 };
@@ -53,7 +53,8 @@ constexpr channel make_channel(std::int32_t bias, std::int32_t multiplier, std::
             const std::int64_t rounding = std::int64_t{1} << s, zero = std::int64_t{output_zero} << (s + 1);
             return {bias, multiplier, static_cast<std::int32_t>(rounding + zero), 23 - s};
         }
-        default: return {bias, multiplier, output_zero, shift};
+        default:
+            return {bias, multiplier, output_zero, shift};
     }
 }
 
@@ -76,9 +77,9 @@ constexpr bool is_exact(scaling how, std::int32_t multiplier, std::int32_t shift
     return product + zero + (std::int64_t{1} << (s - 1)) < (std::int64_t{1} << 31);
 }
 
-/// The fastest form for a core that is exact for all channels; `multipliers` and `shifts` have one element or one
-/// for each channel. `largest_sum` bounds the magnitude of all sums with their biases: the bias' magnitude plus 128
-/// times the sum of the weights' magnitudes, at most.
+/// The fastest form for a core that is exact for all channels; `multipliers` and `shifts` have one element or
+/// one for each channel. `largest_sum` bounds the magnitude of all sums with their biases: the bias'
+/// magnitude plus 128 times the sum of the weights' magnitudes, at most.
 constexpr scaling choose_scaling(core_id core, std::span<const std::int32_t> multipliers,
                                  std::span<const std::int8_t> shifts, std::int32_t output_zero,
                                  std::int64_t largest_sum, element output) {
@@ -109,7 +110,8 @@ HEADRACE_INLINE constexpr auto scaled(std::int32_t sum, const channel& q) {
 }
 constexpr std::int64_t scaled(std::int64_t sum, const wide_channel& q) {
     // 48 bits by 16: the product fits, and is computed in unsigned to wrap where the sums have more.
-    const auto product = static_cast<std::uint64_t>(sum) * static_cast<std::uint64_t>(std::int64_t{q.multiplier});
+    const auto product =
+        static_cast<std::uint64_t>(sum) * static_cast<std::uint64_t>(std::int64_t{q.multiplier});
     return (static_cast<std::int64_t>(product + (std::uint64_t{1} << (q.shift - 1))) >> q.shift) + q.addend;
 }
 

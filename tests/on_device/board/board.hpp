@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declares what a program on one of QEMU's boards can do: print, end, count instructions and measure its stack.
+// Declares what a program on one of QEMU's boards can do: print, end, count instructions and measure its
+// stack.
 #ifndef HEADRACE_TESTS_ON_DEVICE_BOARD_HPP
 #define HEADRACE_TESTS_ON_DEVICE_BOARD_HPP
 
@@ -10,8 +11,8 @@ void print(const char*);
 void print(std::int64_t);
 [[noreturn]] void quit(int status);
 
-// A tick of the system timer is 40 instructions (31.25 on mps3-an547), as QEMU executes one each nanosecond by
-// -icount shift=0. The timer has 24 bits: up to 671 million instructions.
+// A tick of the system timer is 40 instructions (31.25 on mps3-an547), as QEMU executes one each nanosecond
+// by -icount shift=0. The timer has 24 bits: up to 671 million instructions.
 #if defined(__ARM_FEATURE_MVE)
 inline constexpr std::uint32_t instructions_in_100_ticks = 3125;
 #else

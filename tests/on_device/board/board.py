@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Compiles a C++ program for a Cortex-M core and executes it on QEMU's board for it.
 
-board.py CORE SOURCE... [-- FLAG...]: m0, m3, m4, m33 (M4's board executes M33's common subset) or m55. The compiler is
-$CXX, arm-none-eabi-g++ if it is not set; clang takes g++'s headers and libraries.
+board.py CORE SOURCE... [-- FLAG...]: the core is m0, m3, m4 or m55. The compiler is $CXX, or
+arm-none-eabi-g++ if it is not set; clang takes g++'s headers and libraries.
 """
 import os
 import pathlib
@@ -18,7 +18,8 @@ CORES = {
     "m4": ("mps2-an386", "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16"),
     "m55": ("mps3-an547", "-mcpu=cortex-m55 -mfloat-abi=hard"),
 }
-COMMON = "-std=c++20 -mthumb -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections -fno-threadsafe-statics"
+COMMON = ("-std=c++20 -mthumb -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections "
+          "-fno-threadsafe-statics")
 LINK = "-nostartfiles --specs=nano.specs -Wl,--gc-sections"
 
 
@@ -29,9 +30,10 @@ def compiler(core):
     if "clang" not in chosen:
         return [chosen, *gcc[1:]], gcc
     library = subprocess.run([*gcc, "-print-sysroot"], capture_output=True, text=True).stdout.strip()
-    search = subprocess.run([*gcc, "-E", "-x", "c++", "-v", "/dev/null"], capture_output=True, text=True).stderr
-    paths = re.search(r"search starts here:\n(.*?)End of search", search, re.S).group(1).split()
-    headers = [f for p in paths if "/lib/gcc/" not in os.path.normpath(p) for f in ("-isystem", os.path.normpath(p))]
+    asked = subprocess.run([*gcc, "-E", "-x", "c++", "-v", "/dev/null"], capture_output=True, text=True)
+    paths = re.search(r"search starts here:\n(.*?)End of search", asked.stderr, re.S).group(1).split()
+    paths = [p for p in map(os.path.normpath, paths) if "/lib/gcc/" not in p]
+    headers = [flag for p in paths for flag in ("-isystem", p)]
     return [chosen, "--target=arm-none-eabi", f"--sysroot={library}", *gcc[1:], *headers], gcc
 
 
@@ -41,14 +43,15 @@ def build(core, sources, flags, output):
     for source in [HERE / "start.cpp", *sources]:
         objects.append(f"{output}.{pathlib.Path(source).stem}.o")
         options = ["-O2"] if source == HERE / "start.cpp" else flags
-        subprocess.run([*compile_, f"-I{INCLUDE}", f"-I{HERE}", *options, "-c", source, "-o", objects[-1]], check=True)
+        command = [*compile_, f"-I{INCLUDE}", f"-I{HERE}", *options, "-c", source, "-o", objects[-1]]
+        subprocess.run(command, check=True)
     subprocess.run([*link, *objects, *LINK.split(), f"-T{HERE / 'board.ld'}", "-o", output], check=True)
 
 
 def run(core, program, seconds=300):
     """The program's status and text."""
-    command = ["qemu-system-arm", "-M", CORES[core][0], "-nographic", "-monitor", "none", "-serial", "none", "-icount",
-               "shift=0", "-semihosting-config", "enable=on,target=native", "-kernel", program]
+    command = ["qemu-system-arm", "-M", CORES[core][0], "-nographic", "-monitor", "none", "-serial", "none",
+               "-icount", "shift=0", "-semihosting-config", "enable=on,target=native", "-kernel", program]
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
     return done.returncode, done.stdout + done.stderr
 

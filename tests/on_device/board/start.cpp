@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Starts a program on QEMU's boards mps2-an385, mps2-an386 and mps3-an547, and defines what board.hpp declares.
+// Starts a program on QEMU's boards mps2-an385, mps2-an386 and mps3-an547, and defines what board.hpp
+// declares.
 #include "board.hpp"
 
 extern "C" {
-extern std::uint32_t data_begin[], data_end[], data_in_flash[], bss_begin[], bss_end[], stack_limit[], stack_top[];
+extern std::uint32_t data_begin[], data_end[], data_in_flash[], bss_begin[], bss_end[], stack_limit[],
+    stack_top[];
 extern void (*constructors_begin[])();
 extern void (*constructors_end[])();
 int main();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::detail::dsp_patches, which multiplies four pixels by two channels at a time by the DSP
-// extension's SMLAD.
+// Defines headrace::on_device::detail::dsp_patches, which multiplies four pixels by two channels at a time by
+// the DSP extension's SMLAD.
 #ifndef HEADRACE_ON_DEVICE_DSP_GEMM_HPP
 #define HEADRACE_ON_DEVICE_DSP_GEMM_HPP
 
@@ -41,18 +41,18 @@ HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
     return r;
 }
 
-/// Products of four pixels x[steps][4] (pairs of int16) and all channels, scaled by the high word. Each step is two k
-/// of two channels: one word of weights and four of pixels give eight SMLAD, with all 14 registers: eight sums, two
-/// pointers and four values. It is a function of its own, so that no compiler has to allocate them. The loop's body
-/// has 16 steps and is entered where the rest of the steps is behind it. A last channel without a second one leaves
-/// the second one's results.
+/// Products of four pixels x[steps][4] (pairs of int16) and all channels, scaled by the high word. Each step
+/// is two k of two channels: one word of weights and four of pixels give eight SMLAD, with all 14 registers:
+/// eight sums, two pointers and four values. It is a function of its own, so that no compiler has to allocate
+/// them. The loop's body has 16 steps and is entered where the rest of the steps is behind it. A last channel
+/// without a second one leaves the second one's results.
 [[gnu::naked, gnu::noinline]] inline void gemm_4x2(const std::int32_t* /*x*/, const std::int8_t* /*w*/,
                                                    const channel* /*q*/, std::int32_t /*channels*/,
                                                    std::int8_t* /*out0*/, std::int8_t* /*out1*/,
                                                    std::int8_t* /*out2*/, std::int8_t* /*out3*/,
                                                    std::int32_t /*channel_stride*/, std::int32_t /*steps*/) {
-    // On the stack: 0 x, 4 end of x, 8 q, 12 channels left, 48 offset of the channel, 56 out0..3, 72 channel stride,
-    // 76 where the loop is entered.
+    // On the stack: 0 x, 4 end of x, 8 q, 12 channels left, 48 offset of the channel, 56 out0..3, 72 channel
+    // stride, 76 where the loop is entered.
     asm(R"(
     push {r0-r12, lr}
     ldr r4, [sp, #76]
@@ -149,14 +149,20 @@ struct dsp_patches {
     static constexpr std::int32_t most_pixels = 4, group = 4, chunk = 4, bytes_of_chunk = 32;
     static constexpr bool reads_no_more = true;  ///< than the window, for short rows
 
-    static std::int8_t* place(const patch_plan&, std::int8_t* patch, std::int32_t j) { return patch + j * 4; }
-    static void put(const std::int8_t* from, std::int32_t chunks, std::int8_t* patch) {
+    /// From the place of a pixel to the next one's.
+    static std::int32_t step(std::int32_t, std::int32_t) { return 4; }
+    /// Puts chunks, steps over them and returns the place of the next one.
+    static std::int8_t* put(const std::int8_t*& from, std::int32_t chunks, std::int8_t* patch) {
         auto* to = reinterpret_cast<std::int32_t*>(patch);
-#pragma GCC unroll 4
-        for (; chunks != 0; --chunks, from += 4, to += 8) {
-            const std::int32_t v = load_word(from);
-            to[0] = even_bytes(v), to[4] = odd_bytes(v);
-        }
+        for (; chunks >= 4; chunks -= 4, from += 16, to += 32)
+            put_chunk(from, to), put_chunk(from + 4, to + 8), put_chunk(from + 8, to + 16),
+                put_chunk(from + 12, to + 24);
+        for (; chunks != 0; --chunks, from += 4, to += 8) put_chunk(from, to);
+        return reinterpret_cast<std::int8_t*>(to);
+    }
+    HEADRACE_INLINE static void put_chunk(const std::int8_t* from, std::int32_t* to) {
+        const std::int32_t v = load_word(from);
+        to[0] = even_bytes(v), to[4] = odd_bytes(v);
     }
 
     static void copy_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n,
@@ -171,7 +177,8 @@ struct dsp_patches {
         for (std::int32_t chunks = p.chunks; chunks != 0; --chunks, from += 2 * plane)
             for (int odd = 0; odd != 2; ++odd, from += plane, to += 4) {
                 const std::int32_t a = load_word(from), b = load_word(from + 2 * plane);
-                const std::int32_t a02 = even_bytes(a), a13 = odd_bytes(a), b02 = even_bytes(b), b13 = odd_bytes(b);
+                const std::int32_t a02 = even_bytes(a), a13 = odd_bytes(a), b02 = even_bytes(b),
+                                   b13 = odd_bytes(b);
                 to[0] = low_halves(a02, b02), to[1] = low_halves(a13, b13);
                 to[2] = high_halves(a02, b02), to[3] = high_halves(a13, b13);
             }
@@ -180,12 +187,13 @@ struct dsp_patches {
     static constexpr bool takes_short_rows(std::int32_t n, std::int32_t) { return n == chunk; }
     static void put_short_rows(const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t,
                                std::int32_t step) {
-        for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk) put(from, 1, to);
+        for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk)
+            put_chunk(from, reinterpret_cast<std::int32_t*>(to));
     }
-    static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w, const channel* q,
-                         std::int8_t* const* out, std::int32_t) {
-        gemm_4x2(reinterpret_cast<const std::int32_t*>(patch), w, q, p.out_channels, out[0], out[1], out[2], out[3],
-                 p.out_channel, p.chunks * 2);
+    static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
+                         const channel* q, std::int8_t* const* out, std::int32_t) {
+        gemm_4x2(reinterpret_cast<const std::int32_t*>(patch), w, q, p.out_channels, out[0], out[1], out[2],
+                 out[3], p.out_channel, p.chunks * 2);
     }
 };
 

@@ -32,8 +32,9 @@ struct dsp_sums {
 }  // namespace detail
 
 template <pooling P, class Finish>
-    requires(P.input.type == element::int8 && P.input.stride[2] == 1)
-struct kernel<avg_pool2d<P, Finish>, dsp> : detail::averages<P, Finish, detail::dsp_sums> {};
+requires(P.input.type == element::int8 && P.input.stride[2] == 1) struct kernel<avg_pool2d<P, Finish>, dsp>
+    : detail::averages<P, Finish, detail::dsp_sums> {
+};
 
 }  // namespace headrace::on_device
 

@@ -14,8 +14,7 @@
 namespace headrace::on_device {
 
 template <convolution S, class Finish, tensor... Extra>
-    requires(detail::has_blocks(S, core_id::mve))
-struct kernel<conv2d<S, Finish, Extra...>, mve> {
+requires(detail::has_blocks(S, core_id::mve)) struct kernel<conv2d<S, Finish, Extra...>, mve> {
     static_assert(!S.is_in_place || can_be_in_place(S), "this convolution cannot write over its input");
     static constexpr std::int32_t scratch = choose(S, core_id::mve).scratch;
 

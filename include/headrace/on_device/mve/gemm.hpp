@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::detail::mve_patches, which multiplies two pixels by four channels at a time by Helium's
-// VMLADAV.
+// Defines headrace::on_device::detail::mve_patches, which multiplies two pixels by four channels at a time by
+// Helium's VMLADAV.
 #ifndef HEADRACE_ON_DEVICE_MVE_GEMM_HPP
 #define HEADRACE_ON_DEVICE_MVE_GEMM_HPP
 
@@ -14,11 +14,12 @@
 
 namespace headrace::on_device::detail {
 
-// Products of pairs of pixels x[pair][chunk][2][16] and all channels, four channels after four. A chunk of 16 k takes
-// six loads and eight VMLADAV, whose sums are in all eight even registers; loads and products alternate, because a core
-// does both at once. The odd registers: r1 weights and r5 their end, r3 x, r7 where the loop is entered, r9 results of
-// the pairs, r11 pairs left. The first chunk starts the sums; the loop has four more and is entered where the rest of
-// them is behind it. q4..q7 are the four channels' scales.
+// Products of pairs of pixels x[pair][chunk][2][16] and all channels, four channels after four. A chunk of 16
+// k takes six loads and eight VMLADAV, whose sums are in all eight even registers; loads and products
+// alternate, because a core does both at once. The odd registers: r1 weights and r5 their end, r3 x, r7 where
+// the loop is entered, r9 results of the pairs, r11 pairs left. The first chunk starts the sums; the loop has
+// four more and is entered where the rest of them is behind it. q4..q7 are the four channels' scales.
+// clang-format off
 #define HEADRACE_CHUNK(multiply) \
     "vldrb.8 q0, [r3], #16\n"    \
     "vldrb.8 q2, [r1], #16\n"    \
@@ -34,9 +35,9 @@ namespace headrace::on_device::detail {
     multiply " r12, q1, q2\n"    \
     multiply " r6, q0, q3\n"     \
     multiply " lr, q1, q3\n"
-// On the stack: 0 offsets of four channels' results, 16 x, 20 weights, 24 scales, 28 channels left; behind the saved
-// registers 132 results of each pixel, 136 channel stride, 140 chunks (later bytes of four channels' weights), 144
-// pairs. The predicate keeps a last block of fewer channels from storing more.
+// On the stack: 0 offsets of four channels' results, 16 x, 20 weights, 24 scales, 28 channels left; behind the
+// saved registers 132 results of each pixel, 136 channel stride, 140 chunks (later bytes of four channels'
+// weights), 144 pairs. The predicate keeps a last block of fewer channels from storing more.
 #define HEADRACE_GEMM(...) HEADRACE_GEMM_OF(__VA_ARGS__)
 #define HEADRACE_GEMM_OF(again, address, store, advance)          \
     "push {r4-r11, lr}\n"                           \
@@ -138,29 +139,37 @@ namespace headrace::on_device::detail {
     "lsls r4, r4, #2\n"         \
     "vadd.i32 q2, q2, r4\n"     \
     "vstrw.32 q2, [sp]\n"
+// clang-format on
 
 using mve_gemm = void(const std::int8_t* x, const std::int8_t* w, const channel* q, std::int32_t channels,
-                      std::int8_t* const* out, std::int32_t channel_stride, std::int32_t chunks, std::int32_t pairs);
+                      std::int8_t* const* out, std::int32_t channel_stride, std::int32_t chunks,
+                      std::int32_t pairs);
 
-[[gnu::naked, gnu::noinline]] inline void gemm_to_rows(
-    const std::int8_t* /*x*/, const std::int8_t* /*w*/, const channel* /*q*/, std::int32_t /*channels*/,
-    std::int8_t* const* /*out*/, std::int32_t /*channel_stride*/, std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
+[[gnu::naked, gnu::noinline]] inline void gemm_to_rows(const std::int8_t* /*x*/, const std::int8_t* /*w*/,
+                                                       const channel* /*q*/, std::int32_t /*channels*/,
+                                                       std::int8_t* const* /*out*/,
+                                                       std::int32_t /*channel_stride*/,
+                                                       std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
     asm(HEADRACE_GEMM(HEADRACE_AGAIN, HEADRACE_ROWS));
 }
-[[gnu::naked, gnu::noinline]] inline void gemm_to_planes(
-    const std::int8_t* /*x*/, const std::int8_t* /*w*/, const channel* /*q*/, std::int32_t /*channels*/,
-    std::int8_t* const* /*out*/, std::int32_t /*channel_stride*/, std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
+[[gnu::naked, gnu::noinline]] inline void gemm_to_planes(const std::int8_t* /*x*/, const std::int8_t* /*w*/,
+                                                         const channel* /*q*/, std::int32_t /*channels*/,
+                                                         std::int8_t* const* /*out*/,
+                                                         std::int32_t /*channel_stride*/,
+                                                         std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
     asm(HEADRACE_GEMM(HEADRACE_AGAIN, HEADRACE_PLANES));
 }
 // At most five chunks: the loop's body is executed once.
 [[gnu::naked, gnu::noinline]] inline void shallow_gemm_to_rows(
     const std::int8_t* /*x*/, const std::int8_t* /*w*/, const channel* /*q*/, std::int32_t /*channels*/,
-    std::int8_t* const* /*out*/, std::int32_t /*channel_stride*/, std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
+    std::int8_t* const* /*out*/, std::int32_t /*channel_stride*/, std::int32_t /*chunks*/,
+    std::int32_t /*pairs*/) {
     asm(HEADRACE_GEMM("", HEADRACE_ROWS));
 }
 [[gnu::naked, gnu::noinline]] inline void shallow_gemm_to_planes(
     const std::int8_t* /*x*/, const std::int8_t* /*w*/, const channel* /*q*/, std::int32_t /*channels*/,
-    std::int8_t* const* /*out*/, std::int32_t /*channel_stride*/, std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
+    std::int8_t* const* /*out*/, std::int32_t /*channel_stride*/, std::int32_t /*chunks*/,
+    std::int32_t /*pairs*/) {
     asm(HEADRACE_GEMM("", HEADRACE_PLANES));
 }
 #undef HEADRACE_PLANES
@@ -177,11 +186,14 @@ struct mve_patches {
     static constexpr std::int32_t most_pixels = 16, group = 2, chunk = 16, bytes_of_chunk = 32;
     static constexpr bool reads_no_more = false;  ///< than the window, for short rows
 
-    static std::int8_t* place(const patch_plan& p, std::int8_t* patch, std::int32_t j) {
-        return patch + (j / 2 * p.chunks * 2 + j % 2) * 16;
+    /// From the place of pixel j to the next one's.
+    static std::int32_t step(std::int32_t chunks, std::int32_t j) {
+        return j % 2 == 0 ? 16 : chunks * 32 - 16;
     }
-    static void put(const std::int8_t* from, std::int32_t chunks, std::int8_t* to) {
+    /// Puts chunks, steps over them and returns the place of the next one.
+    static std::int8_t* put(const std::int8_t*& from, std::int32_t chunks, std::int8_t* to) {
         for (; chunks != 0; --chunks, from += 16, to += 32) vstrbq_s8(to, vldrbq_s8(from));
+        return to;
     }
 
     static void copy_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n,
@@ -195,7 +207,8 @@ struct mve_patches {
     }
 
     /// Gathers pixels from 16 planes at a time; the plan says that seven planes are less than 2^16 bytes.
-    static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch, std::int32_t pixels) {
+    static void put_planes(const patch_plan& p, const std::int8_t* from, std::int8_t* patch,
+                           std::int32_t pixels) {
         const std::int32_t plane = p.in_channel;
         const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), static_cast<std::uint16_t>(plane));
         const uint16x8_t next = vaddq_n_u16(places, 1);
@@ -225,8 +238,8 @@ struct mve_patches {
             vstrbq_s8(to, vldrbq_gather_offset_s8(from, places));
     }
 
-    static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w, const channel* q,
-                         std::int8_t* const* out, std::int32_t pixels) {
+    static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
+                         const channel* q, std::int8_t* const* out, std::int32_t pixels) {
         const bool is_shallow = p.chunks <= 5, has_rows = p.out_channel == 1;
         mve_gemm* const gemm = is_shallow ? (has_rows ? shallow_gemm_to_rows : shallow_gemm_to_planes)
                                           : (has_rows ? gemm_to_rows : gemm_to_planes);

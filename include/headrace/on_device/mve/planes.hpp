@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::detail::mve_narrow_planes and mve_wide_planes, which convolve a plane by Helium.
+// Defines headrace::on_device::detail::mve_narrow_planes and mve_wide_planes, which convolve a plane by
+// Helium.
 #ifndef HEADRACE_ON_DEVICE_MVE_PLANES_HPP
 #define HEADRACE_ON_DEVICE_MVE_PLANES_HPP
 
@@ -28,8 +29,8 @@ HEADRACE_INLINE void copy_rows(const plane_plan& p, const std::int8_t* from, std
             for (std::int32_t x = 0; x != width; ++x) to[x] = from[x * pixel];
 }
 
-/// What narrow planes need: a window is a load of 16 bytes from the copy, so its taps lie at the distances that they
-/// have there.
+/// What narrow planes need: a window is a load of 16 bytes from the copy, so its taps lie at the distances
+/// that they have there.
 struct narrow_plan {
     std::uint8_t tap[16];     ///< of each lane; 255 for none
     std::int32_t offsets[4];  ///< of four rows' results
@@ -54,10 +55,11 @@ constexpr narrow_plan narrow(const plane_plan& p) {
     return n;
 }
 
-// One channel. Four rows are convolved side by side: a load and a VMLADAV make a sum. r0, r2, r4, r6 sums; r8..r11
-// the rows; r3 the results and r5 their distance; r7, r1, r12 the scale; q0 taps, q4 offsets of results, q5 bias.
-// On the stack: 0 steps to the next four rows and to their results, 8 width, 12 groups left; 84 the plan. The step to
-// the last group is smaller if it overlaps the one before.
+// One channel. Four rows are convolved side by side: a load and a VMLADAV make a sum. r0, r2, r4, r6 sums;
+// r8..r11 the rows; r3 the results and r5 their distance; r7, r1, r12 the scale; q0 taps, q4 offsets of
+// results, q5 bias. On the stack: 0 steps to the next four rows and to their results, 8 width, 12 groups
+// left; 84 the plan. The step to the last group is smaller if it overlaps the one before.
+// clang-format off
 #define HEADRACE_NARROW(stride)                      \
     "push {r4-r11, lr}\n"                           \
     "vpush {d8-d11}\n"                              \
@@ -120,14 +122,17 @@ constexpr narrow_plan narrow(const plane_plan& p) {
     "3: add sp, #16\n"                              \
     "vpop {d8-d11}\n"                               \
     "pop {r4-r11, pc}\n"
+// clang-format on
 
-[[gnu::naked, gnu::noinline]] inline void convolve_narrow_1(const std::int8_t* /*plane*/, const std::int8_t* /*w*/,
-                                                            const channel* /*q*/, std::int8_t* /*out*/,
+[[gnu::naked, gnu::noinline]] inline void convolve_narrow_1(const std::int8_t* /*plane*/,
+                                                            const std::int8_t* /*w*/, const channel* /*q*/,
+                                                            std::int8_t* /*out*/,
                                                             const narrow_plan* /*plan*/) {
     asm(HEADRACE_NARROW("1"));
 }
-[[gnu::naked, gnu::noinline]] inline void convolve_narrow_2(const std::int8_t* /*plane*/, const std::int8_t* /*w*/,
-                                                            const channel* /*q*/, std::int8_t* /*out*/,
+[[gnu::naked, gnu::noinline]] inline void convolve_narrow_2(const std::int8_t* /*plane*/,
+                                                            const std::int8_t* /*w*/, const channel* /*q*/,
+                                                            std::int8_t* /*out*/,
                                                             const narrow_plan* /*plan*/) {
     asm(HEADRACE_NARROW("2"));
 }
@@ -138,7 +143,9 @@ struct mve_narrow_planes {
     using element = std::int8_t;
     using result = std::int8_t;
     using per_channel = channel;
-    static void copy(const plane_plan& p, const std::int8_t* from, std::int8_t* to) { copy_rows(p, from, to); }
+    static void copy(const plane_plan& p, const std::int8_t* from, std::int8_t* to) {
+        copy_rows(p, from, to);
+    }
     static void convolve(const plane_plan&, const std::int8_t* plane, const std::int8_t* w, const channel& q,
                          std::int8_t* out) {
         static constexpr narrow_plan plan = N;
@@ -146,9 +153,10 @@ struct mve_narrow_planes {
     }
 };
 
-// One row of windows of 3 x 3, four results at a time, the last ones under a predicate. r0, r1, r2 the rows; r3 the results;
-// r4..r12 taps; q5..q7 the scale; the bias is on the stack. `first`, `second` and `third` are the addresses
-// of a row's taps, of which the last one is stepped over.
+// One row of windows of 3 x 3, four results at a time, the last ones under a predicate. r0, r1, r2 the rows;
+// r3 the results; r4..r12 taps; q5..q7 the scale; the bias is on the stack. `first`, `second` and `third` are
+// the addresses of a row's taps, of which the last one is stepped over.
+// clang-format off
 #define HEADRACE_WIDE_ROW(row, t0, t1, t2, second, third, first)   \
     "vldrb.s32 q1, [" row second "\n"                             \
     "vmla.s32 q0, q1, " t1 "\n"                                   \
@@ -195,6 +203,7 @@ struct mve_narrow_planes {
     "add sp, #16\n"                                                                         \
     "vpop {d8-d15}\n"                                                                       \
     "pop {r4-r11, pc}\n"
+// clang-format on
 
 [[gnu::naked, gnu::noinline]] inline void convolve_row_1(const std::int8_t* /*row*/, const std::int8_t* /*w*/,
                                                          const channel* /*q*/, std::int8_t* /*out*/,
@@ -205,7 +214,8 @@ struct mve_narrow_planes {
 [[gnu::naked, gnu::noinline]] inline void convolve_row_2(const std::int8_t* /*row*/, const std::int8_t* /*w*/,
                                                          const channel* /*q*/, std::int8_t* /*out*/,
                                                          std::int32_t /*pitch*/, std::int32_t /*width*/) {
-    asm(HEADRACE_WIDE("movs r4, #0\n"
+    asm(
+        HEADRACE_WIDE("movs r4, #0\n"
                       "vidup.u32 q2, r4, #2\n"
                       "movs r4, #1\n"
                       "vadd.i32 q3, q2, r4\n"
@@ -222,9 +232,11 @@ struct mve_wide_planes {
     using element = std::int8_t;
     using result = std::int8_t;
     using per_channel = channel;
-    static void copy(const plane_plan& p, const std::int8_t* from, std::int8_t* to) { copy_rows(p, from, to); }
-    static void convolve(const plane_plan& p, const std::int8_t* plane, const std::int8_t* w, const channel& q,
-                         std::int8_t* out) {
+    static void copy(const plane_plan& p, const std::int8_t* from, std::int8_t* to) {
+        copy_rows(p, from, to);
+    }
+    static void convolve(const plane_plan& p, const std::int8_t* plane, const std::int8_t* w,
+                         const channel& q, std::int8_t* out) {
         const auto row = p.stride_width == 2 ? convolve_row_2 : convolve_row_1;
         const std::int32_t step = p.stride_height * p.pitch;
         for (std::int32_t y = p.out_height; y != 0; --y, plane += step, out += p.out_row)

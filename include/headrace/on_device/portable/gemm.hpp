@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::detail::portable_patches, which multiplies two pixels by four channels at a time in C++.
+// Defines headrace::on_device::detail::portable_patches, which multiplies two pixels by four channels at a
+// time in C++.
 #ifndef HEADRACE_ON_DEVICE_PORTABLE_GEMM_HPP
 #define HEADRACE_ON_DEVICE_PORTABLE_GEMM_HPP
 
@@ -20,7 +21,8 @@ namespace headrace::on_device::detail {
 
 /// Stores the results of one channel for two pixels.
 template <scaling how, class Result, class PerChannel>
-HEADRACE_INLINE void store_pair(std::int32_t a, std::int32_t b, const PerChannel& q, Result* to_a, Result* to_b) {
+HEADRACE_INLINE void store_pair(std::int32_t a, std::int32_t b, const PerChannel& q, Result* to_a,
+                                Result* to_b) {
     a = wrapping_add(a, bias_of(q)), b = wrapping_add(b, bias_of(q));
     if constexpr (how == scaling::none)
         *to_a = a, *to_b = b;
@@ -28,12 +30,13 @@ HEADRACE_INLINE void store_pair(std::int32_t a, std::int32_t b, const PerChannel
         *to_a = saturated<Result>(scaled<how>(a, q)), *to_b = saturated<Result>(scaled<how>(b, q));
 }
 
-/// Products of two pixels x[chunk][2][4] and all channels. Eight sums, two values of x, one weight and the pointers
-/// are what 14 registers hold. The sums are signed, because compilers reorder unsigned ones until registers do not
-/// suffice; up to a depth of 2^17 they do not overflow without their biases.
+/// Products of two pixels x[chunk][2][4] and all channels. Eight sums, two values of x, one weight and the
+/// pointers are what 14 registers hold. The sums are signed, because compilers reorder unsigned ones until
+/// registers do not suffice; up to a depth of 2^17 they do not overflow without their biases.
 template <scaling how, class Result, class PerChannel>
-HEADRACE_SHARED void gemm_2x4(const std::int8_t* x, std::int32_t chunks, const std::int8_t* w, const PerChannel* q,
-                              std::int32_t channels, Result* out0, Result* out1, std::int32_t stride) {
+HEADRACE_SHARED void gemm_2x4(const std::int8_t* x, std::int32_t chunks, const std::int8_t* w,
+                              const PerChannel* q, std::int32_t channels, Result* out0, Result* out1,
+                              std::int32_t stride) {
     const std::int8_t* const end = x + chunks * 8;
     for (std::int32_t left = channels; left > 0; left -= 4, q += 4, out0 += 4 * stride, out1 += 4 * stride) {
         std::int32_t a[4]{}, b[4]{};
@@ -66,10 +69,14 @@ struct portable_patches {
     static constexpr std::int32_t most_pixels = 2, group = 2, chunk = 4, bytes_of_chunk = 8;
     static constexpr bool reads_no_more = true;  ///< than the window, for short rows
 
-    static std::int8_t* place(const patch_plan&, std::int8_t* patch, std::int32_t j) { return patch + j * 4; }
-    static void put(const std::int8_t* from, std::int32_t chunks, std::int8_t* to) {
-#pragma GCC unroll 4
+    /// From the place of a pixel to the next one's.
+    static std::int32_t step(std::int32_t, std::int32_t) { return 4; }
+    /// Puts chunks, steps over them and returns the place of the next one.
+    static std::int8_t* put(const std::int8_t*& from, std::int32_t chunks, std::int8_t* to) {
+        for (; chunks >= 4; chunks -= 4, from += 16, to += 32)
+            for (int i = 0; i != 4; ++i) std::memcpy(to + i * 8, from + i * 4, 4);
         for (; chunks != 0; --chunks, from += 4, to += 8) std::memcpy(to, from, 4);
+        return to;
     }
     static void copy_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n,
                           std::int32_t step) {
@@ -83,16 +90,16 @@ struct portable_patches {
     static constexpr bool takes_short_rows(std::int32_t n, std::int32_t) { return n == chunk; }
     static void put_short_rows(const std::int8_t* from, std::int32_t chunks, std::int8_t* to, std::int32_t,
                                std::int32_t step) {
-        for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk) put(from, 1, to);
+        for (; chunks != 0; --chunks, from += step, to += bytes_of_chunk) std::memcpy(to, from, 4);
     }
-    static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w, const PerChannel* q,
-                         Result* const* out, std::int32_t) {
+    static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
+                         const PerChannel* q, Result* const* out, std::int32_t) {
 #if defined(HEADRACE_HAS_THUMB2)
         if constexpr (how == scaling::high_word && std::is_same_v<Result, std::int8_t>)
             return gemm_2x4_thumb2(patch, p.chunks, w, q, p.out_channels, out[0], out[1], p.out_channel);
         else
 #endif
-        gemm_2x4<how>(patch, p.chunks, w, q, p.out_channels, out[0], out[1], p.out_channel);
+            gemm_2x4<how>(patch, p.chunks, w, q, p.out_channels, out[0], out[1], p.out_channel);
     }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::detail::gemm_2x4_thumb2, the portable blocks of two pixels by four channels for Armv7-M.
+// Defines headrace::on_device::detail::gemm_2x4_thumb2, the portable blocks of two pixels by four channels
+// for Armv7-M.
 #ifndef HEADRACE_ON_DEVICE_PORTABLE_GEMM_THUMB2_HPP
 #define HEADRACE_ON_DEVICE_PORTABLE_GEMM_THUMB2_HPP
 
@@ -9,16 +10,17 @@
 
 namespace headrace::on_device::detail {
 
-/// Products of two pixels x[chunk][2][4] and all channels, scaled by the high word: Cortex-M3 and all that have
-/// Thumb-2. A k takes six loads and eight MLA with all 14 registers, which compilers do not manage without spilling:
-/// 56 instructions for a chunk of four k, where g++ 12 has 64. The loop's body has four chunks and is entered where
-/// the rest of the chunks is behind it.
+/// Products of two pixels x[chunk][2][4] and all channels, scaled by the high word: Cortex-M3 and all that
+/// have Thumb-2. A k takes six loads and eight MLA with all 14 registers, which compilers do not manage
+/// without spilling: 56 instructions for a chunk of four k, where g++ 12 has 64. The loop's body has four
+/// chunks and is entered where the rest of the chunks is behind it.
 [[gnu::naked, gnu::noinline]] inline void gemm_2x4_thumb2(const std::int8_t* /*x*/, std::int32_t /*chunks*/,
                                                           const std::int8_t* /*w*/, const channel* /*q*/,
                                                           std::int32_t /*channels*/, std::int8_t* /*out0*/,
-                                                          std::int8_t* /*out1*/, std::int32_t /*channel_stride*/) {
-    // On the stack: 0 x, 4 end of x, 8 where the loop is entered, 12 q, 48 offset of the channel, 56 channels left,
-    // 60 out0, 64 out1, 68 channel stride.
+                                                          std::int8_t* /*out1*/,
+                                                          std::int32_t /*channel_stride*/) {
+    // On the stack: 0 x, 4 end of x, 8 where the loop is entered, 12 q, 48 offset of the channel, 56 channels
+    // left, 60 out0, 64 out1, 68 channel stride.
     asm(R"(
     push {r0-r12, lr}
     add r4, r0, r1, lsl #3
