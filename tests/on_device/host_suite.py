@@ -66,7 +66,7 @@ def check(program, case, folder, compiler, flags):
     reference = run([program, "run", folder / "m.tosa", *ins, *[a for o in outs for a in ("--out", o)]])
     if reference.returncode != 0:
         return "not run", reference.stderr.strip().splitlines()[0]
-    built = run([compiler, "-std=c++20", *flags, "-Wall", "-Wextra", f"-I{ROOT}/include", '-DHEADER="m.hpp"', "-DMODEL=m", f"-I{folder}", ROOT / "tests/on_device/host_main.cpp", "-o", folder / "m"])
+    built = run([compiler, "-std=c++20", *flags, "-Wall", "-Wextra", f"-I{ROOT}/include", '-DHEADER="m.hpp"', "-DMODEL=m", f"-I{folder}", ROOT / "tests/on_device/host/main.cpp", "-o", folder / "m"])
     if built.returncode != 0:
         errors = [line for line in built.stderr.splitlines() if "error" in line]
         return "not built", errors[0] if errors else built.stderr[:200]
