@@ -555,10 +555,10 @@ struct declared_pass<decompose_losses> : declared_rewrites {
         "losses of elements and of rows as arithmetic, and their mean or sum";
     using phase = decomposition;
     using targets =
-        ops<aten::mse_loss, aten::l1_loss, aten::smooth_l1_loss, aten::huber_loss, aten::soft_margin_loss,
-            aten::binary_cross_entropy, aten::binary_cross_entropy_with_logits, aten::kl_div,
-            aten::poisson_nll_loss, aten::margin_ranking_loss, aten::hinge_embedding_loss,
-            aten::cosine_embedding_loss, aten::triplet_margin_loss>;
+        ops<aten::l1_loss, aten::hinge_embedding_loss, aten::mse_loss, aten::smooth_l1_loss, aten::huber_loss,
+            aten::soft_margin_loss, aten::binary_cross_entropy, aten::binary_cross_entropy_with_logits,
+            aten::kl_div, aten::poisson_nll_loss, aten::margin_ranking_loss, aten::cosine_embedding_loss,
+            aten::triplet_margin_loss>;
     using removes = targets;
     using produces =
         ops<aten::linalg_vector_norm, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal,
