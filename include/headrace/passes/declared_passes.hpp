@@ -1230,14 +1230,15 @@ HEADRACE_COMPILED_PASS(decompose_division);
 template <>
 struct declared_pass<decompose_pow> : declared_rewrites {
     static constexpr std::string_view summary =
-        "x^n for small integers n as products, x^½ as sqrt(x), other powers by POW";
+        "x^n for small or whole n of integers as products, x^½ as sqrt(x), other powers by POW";
     using phase = function_decomposition;
     using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
     using removes = targets;
     using produces =
         ops<aten::abs, aten::exp, aten::floor, aten::log, aten::neg, aten::reciprocal, aten::rsqrt,
-            aten::mul_tensor, aten::pow_tensor_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor,
-            aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
+            aten::div_tensor_mode, aten::mul_tensor, aten::pow_tensor_tensor, aten::sub_tensor,
+            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::bitwise_and_tensor, aten::logical_and,
+            aten::logical_or, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_pow);
 
