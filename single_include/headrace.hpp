@@ -3706,22 +3706,23 @@ struct _embedding_bag_forward_only : op<dialect, "aten._embedding_bag_forward_on
 // Losses. A reduction of 1 is the mean, 2 the sum, 0 none.
 
 struct mse_loss : op<dialect, "aten.mse_loss.default",
-         "self, target, reduction", on_reals, has_out, composite> {
+         "self, target, reduction", on_floats, on_reals, has_out, composite> {
     struct args { value self, target; std::int64_t reduction = 1; };
 };
-struct l1_loss : op<dialect, "aten.l1_loss.default", "self, target, reduction", on_reals, composite> {
+struct l1_loss : op<dialect, "aten.l1_loss.default",
+         "self, target, reduction", on_numbers, on_reals, composite> {
     struct args { value self, target; std::int64_t reduction = 1; };
 };
 struct soft_margin_loss : op<dialect, "aten.soft_margin_loss.default",
-         "self, target, reduction", on_reals, has_out, composite> {
+         "self, target, reduction", on_floats, on_reals, has_out, composite> {
     struct args { value self, target; std::int64_t reduction = 1; };
 };
 struct smooth_l1_loss : op<dialect, "aten.smooth_l1_loss.default",
-         "self, target, reduction, beta", on_reals, has_out, composite> {
+         "self, target, reduction, beta", on_floats, on_reals, has_out, composite> {
     struct args { value self, target; std::int64_t reduction = 1; double beta = 1; };
 };
 struct huber_loss : op<dialect, "aten.huber_loss.default",
-         "self, target, reduction, delta", on_reals, has_out, composite> {
+         "self, target, reduction, delta", on_floats, on_reals, has_out, composite> {
     struct args { value self, target; std::int64_t reduction = 1; double delta = 1; };
 };
 struct binary_cross_entropy : op<dialect, "aten.binary_cross_entropy.default",
@@ -3735,7 +3736,7 @@ struct binary_cross_entropy_with_logits : op<dialect, "aten.binary_cross_entropy
     };
 };
 struct kl_div : op<dialect, "aten.kl_div.default",
-         "self, target, reduction, log_target", on_reals, composite> {
+         "self, target, reduction, log_target", on_floats, on_reals, composite> {
     struct args { value self, target; std::int64_t reduction = 1; bool log_target = false; };
 };
 struct nll_loss : op<dialect, "aten.nll_loss.default",
@@ -3784,7 +3785,7 @@ struct margin_ranking_loss : op<dialect, "aten.margin_ranking_loss.default",
     struct args { value input1, input2, target; double margin = 0; std::int64_t reduction = 1; };
 };
 struct hinge_embedding_loss : op<dialect, "aten.hinge_embedding_loss.default",
-         "self, target, margin, reduction", on_reals, composite> {
+         "self, target, margin, reduction", on_numbers, on_reals, composite> {
     struct args { value self, target; double margin = 1; std::int64_t reduction = 1; };
 };
 struct triplet_margin_loss : op<dialect, "aten.triplet_margin_loss.default",
@@ -10036,10 +10037,14 @@ namespace headrace {
 
 namespace detail {
 
-/// One number, or with a reduction of 0 the loss of each element.
+/// One number, or with a reduction of 0 the loss of each element. Integers have sums, but no mean.
 inline result<void> infer_loss(inference& out, dtype type, sizes each, std::int64_t reduction) {
     HEADRACE_TRY(require_reduction(reduction));
-    return add_result(out, type, reduction == 0 ? shape_builder(each) : shape_builder());
+    if (reduction == 0) return add_result(out, type, each);
+    if (reduction == 1) {
+        HEADRACE_TRY(require_floating("what the mean is taken of", type));
+    }
+    return add_result(out, as_accumulator(type), shape_builder());
 }
 /// The classes lie along the second axis, or along the first of a tensor that has no other; the targets are
 /// indices of them.
@@ -10063,8 +10068,19 @@ template <one_of<ops<aten::mse_loss, aten::l1_loss, aten::smooth_l1_loss, aten::
               Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(type, detail::promoted_for<Op>(self, inference::of(a.target)));
-    HEADRACE_TRY(shape, broadcast(self.shape, inference::of(a.target).shape));
+    const tensor_meta& target = inference::of(a.target);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, target));
+    HEADRACE_TRY(shape, broadcast(self.shape, target.shape));
+    if constexpr (one_of<Op, ops<aten::huber_loss, aten::soft_margin_loss, aten::kl_div>>) {
+        HEADRACE_TRY(require_floating("self", self.dtype));  // whose type the kernels compute in
+    }
+    if constexpr (one_of<Op, ops<aten::kl_div>>) {
+        HEADRACE_TRY(require_floating("target", target.dtype));
+    }
+    if constexpr (one_of<Op, ops<aten::l1_loss>>) {
+        HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+        HEADRACE_TRY(require_type_for<Op>("target", target.dtype));
+    }
     if constexpr (requires { a.beta; }) {
         if (!(a.beta >= 0)) return invalid("beta must be at least 0");
     }
@@ -10096,8 +10112,10 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         shape = wide;
         type.add(inference::of(*v));
     }
+    HEADRACE_TRY(require_floating("self", self.dtype));
+    HEADRACE_TRY(require_floating("target", target.dtype));
     HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type.type()));
-    return detail::infer_loss(out, as_floating(type.type()), shape, a.reduction);
+    return detail::infer_loss(out, type.type(), shape, a.reduction);
 }
 template <one_of<ops<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd, aten::nll_loss_forward,
                      aten::nll_loss2d_forward>>
@@ -10160,7 +10178,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("target", target.shape, x.rank()));
     HEADRACE_TRY(type, detail::promoted_for<Op>(x, y, target));
     HEADRACE_TRY(shape, broadcast(x.shape, y.shape, target.shape));
-    return detail::infer_loss(out, type, shape, a.reduction);
+    return detail::infer_loss(out, as_floating(type), shape, a.reduction);  // the margin is a float
 }
 template <one_of<ops<aten::hinge_embedding_loss>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

@@ -655,10 +655,10 @@ struct declared_pass<decompose_losses> : declared_rewrites {
         "losses of elements and of rows as arithmetic, and their mean or sum";
     using phase = decomposition;
     using targets =
-        ops<aten::mse_loss, aten::l1_loss, aten::smooth_l1_loss, aten::huber_loss, aten::soft_margin_loss,
-            aten::binary_cross_entropy, aten::binary_cross_entropy_with_logits, aten::kl_div,
-            aten::poisson_nll_loss, aten::margin_ranking_loss, aten::hinge_embedding_loss,
-            aten::cosine_embedding_loss, aten::triplet_margin_loss>;
+        ops<aten::l1_loss, aten::hinge_embedding_loss, aten::mse_loss, aten::smooth_l1_loss, aten::huber_loss,
+            aten::soft_margin_loss, aten::binary_cross_entropy, aten::binary_cross_entropy_with_logits,
+            aten::kl_div, aten::poisson_nll_loss, aten::margin_ranking_loss, aten::cosine_embedding_loss,
+            aten::triplet_margin_loss>;
     using removes = targets;
     using produces =
         ops<aten::linalg_vector_norm, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal,
@@ -1330,14 +1330,15 @@ HEADRACE_COMPILED_PASS(decompose_division);
 template <>
 struct declared_pass<decompose_pow> : declared_rewrites {
     static constexpr std::string_view summary =
-        "x^n for small integers n as products, x^½ as sqrt(x), other powers by POW";
+        "x^n for small or whole n of integers as products, x^½ as sqrt(x), other powers by POW";
     using phase = function_decomposition;
     using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
     using removes = targets;
     using produces =
         ops<aten::abs, aten::exp, aten::floor, aten::log, aten::neg, aten::reciprocal, aten::rsqrt,
-            aten::mul_tensor, aten::pow_tensor_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor,
-            aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
+            aten::div_tensor_mode, aten::mul_tensor, aten::pow_tensor_tensor, aten::sub_tensor,
+            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::bitwise_and_tensor, aten::logical_and,
+            aten::logical_or, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_pow);
 
@@ -3560,80 +3561,93 @@ struct decompose_losses : pass {
 
     // clang-format off
     static auto rewrites() {
-        return real_rules(
-            on<aten::mse_loss> = [](auto x, auto y, const auto& a) {
-                const auto d = x - y;
-                return reduced(d * d, a);
-            },
-            on<aten::l1_loss> = [](auto x, auto y, const auto& a) { return reduced(abs(x - y), a); },
-            on<aten::smooth_l1_loss> = [](auto x, auto y, const auto& a) {
-                const auto d = abs(x - y);
-                const auto smooth = [&] {
-                    return where(d < a.beta, d * d * (0.5 / a.beta), d - 0.5 * a.beta);
-                };
-                return reduced(choose(a.beta == 0, d, smooth), a);
-            },
-            on<aten::huber_loss> = [](auto x, auto y, const auto& a) {
-                const auto d = abs(x - y);
-                return reduced(where(d <= a.delta, d * d * 0.5, (d - 0.5 * a.delta) * a.delta), a);
-            },
-            on<aten::soft_margin_loss> = [](auto x, auto y, const auto& a) {
-                return reduced(log1p(exp(-(x * y))), a);
-            },
-            // Logarithms are at least -100, so that a certain mistake has a finite loss.
-            on<aten::binary_cross_entropy> = [](auto x, auto y, const auto& a) {
-                const auto sure = max(log(x), -100);
-                const auto unsure = max(log1p(-x), -100);
-                return reduced(weighted((y - 1) * unsure - y * sure, a.weight), a);
-            },
-            // -log(sigmoid(x)) as log1p(exp(-|x|)) + max(-x, 0): no exponential overflows.
-            on<aten::binary_cross_entropy_with_logits> = [](auto x, auto y, const auto& a) {
-                const auto softplus = log1p(exp(-abs(x))) + max(-x, 0);
-                const auto scaled_by = with_operand(softplus, a.pos_weight, [&](auto v, auto w) {
-                    return ((as(w, dtype::float32) - 1) * y + 1) * v;
-                });
-                return reduced(weighted((1 - y) * x + scaled_by, a.weight), a);
-            },
-            on<aten::kl_div> = [](auto x, auto y, const auto& a) {
-                return reduced(choose(
-                    a.log_target, [&] { return exp(y) * (y - x); },
-                    [&] { return where(y == 0, 0, y * log(y)) - y * x; }), a);
-            },
-            on<aten::poisson_nll_loss> = [](auto x, auto y, const auto& a) {
-                const auto plain = choose(
-                    a.log_input, [&] { return exp(x) - y * x; }, [&] { return x - y * log(x + a.eps); });
-                // Stirling's approximation of log(y!).
-                return reduced(choose(a.full, [&] {
-                    const auto stirling = y * log(y) - y + log(y * (2 * std::numbers::pi)) * 0.5;
-                    return plain + where(y <= 1, 0, stirling);
-                }, plain), a);
-            },
-            on<aten::margin_ranking_loss> = [](auto x, auto y, auto target, const auto& a) {
-                return reduced(max(a.margin - target * (x - y), 0), a);
+        return rules(
+            on<aten::l1_loss> = [](auto x, auto y, const auto& a) {
+                const dtype type = loss_type(x, result_type(x.meta(), y.meta()));
+                return in_result_type(reduced(abs(as(x, type) - as(y, type)), a));
             },
             on<aten::hinge_embedding_loss> = [](auto x, auto target, const auto& a) {
-                const auto apart = where(target == 1, 0, max(a.margin - x, 0));
-                return reduced(apart + where(target == -1, 0, x), a);
+                const dtype type = loss_type(x, x.dtype());
+                const auto self = as(x, type);
+                const auto side = as(target, is_floating(target.dtype()) ? dtype::float32 : dtype::int64);
+                const auto apart = where(side == 1, 0, max(a.margin - self, 0));
+                return in_result_type(reduced(apart + where(side == -1, 0, self), a));
             },
-            on<aten::cosine_embedding_loss> = [](auto x, auto y, auto target, const auto& a) {
-                const auto dot = along_rows(x * y);
-                const auto squares = (along_rows(x * x) + 1e-12) * (along_rows(y * y) + 1e-12);
-                const auto cosine = dot / sqrt(squares);
-                const auto apart = where(target == -1, max(cosine - a.margin, 0), 0);
-                return reduced(where(target == 1, 1 - cosine, 0) + apart, a);
-            },
-            on<aten::triplet_margin_loss> = [](auto x, auto near, auto far, const auto& a) {
-                const auto distance = [&](const auto& u, const auto& v) {
-                    return call<aten::linalg_vector_norm>(u - v + a.eps, scalar(a.p), int_list{-1}, false);
-                };
-                const auto away = distance(x, far);
-                const auto farthest = choose(a.swap, [&] { return min(away, distance(near, far)); }, away);
-                return reduced(max(distance(x, near) - farthest + a.margin, 0), a);
-            });
+            real_rules(
+                on<aten::mse_loss> = [](auto x, auto y, const auto& a) {
+                    const auto d = x - y;
+                    return reduced(d * d, a);
+                },
+                on<aten::smooth_l1_loss> = [](auto x, auto y, const auto& a) {
+                    const auto d = abs(x - y);
+                    const auto smooth = [&] {
+                        return where(d < a.beta, d * d * (0.5 / a.beta), d - 0.5 * a.beta);
+                    };
+                    return reduced(choose(a.beta == 0, d, smooth), a);
+                },
+                on<aten::huber_loss> = [](auto x, auto y, const auto& a) {
+                    const auto d = abs(x - y);
+                    return reduced(where(d <= a.delta, d * d * 0.5, (d - 0.5 * a.delta) * a.delta), a);
+                },
+                on<aten::soft_margin_loss> = [](auto x, auto y, const auto& a) {
+                    return reduced(log1p(exp(-(x * y))), a);
+                },
+                // Logarithms are at least -100, so that a certain mistake has a finite loss.
+                on<aten::binary_cross_entropy> = [](auto x, auto y, const auto& a) {
+                    const auto sure = max(log(x), -100);
+                    const auto unsure = max(log1p(-x), -100);
+                    return reduced(weighted((y - 1) * unsure - y * sure, a.weight), a);
+                },
+                // -log(sigmoid(x)) as log1p(exp(-|x|)) + max(-x, 0): no exponential overflows.
+                on<aten::binary_cross_entropy_with_logits> = [](auto x, auto y, const auto& a) {
+                    const auto softplus = log1p(exp(-abs(x))) + max(-x, 0);
+                    const auto scaled_by = with_operand(softplus, a.pos_weight, [&](auto v, auto w) {
+                        return ((as(w, dtype::float32) - 1) * y + 1) * v;
+                    });
+                    return reduced(weighted((1 - y) * x + scaled_by, a.weight), a);
+                },
+                on<aten::kl_div> = [](auto x, auto y, const auto& a) {
+                    return reduced(choose(
+                        a.log_target, [&] { return exp(y) * (y - x); },
+                        [&] { return where(y == 0, 0, y * log(y)) - y * x; }), a);
+                },
+                on<aten::poisson_nll_loss> = [](auto x, auto y, const auto& a) {
+                    const auto plain = choose(
+                        a.log_input, [&] { return exp(x) - y * x; }, [&] { return x - y * log(x + a.eps); });
+                    // Stirling's approximation of log(y!).
+                    return reduced(choose(a.full, [&] {
+                        const auto stirling = y * log(y) - y + log(y * (2 * std::numbers::pi)) * 0.5;
+                        return plain + where(y <= 1, 0, stirling);
+                    }, plain), a);
+                },
+                on<aten::margin_ranking_loss> = [](auto x, auto y, auto target, const auto& a) {
+                    return reduced(max(a.margin - target * (x - y), 0), a);
+                },
+                on<aten::cosine_embedding_loss> = [](auto x, auto y, auto target, const auto& a) {
+                    const auto dot = along_rows(x * y);
+                    const auto squares = (along_rows(x * x) + 1e-12) * (along_rows(y * y) + 1e-12);
+                    const auto cosine = dot / sqrt(squares);
+                    const auto apart = where(target == -1, max(cosine - a.margin, 0), 0);
+                    return reduced(where(target == 1, 1 - cosine, 0) + apart, a);
+                },
+                on<aten::triplet_margin_loss> = [](auto x, auto near, auto far, const auto& a) {
+                    const auto distance = [&](const auto& u, const auto& v) {
+                        const auto d = u - v + a.eps;
+                        return call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{-1}, false);
+                    };
+                    const auto away = distance(x, far);
+                    const auto swapped = [&] { return min(away, distance(near, far)); };
+                    const auto farthest = choose(a.swap, swapped, away);
+                    return reduced(max(distance(x, near) - farthest + a.margin, 0), a);
+                }));
     }
     // clang-format on
 
 private:
+    // Integers are computed in their own type, which wraps around.
+    static dtype loss_type(const auto& x, dtype type) {
+        return is_floating(x.result_meta().dtype) ? dtype::float32 : type;
+    }
     static auto reduced(const auto& loss, const auto& a) {
         return choose(
             a.reduction == 1, [&] { return call<aten::mean_dim>(loss, std::nullopt, false); },
@@ -7117,11 +7131,12 @@ HEADRACE_COMPILED_PASS(decompose_partial_writes);
 namespace headrace {
 
 /// What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch raises |x|,
-/// with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside.
+/// with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside. Powers
+/// of integers are products alone, which wrap around.
 struct decompose_pow : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =
-        "x^n for small integers n as products, x^½ as sqrt(x), other powers by POW";
+        "x^n for small or whole n of integers as products, x^½ as sqrt(x), other powers by POW";
 
     // clang-format off
     static auto rewrites() {
@@ -7136,27 +7151,31 @@ struct decompose_pow : pass {
                     n < 0, [&] { return x.unsupported("pow: integers have no negative powers"); },
                     [&] { return integer_power(as(x, type), a.exponent.to_int()); });
             },
-            real_rules(
-                on<aten::pow_tensor_tensor> = [](auto x, auto y) {
-                    return of_real(y, "of two integer tensors", [&] { return general_power(x, y); });
-                },
-                on<aten::pow_scalar> = [](auto y, const auto& a) {
-                    const double base = a.self.to_double();
-                    return of_real(y, "of integers to a tensor", [&] {
-                        return choose(
-                            base < 0, [&] { return general_power(y.constant(base), y); },
-                            [&] { return power_of(base, y); });
-                    });
-                },
-                on<aten::exp2> = [](auto x) { return power_of(2, x); }));
+            on<aten::pow_tensor_tensor> = [](auto x, auto y) {
+                const dtype type = x.result_meta().dtype;
+                return choose(
+                    is_floating(type), [&] {
+                        return in_result_type(general_power(as(x, dtype::float32), as(y, dtype::float32)));
+                    },
+                    is_boolean(type), [&] { return x.unsupported("pow: PyTorch has none of booleans"); },
+                    [&] { return power_of_integers(as(x, type), as(y, type)); });
+            },
+            on<aten::pow_scalar> = [](auto y, const auto& a) {
+                const dtype type = y.result_meta().dtype;
+                const double base = a.self.to_double();
+                const auto exponent = as(y, is_floating(type) ? dtype::float32 : type);
+                return choose(
+                    !is_floating(type),
+                    [&] { return power_of_integers(exponent.constant(a.self), exponent); },
+                    base < 0, [&] {
+                        return in_result_type(general_power(exponent.constant(base), exponent));
+                    },
+                    [&] { return in_result_type(power_of(base, exponent)); });
+            },
+            real_rules(on<aten::exp2> = [](auto x) { return power_of(2, x); }));
     }
 
 private:
-    static auto of_real(const auto& x, const char* integers, const auto& answer) {
-        return choose(is_floating(x.result_meta().dtype), answer, [&] {
-            return x.unsupported({"pow: ", integers, "; TOSA's POW takes floating-point operands only"});
-        });
-    }
 
     static auto real_power(const auto& x, double n) {
         const bool integral = n == std::floor(n);
@@ -7190,6 +7209,49 @@ private:
                 }
             },
             x);
+    }
+
+    // By squaring, for each bit of |y|: the halves of a negative y, rounded toward zero, have the same bits.
+    // Its powers are 0 but of 1 and -1.
+    static auto power_of_integers(const auto& x, const auto& y) {
+        using made = ops<aten::bitwise_and_tensor, aten::eq_tensor, aten::ge_tensor, aten::logical_or,
+                         aten::where_self, aten::mul_tensor, aten::abs, aten::div_tensor_mode>;
+        return emitting<made>(
+            [](emit<made> e, value base, value exponent) {
+                const dtype type = e.dtype(base);
+                const auto number = [&](int n) { return e.splat(n, type, 0); };
+                const auto times = [&](value a, value b) { return e.make<aten::mul_tensor>(a, b); };
+                const auto is_one = [&](value v) { return e.make<aten::eq_tensor>(v, number(1)); };
+                const auto [bits, negative] = range_of(exponent, type);
+                value power, squared = base, left = exponent;
+                for (int bit = 0; bit != bits && !e.failed(); ++bit) {
+                    if (bit != 0) {
+                        squared = times(squared, squared);
+                        left = e.make<aten::div_tensor_mode>({left, number(2), "trunc"});
+                    }
+                    const value is_odd = is_one(e.make<aten::bitwise_and_tensor>(left, number(1)));
+                    const value factor = e.make<aten::where_self>(is_odd, squared, number(1));
+                    power = power ? times(power, factor) : factor;
+                }
+                if (!negative) return power;
+                const value whole = e.make<aten::logical_or>(e.make<aten::ge_tensor>(exponent, number(0)),
+                                                             is_one(e.make<aten::abs>({base})));
+                return e.make<aten::where_self>(whole, power, number(0));
+            },
+            x, y);
+    }
+    struct exponent_range {
+        int bits;  // of the largest
+        bool negative;
+    };
+    static exponent_range range_of(value exponent, dtype type) {
+        const auto known = constant_integers(exponent);
+        const bool is_signed = is_signed_integral(type);
+        if (!known) return {static_cast<int>(traits_of(type).bits) - (is_signed ? 1 : 0), is_signed};
+        std::uint64_t all = 1;
+        for (const std::int64_t n : *known) all |= n < 0 ? 0 : static_cast<std::uint64_t>(n);
+        const bool negative = std::any_of(known->begin(), known->end(), [](std::int64_t n) { return n < 0; });
+        return {static_cast<int>(std::bit_width(all)), negative};
     }
 
     // base >= 0. What is not finite has its limit, which exp(y · log(base)) gives.
@@ -8207,8 +8269,8 @@ HEADRACE_COMPILED_PASS(decompose_stack);
 
 namespace headrace {
 
-/// The largest element, k times: each time the one that was found counts as the lowest number there is. So a
-/// tensor that holds that number itself may give one position twice.
+/// The largest element, k times: each time the one that was found counts as the lowest number there is. Where
+/// all that is left is that number, the next position is the first that has not been taken.
 struct decompose_topk : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "topk as argmax and amax, k times";
@@ -8226,12 +8288,25 @@ struct decompose_topk : pass {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(rest));
         if (e.failed()) return {};
         value_list values, positions;
-        value found;
+        const dtype type = e.dtype(rest);
+        const auto [lowest, highest] = build::bounds_of(narrowed(type));
+        const value last = e.splat(a.largest ? lowest : highest, type, 0);
+        const value taken = e.splat(a.largest ? 0 : 1, type, 0);
+        value ranked = rest, open = e.splat(a.largest ? 1 : 0, type, 0);
         for (std::int64_t i = 0; i != a.k; ++i) {
-            if (i != 0) rest = without(e, rest, axis, found, a.largest);
-            found = position(e, rest, axis, a.largest);
-            values.push_back(extremum(e, rest, axis, a.largest));
+            const value best = extremum(e, rest, axis, a.largest);
+            if (i != 0) {
+                // What was found has the lowest number, whatever that is once the tensor is quantized.
+                const value lowest_left = extremum(e, rest, axis, !a.largest);
+                ranked = e.make<aten::where_self>(e.make<aten::eq_tensor>(best, lowest_left), open, rest);
+            }
+            const value found = position(e, ranked, axis, a.largest);
+            values.push_back(best);
             positions.push_back(found);
+            if (i + 1 == a.k) break;
+            const value here = is_at(e, rest, axis, found);
+            rest = e.make<aten::where_self>(here, last, rest);
+            open = e.make<aten::where_self>(here, taken, open);
         }
         return {reshaped(e, cat(e, values, axis), e.result_meta(0).shape),
                 reshaped(e, cat(e, positions, axis), e.result_meta(1).shape)};
@@ -8249,8 +8324,7 @@ private:
                        : e.make<aten::argmin>({.self = v, .dim = dim, .keepdim = true});
     }
     // Positions are compared in the type of the tensor, so that floats need no integers beside them.
-    static value without(emit<ops<aten::eq_tensor, aten::where_self, aten::_to_copy>> e, value v,
-                         std::size_t axis, value found, bool largest) {
+    static value is_at(emit<ops<aten::eq_tensor, aten::_to_copy>> e, value v, std::size_t axis, value found) {
         const bool floats = is_floating(e.dtype(v));
         const dtype type = floats ? dtype::float32 : dtype::int64;
         if (floats) found = e.make<aten::_to_copy>({.self = found, .dtype = type});
@@ -8259,10 +8333,7 @@ private:
         const value at = e.constant_of(type, line, [&](std::size_t i) {
             return floats ? scalar(static_cast<double>(i)) : scalar(static_cast<std::int64_t>(i));
         });
-        const auto [lowest, highest] = build::bounds_of(narrowed(e.dtype(v)));
-        return e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(found, at),
-                                         .self = e.splat(largest ? lowest : highest, e.dtype(v), 0),
-                                         .other = v});
+        return e.make<aten::eq_tensor>(found, at);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_topk);
@@ -19513,8 +19584,8 @@ struct lower_quantized_arithmetic : pass {
         const auto& [x, y] = *operands;
         if (const auto scaled = times_number(e, x, y)) return scaled;
         if (const auto scaled = times_number(e, y, x)) return scaled;
-        const double left = factor_scale(x);
-        const double right = factor_scale(y);
+        const double left = factor_scale(x, y);
+        const double right = factor_scale(y, x);
         const value product = build::binary<tosa::mul>(e, at_scale(e, x, left), at_scale(e, y, right));
         const double scale = left * right;
         return dequantize(e, scaled_integers{product, scale, x.reach() * y.reach() / scale});
@@ -19551,11 +19622,15 @@ private:
     }
 
     // A scale at which a factor has at most 16 bits, so that a product has room: finer ones lose their last
-    // bits.
-    static double factor_scale(const fixed_point& x) {
-        constexpr double room = 32768;
-        const double scale = x.reach() == 0 ? 1 : x.reach() / room;
-        return x.read ? std::max(x.read->parameters.scale(), scale) : scale;
+    // bits. A constant has what 8 bits of the other factor leave of 27: the least of its elements may be far
+    // below the largest, and sums of such products have room, too.
+    static double factor_scale(const fixed_point& x, const fixed_point& other) {
+        if (x.read) return std::max(x.read->parameters.scale(), scale_in(x, 0x1p15));
+        const double units = other.reach() / factor_scale(other, x);
+        return scale_in(x, std::max(0x1p15, 0x1p27 / std::max(units, 1.0)));
+    }
+    static double scale_in(const fixed_point& x, double units) {
+        return x.reach() == 0 ? 1 : x.reach() / units;
     }
 
     // The same integers at another scale, if the other factor is one positive number.

@@ -1096,6 +1096,43 @@ struct dialect : dialect_of<"delegate", call_delegate> {};
 
 }  // namespace headrace::delegate
 
+// ---- headrace/dialect/device.hpp ----
+
+namespace headrace::device {
+
+/// A layer holds a graph of TOSA operators, which says what it computes: a kernel reads `inputs`, keeps what lies
+/// between the operators in registers, and stores the graph's one result. The graph has an operator that names the
+/// layer, and element-wise ones behind it; a reduction has them before it, too. Constants stay outside and are
+/// inputs.
+struct dialect;
+
+// clang-format off: one line for an op wherever it fits
+
+struct convolution : op<dialect, "device.convolution", "inputs, body"> {
+    struct args { list<value> inputs; graph* body; };
+};
+struct product : op<dialect, "device.product", "inputs, body"> {
+    struct args { list<value> inputs; graph* body; };
+};
+struct pooling : op<dialect, "device.pooling", "inputs, body"> {
+    struct args { list<value> inputs; graph* body; };
+};
+struct reduction : op<dialect, "device.reduction", "inputs, body"> {
+    struct args { list<value> inputs; graph* body; };
+};
+/// Element-wise operators alone: one loop.
+struct elementwise : op<dialect, "device.elementwise", "inputs, body"> {
+    struct args { list<value> inputs; graph* body; };
+};
+
+struct dialect : dialect_of<"device", convolution, product, pooling, reduction, elementwise> {
+    static constexpr bool is_pure = true;
+};
+
+// clang-format on
+
+}  // namespace headrace::device
+
 // ---- headrace/dialect/executorch.hpp ----
 
 namespace headrace::executorch {
@@ -2863,9 +2900,16 @@ namespace headrace::executorch::detail {
     return "ExecuTorch's quotient of 0 and 0 is infinite";
 }
 /// Products of integers wrap around; floats do not.
+inline constexpr std::string_view powers_in_floats = "ExecuTorch's powers of integers are computed as floats";
 [[nodiscard]] inline reason deviation(aten::pow_tensor_scalar, const args<aten::pow_tensor_scalar>& a) {
     if (!is_whole(a.self) || a.exponent.is_floating() || is_boolean(meta(a.self).dtype)) return {};
-    return "ExecuTorch's powers of integers are computed as floats";
+    return reason(powers_in_floats);
+}
+[[nodiscard]] inline reason deviation(aten::pow_tensor_tensor, const args<aten::pow_tensor_tensor>& a) {
+    return is_whole(a.self) && is_whole(a.exponent) ? reason(powers_in_floats) : reason();
+}
+[[nodiscard]] inline reason deviation(aten::pow_scalar, const args<aten::pow_scalar>& a) {
+    return !a.self.is_floating() && is_whole(a.exponent) ? reason(powers_in_floats) : reason();
 }
 /// PyTorch takes the lower limit then.
 [[nodiscard]] inline reason deviation(aten::logit, const args<aten::logit>& a) {
@@ -3336,6 +3380,9 @@ private:
     const void* known_;
 };
 
+/// What a reduction reads of its operand: PyTorch casts elements to the result's type before it adds them.
+inline interval summand(const range_query& q, value v) { return in_category(q.type(), q(v)); }
+
 struct range_rule {
     const op_info* op;
     interval (*of)(const range_query&);
@@ -3454,10 +3501,10 @@ inline constexpr auto not_negative = [](const range_query&, const auto&) {
     return interval{0, interval::unlimited};
 };
 inline constexpr auto total = [](const range_query& q, const auto& a) {
-    return q.if_integral(sum_of(q(a.self), q.reduced_count(a.self)));
+    return q.if_integral(sum_of(summand(q, a.self), q.reduced_count(a.self)));
 };
 inline constexpr auto total_product = [](const range_query& q, const auto& a) {
-    return q.if_integral(product_of(q(a.self), q.reduced_count(a.self)));
+    return q.if_integral(product_of(summand(q, a.self), q.reduced_count(a.self)));
 };
 // Elements, then where they were along an axis.
 inline constexpr auto chosen = [](const range_query& q, const auto& a) {
@@ -3607,7 +3654,7 @@ namespace detail {
         range_of<fmod_tensor>(c_remainder),
         range_of<fmod_scalar>(c_remainder),
         range_of<addcmul>([](const range_query& q, const auto& a) {
-            return q(a.self) + q(a.tensor1) * q(a.tensor2) * q(a.value);
+            return q(a.self) + q(a.tensor1) * q(a.tensor2) * in_category(q.type(), q(a.value));
         }),
         range_of<square>([](const range_query& q, const auto& a) {
             const interval x = magnitude(q(a.self));
@@ -3688,10 +3735,10 @@ namespace detail {
         range_of<prod>(total_product),
         range_of<prod_dim_int>(total_product),
         range_of<cumsum>([](const range_query& q, const auto& a) {
-            return q.if_integral(sum_of(q(a.self), 1, q.size_of(a.self, a.dim)));
+            return q.if_integral(sum_of(summand(q, a.self), 1, q.size_of(a.self, a.dim)));
         }),
         range_of<cumprod>([](const range_query& q, const auto& a) {
-            return q.if_integral(product_of(q(a.self), q.size_of(a.self, a.dim)));
+            return q.if_integral(product_of(summand(q, a.self), q.size_of(a.self, a.dim)));
         }),
         range_of<all>(truth_value),
         range_of<all_dim>(truth_value),
@@ -3724,7 +3771,9 @@ namespace detail {
         range_of<cummin>(chosen),
         range_of<count_nonzero>(counted),
         range_of<count_nonzero_dim_intlist>(counted),
-        range_of<trace>(total),
+        range_of<trace>([](const range_query& q, const auto& a) {
+            return q.if_integral(sum_of(q(a.self), std::min(q.size_of(a.self, 0), q.size_of(a.self, 1))));
+        }),
 
         // Products.
         range_of<mm>(inner_product<0, 1>),
@@ -4984,6 +5033,19 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     }
     if (next != a.operands.size()) return invalid("the call has more operands than its graph inputs");
     return detail::infer_region(out, a.lowered_graph);
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/device.hpp ----
+
+namespace headrace {
+
+template <one_of<device::dialect::all_ops> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    if (a.body == nullptr || a.body->outputs().size() != 1 || meta_of(a.body->outputs()[0]) == nullptr)
+        return invalid("a layer's graph has one result of a known type");
+    return add_result(out, inference::of(a.body->outputs()[0]));
 }
 
 }  // namespace headrace

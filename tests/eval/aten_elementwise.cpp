@@ -49,6 +49,8 @@ TEST_CASE("integers keep their dtype or become floats") {
     CHECK(k.numbers<aten::neg>({x}, {dtype::int32, {3}, {}}) == reals{3, 0, -2});
     CHECK(k.numbers<aten::floor>({x}, {dtype::int32, {3}, {}}) == reals{-3, 0, 2});
     check_close(k.numbers<aten::exp>({x}, {real, {3}, {}}), {0.04978707, 1, 7.389056});
+    const value large = k(whole(dtype::int64, {1}, {2147483647}));  // 2^31 as float32
+    check_close(k.numbers<aten::cos>({large}, {real, {1}, {}}), {0.2378162});
     const value least = k(whole(dtype::int8, {1}, {-128}));
     CHECK(k.numbers<aten::neg>({least}, {dtype::int8, {1}, {}}) == reals{-128});
 }

@@ -92,6 +92,18 @@ TEST_CASE("values have the intervals of what they are made of", "[value_ranges]"
         %y: int64[3] = aten.clamp.default(%x, min=-2, max=7)
         %z: int64[3] = aten.floor_divide.Scalar(%y, other=3)
         output %z)") == interval{-1, 2});
+    CHECK(range_of_output(R"(
+        %x: float32[2] = constant [0.5, 2.5]
+        %s: int8[] = aten.sum.default(%x, dtype=int8)
+        output %s)") == interval{0, 4});
+    CHECK(range_of_output(R"(
+        %x: bool[3, 2] = input
+        %s: int64[] = aten.trace.default(%x)
+        output %s)") == interval{0, 2});
+    CHECK(range_of_output(R"(
+        %x: int64[] = constant [4]
+        %y: int64[] = aten.addcmul.default(%x, %x, %x, value=-1.5)
+        output %y)") == interval{-12, -12});
 }
 
 TEST_CASE("a loop's counter stays below the limit of its condition", "[value_ranges]") {

@@ -2330,22 +2330,23 @@ struct _embedding_bag_forward_only : op<dialect, "aten._embedding_bag_forward_on
 // Losses. A reduction of 1 is the mean, 2 the sum, 0 none.
 
 struct mse_loss : op<dialect, "aten.mse_loss.default",
-         "self, target, reduction", on_reals, has_out, composite> {
+         "self, target, reduction", on_floats, on_reals, has_out, composite> {
     struct args { value self, target; std::int64_t reduction = 1; };
 };
-struct l1_loss : op<dialect, "aten.l1_loss.default", "self, target, reduction", on_reals, composite> {
+struct l1_loss : op<dialect, "aten.l1_loss.default",
+         "self, target, reduction", on_numbers, on_reals, composite> {
     struct args { value self, target; std::int64_t reduction = 1; };
 };
 struct soft_margin_loss : op<dialect, "aten.soft_margin_loss.default",
-         "self, target, reduction", on_reals, has_out, composite> {
+         "self, target, reduction", on_floats, on_reals, has_out, composite> {
     struct args { value self, target; std::int64_t reduction = 1; };
 };
 struct smooth_l1_loss : op<dialect, "aten.smooth_l1_loss.default",
-         "self, target, reduction, beta", on_reals, has_out, composite> {
+         "self, target, reduction, beta", on_floats, on_reals, has_out, composite> {
     struct args { value self, target; std::int64_t reduction = 1; double beta = 1; };
 };
 struct huber_loss : op<dialect, "aten.huber_loss.default",
-         "self, target, reduction, delta", on_reals, has_out, composite> {
+         "self, target, reduction, delta", on_floats, on_reals, has_out, composite> {
     struct args { value self, target; std::int64_t reduction = 1; double delta = 1; };
 };
 struct binary_cross_entropy : op<dialect, "aten.binary_cross_entropy.default",
@@ -2359,7 +2360,7 @@ struct binary_cross_entropy_with_logits : op<dialect, "aten.binary_cross_entropy
     };
 };
 struct kl_div : op<dialect, "aten.kl_div.default",
-         "self, target, reduction, log_target", on_reals, composite> {
+         "self, target, reduction, log_target", on_floats, on_reals, composite> {
     struct args { value self, target; std::int64_t reduction = 1; bool log_target = false; };
 };
 struct nll_loss : op<dialect, "aten.nll_loss.default",
@@ -2408,7 +2409,7 @@ struct margin_ranking_loss : op<dialect, "aten.margin_ranking_loss.default",
     struct args { value input1, input2, target; double margin = 0; std::int64_t reduction = 1; };
 };
 struct hinge_embedding_loss : op<dialect, "aten.hinge_embedding_loss.default",
-         "self, target, margin, reduction", on_reals, composite> {
+         "self, target, margin, reduction", on_numbers, on_reals, composite> {
     struct args { value self, target; double margin = 1; std::int64_t reduction = 1; };
 };
 struct triplet_margin_loss : op<dialect, "aten.triplet_margin_loss.default",

@@ -25,6 +25,7 @@ using batch_matrix = matrix<double>;
 struct cell_weights {
     batch_matrix input, hidden;
     Eigen::RowVectorXd input_bias, hidden_bias;
+    bool doubles = false;       ///< float64
     batch_matrix projection{};  ///< of LSTM: [given out, hidden]; empty without
 };
 [[nodiscard]] inline cell_weights weights_of(const tensor& w_ih, const tensor& w_hh, const tensor* b_ih,
@@ -34,7 +35,7 @@ struct cell_weights {
         return matrix_of(*b, 1, b->size());
     };
     return {matrix_of(w_ih, w_ih.dim(0), w_ih.dim(1)), matrix_of(w_hh, w_hh.dim(0), w_hh.dim(1)), bias(b_ih),
-            bias(b_hh)};
+            bias(b_hh), w_ih.type() == dtype::float64};
 }
 
 struct cell_state {
@@ -51,6 +52,11 @@ inline void advance(cell_kind kind, const cell_weights& w, const batch_matrix& x
     const Eigen::Index n = kind == cell_kind::lstm ? s.cell.cols() : s.hidden.cols();
     batch_matrix wide;
     if (w.projection.size() != 0) wide.resize(s.hidden.rows(), n);
+    // A gate that is closed in float32 is 0, and what is infinite behind it NaN.
+    const auto opened = [&w](double gate) {
+        const double open = sigmoid_of(gate);
+        return w.doubles ? open : static_cast<double>(static_cast<float>(open));
+    };
     batch_matrix& given = w.projection.size() != 0 ? wide : s.hidden;
     for (Eigen::Index r = 0; r != s.hidden.rows(); ++r) {
         for (Eigen::Index c = 0; c != n; ++c) {
@@ -59,14 +65,14 @@ inline void advance(cell_kind kind, const cell_weights& w, const batch_matrix& x
             };
             double& h = given(r, c);
             if (kind == cell_kind::gru) {
-                const double reset = sigmoid_of(gate(0));
-                const double update = sigmoid_of(gate(1));
+                const double reset = opened(gate(0));
+                const double update = opened(gate(1));
                 const double fresh = std::tanh(from_input(r, 2 * n + c) + reset * from_hidden(r, 2 * n + c));
                 h = (1 - update) * fresh + update * h;
             } else if (kind == cell_kind::lstm) {
                 double& cell = s.cell(r, c);
-                cell = sigmoid_of(gate(1)) * cell + sigmoid_of(gate(0)) * std::tanh(gate(2));
-                h = sigmoid_of(gate(3)) * std::tanh(cell);
+                cell = opened(gate(1)) * cell + opened(gate(0)) * std::tanh(gate(2));
+                h = opened(gate(3)) * std::tanh(cell);
             } else {
                 h = kind == cell_kind::tanh ? std::tanh(gate(0)) : std::max(gate(0), 0.0);
             }

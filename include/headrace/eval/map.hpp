@@ -99,14 +99,17 @@ void map_as(evaluation& e, value in, F f) {
     e.output().assign(numbers);
 }
 
-/// Result `f(x)` for functions of real numbers: integers and booleans become floats first. What f computes in
-/// float if it is given one, it computes so for float32: each step is rounded as PyTorch rounds it.
+/// Result `f(x)` for functions of real numbers: integers and booleans become floats of the result's type
+/// first, which the sine of a large one depends on. What f computes in float if it is given one, it computes
+/// so for float32: each step is rounded as PyTorch rounds it.
 template <class F>
 void map_real(evaluation& e, value in, F f) {
     if constexpr (std::is_same_v<decltype(f(float{})), float>) {
         if (is_float32(e, in)) return map_as<float>(e, in, f);
     }
-    map_as<double>(e, in, f);
+    std::vector<double> numbers = to_real(e.input(in), e.output_type());
+    for (double& x : numbers) x = f(x);
+    e.output().assign(numbers);
 }
 
 /// Result `f(x)` for x of double or int64, as the result's dtype says.

@@ -14,10 +14,14 @@ namespace headrace {
 
 namespace detail {
 
-/// One number, or with a reduction of 0 the loss of each element.
+/// One number, or with a reduction of 0 the loss of each element. Integers have sums, but no mean.
 inline result<void> infer_loss(inference& out, dtype type, sizes each, std::int64_t reduction) {
     HEADRACE_TRY(require_reduction(reduction));
-    return add_result(out, type, reduction == 0 ? shape_builder(each) : shape_builder());
+    if (reduction == 0) return add_result(out, type, each);
+    if (reduction == 1) {
+        HEADRACE_TRY(require_floating("what the mean is taken of", type));
+    }
+    return add_result(out, as_accumulator(type), shape_builder());
 }
 /// The classes lie along the second axis, or along the first of a tensor that has no other; the targets are
 /// indices of them.
@@ -41,8 +45,19 @@ template <one_of<ops<aten::mse_loss, aten::l1_loss, aten::smooth_l1_loss, aten::
               Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
-    HEADRACE_TRY(type, detail::promoted_for<Op>(self, inference::of(a.target)));
-    HEADRACE_TRY(shape, broadcast(self.shape, inference::of(a.target).shape));
+    const tensor_meta& target = inference::of(a.target);
+    HEADRACE_TRY(type, detail::promoted_for<Op>(self, target));
+    HEADRACE_TRY(shape, broadcast(self.shape, target.shape));
+    if constexpr (one_of<Op, ops<aten::huber_loss, aten::soft_margin_loss, aten::kl_div>>) {
+        HEADRACE_TRY(require_floating("self", self.dtype));  // whose type the kernels compute in
+    }
+    if constexpr (one_of<Op, ops<aten::kl_div>>) {
+        HEADRACE_TRY(require_floating("target", target.dtype));
+    }
+    if constexpr (one_of<Op, ops<aten::l1_loss>>) {
+        HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+        HEADRACE_TRY(require_type_for<Op>("target", target.dtype));
+    }
     if constexpr (requires { a.beta; }) {
         if (!(a.beta >= 0)) return invalid("beta must be at least 0");
     }
@@ -74,8 +89,10 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         shape = wide;
         type.add(inference::of(*v));
     }
+    HEADRACE_TRY(require_floating("self", self.dtype));
+    HEADRACE_TRY(require_floating("target", target.dtype));
     HEADRACE_TRY(require_type_for<Op>("the common type of the operands", type.type()));
-    return detail::infer_loss(out, as_floating(type.type()), shape, a.reduction);
+    return detail::infer_loss(out, type.type(), shape, a.reduction);
 }
 template <one_of<ops<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd, aten::nll_loss_forward,
                      aten::nll_loss2d_forward>>
@@ -138,7 +155,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_rank("target", target.shape, x.rank()));
     HEADRACE_TRY(type, detail::promoted_for<Op>(x, y, target));
     HEADRACE_TRY(shape, broadcast(x.shape, y.shape, target.shape));
-    return detail::infer_loss(out, type, shape, a.reduction);
+    return detail::infer_loss(out, as_floating(type), shape, a.reduction);  // the margin is a float
 }
 template <one_of<ops<aten::hinge_embedding_loss>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

@@ -55,9 +55,16 @@ namespace headrace::executorch::detail {
     return "ExecuTorch's quotient of 0 and 0 is infinite";
 }
 /// Products of integers wrap around; floats do not.
+inline constexpr std::string_view powers_in_floats = "ExecuTorch's powers of integers are computed as floats";
 [[nodiscard]] inline reason deviation(aten::pow_tensor_scalar, const args<aten::pow_tensor_scalar>& a) {
     if (!is_whole(a.self) || a.exponent.is_floating() || is_boolean(meta(a.self).dtype)) return {};
-    return "ExecuTorch's powers of integers are computed as floats";
+    return reason(powers_in_floats);
+}
+[[nodiscard]] inline reason deviation(aten::pow_tensor_tensor, const args<aten::pow_tensor_tensor>& a) {
+    return is_whole(a.self) && is_whole(a.exponent) ? reason(powers_in_floats) : reason();
+}
+[[nodiscard]] inline reason deviation(aten::pow_scalar, const args<aten::pow_scalar>& a) {
+    return !a.self.is_floating() && is_whole(a.exponent) ? reason(powers_in_floats) : reason();
 }
 /// PyTorch takes the lower limit then.
 [[nodiscard]] inline reason deviation(aten::logit, const args<aten::logit>& a) {

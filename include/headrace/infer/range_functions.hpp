@@ -24,10 +24,10 @@ inline constexpr auto not_negative = [](const range_query&, const auto&) {
     return interval{0, interval::unlimited};
 };
 inline constexpr auto total = [](const range_query& q, const auto& a) {
-    return q.if_integral(sum_of(q(a.self), q.reduced_count(a.self)));
+    return q.if_integral(sum_of(summand(q, a.self), q.reduced_count(a.self)));
 };
 inline constexpr auto total_product = [](const range_query& q, const auto& a) {
-    return q.if_integral(product_of(q(a.self), q.reduced_count(a.self)));
+    return q.if_integral(product_of(summand(q, a.self), q.reduced_count(a.self)));
 };
 // Elements, then where they were along an axis.
 inline constexpr auto chosen = [](const range_query& q, const auto& a) {

@@ -11,6 +11,7 @@
 
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
+#include <headrace/infer/held_interval.hpp>
 #include <headrace/infer/interval.hpp>
 #include <headrace/ir/graph.hpp>
 #include <headrace/ir/tensor_meta.hpp>
@@ -68,6 +69,9 @@ private:
     look_up look_;
     const void* known_;
 };
+
+/// What a reduction reads of its operand: PyTorch casts elements to the result's type before it adds them.
+inline interval summand(const range_query& q, value v) { return in_category(q.type(), q(v)); }
 
 struct range_rule {
     const op_info* op;

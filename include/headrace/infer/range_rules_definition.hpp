@@ -44,7 +44,7 @@ namespace detail {
         range_of<fmod_tensor>(c_remainder),
         range_of<fmod_scalar>(c_remainder),
         range_of<addcmul>([](const range_query& q, const auto& a) {
-            return q(a.self) + q(a.tensor1) * q(a.tensor2) * q(a.value);
+            return q(a.self) + q(a.tensor1) * q(a.tensor2) * in_category(q.type(), q(a.value));
         }),
         range_of<square>([](const range_query& q, const auto& a) {
             const interval x = magnitude(q(a.self));
@@ -125,10 +125,10 @@ namespace detail {
         range_of<prod>(total_product),
         range_of<prod_dim_int>(total_product),
         range_of<cumsum>([](const range_query& q, const auto& a) {
-            return q.if_integral(sum_of(q(a.self), 1, q.size_of(a.self, a.dim)));
+            return q.if_integral(sum_of(summand(q, a.self), 1, q.size_of(a.self, a.dim)));
         }),
         range_of<cumprod>([](const range_query& q, const auto& a) {
-            return q.if_integral(product_of(q(a.self), q.size_of(a.self, a.dim)));
+            return q.if_integral(product_of(summand(q, a.self), q.size_of(a.self, a.dim)));
         }),
         range_of<all>(truth_value),
         range_of<all_dim>(truth_value),
@@ -161,7 +161,9 @@ namespace detail {
         range_of<cummin>(chosen),
         range_of<count_nonzero>(counted),
         range_of<count_nonzero_dim_intlist>(counted),
-        range_of<trace>(total),
+        range_of<trace>([](const range_query& q, const auto& a) {
+            return q.if_integral(sum_of(q(a.self), std::min(q.size_of(a.self, 0), q.size_of(a.self, 1))));
+        }),
 
         // Products.
         range_of<mm>(inner_product<0, 1>),

@@ -555,10 +555,10 @@ struct declared_pass<decompose_losses> : declared_rewrites {
         "losses of elements and of rows as arithmetic, and their mean or sum";
     using phase = decomposition;
     using targets =
-        ops<aten::mse_loss, aten::l1_loss, aten::smooth_l1_loss, aten::huber_loss, aten::soft_margin_loss,
-            aten::binary_cross_entropy, aten::binary_cross_entropy_with_logits, aten::kl_div,
-            aten::poisson_nll_loss, aten::margin_ranking_loss, aten::hinge_embedding_loss,
-            aten::cosine_embedding_loss, aten::triplet_margin_loss>;
+        ops<aten::l1_loss, aten::hinge_embedding_loss, aten::mse_loss, aten::smooth_l1_loss, aten::huber_loss,
+            aten::soft_margin_loss, aten::binary_cross_entropy, aten::binary_cross_entropy_with_logits,
+            aten::kl_div, aten::poisson_nll_loss, aten::margin_ranking_loss, aten::cosine_embedding_loss,
+            aten::triplet_margin_loss>;
     using removes = targets;
     using produces =
         ops<aten::linalg_vector_norm, aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal,
@@ -1230,14 +1230,15 @@ HEADRACE_COMPILED_PASS(decompose_division);
 template <>
 struct declared_pass<decompose_pow> : declared_rewrites {
     static constexpr std::string_view summary =
-        "x^n for small integers n as products, x^½ as sqrt(x), other powers by POW";
+        "x^n for small or whole n of integers as products, x^½ as sqrt(x), other powers by POW";
     using phase = function_decomposition;
     using targets = ops<aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::pow_scalar, aten::exp2>;
     using removes = targets;
     using produces =
         ops<aten::abs, aten::exp, aten::floor, aten::log, aten::neg, aten::reciprocal, aten::rsqrt,
-            aten::mul_tensor, aten::pow_tensor_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor,
-            aten::logical_and, aten::logical_or, aten::where_self, aten::_to_copy>;
+            aten::div_tensor_mode, aten::mul_tensor, aten::pow_tensor_tensor, aten::sub_tensor,
+            aten::eq_tensor, aten::ge_tensor, aten::gt_tensor, aten::bitwise_and_tensor, aten::logical_and,
+            aten::logical_or, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_pow);
 

@@ -105,6 +105,11 @@ TEST_CASE("losses of elements") {
     gives_numbers<P, aten::margin_ranking_loss>({x, y, sides}, {1.75}, 3.0, mean);
     gives_numbers<P, aten::hinge_embedding_loss>({x, sides}, {1.125}, 1.0, mean);
     gives_numbers<P, aten::cosine_embedding_loss>({x, y, floats({2}, {1, -1})}, {0.7113266}, 0.0, mean);
+    const tensor m = integers({3}, {1, 7, -5});
+    const tensor n = integers({3}, {-1, 1, -1});
+    gives_numbers<P, aten::l1_loss>({m, integers({3}, {3, 16777217, -4})}, {2, 16777210, 1}, none);
+    gives_numbers<P, aten::l1_loss>({m, integers({3}, {3, 16777217, -4})}, {16777213}, sum);
+    gives_numbers<P, aten::hinge_embedding_loss>({m, n}, {1, 7, 7}, 2.9, none);
     const tensor half = floats({2, 3}, {0.25, -0.625, 1, 0.75, 0.125, -0.375});
     gives_numbers<P, aten::triplet_margin_loss>({x, y, half}, {2.213625}, 1.0, 2.0, 1e-6, true, mean);
 }

@@ -201,12 +201,27 @@ TEST_CASE("powers") {
         INFO(exponent);
         CHECK(unary<decompose_pow, aten::pow_tensor_scalar>({.self = {}, .exponent = exponent}) == "");
     }
-    CHECK_THAT(
-        [](program& p) {
-            const value x = p.input(dtype::int32, {2});
-            p.output(p.make<aten::pow_tensor_tensor>({x, x}));
-        },
-        is_refused_by<decompose_pow>("floating-point"));
+}
+
+TEST_CASE("powers of integers wrap around, and negative ones are 0 but of 1 and -1") {
+    const std::vector<double> base{3, 7, 2, -3, 0, 0, 1, -1, -1, 2, 2147483647};
+    const std::vector<double> exponent{40, 2147483647, 32, 21, 0, 5, -3, -3, -2, -1, -2147483648};
+    for (const dtype type : {dtype::int32, dtype::int64}) {
+        const std::vector inputs{tensor::of(type, {11}, base), tensor::of(type, {11}, exponent)};
+        const auto build = [=](program& p) {
+            const value x = p.input(type, {11});
+            const value y = p.input(type, {11});
+            p.output(p.make<aten::pow_tensor_tensor>({x, y}));
+            p.output(p.make<aten::pow_scalar>({-3, y}));
+        };
+        CHECK_THAT(build, computes_the_same<decompose_pow>().for_inputs(inputs));
+    }
+    const auto known = [](program& p) {
+        const value x = p.input(dtype::int8, {3});
+        const value y = p.constant<std::int8_t>(dtype::int8, {3}, {0, 5, -1});
+        p.output(p.make<aten::pow_tensor_tensor>({x, y}));
+    };
+    CHECK_THAT(known, computes_the_same<decompose_pow>());
 }
 
 TEST_CASE("softmax and norms") {

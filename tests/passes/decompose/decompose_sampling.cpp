@@ -68,6 +68,28 @@ TEST_CASE("the k largest and smallest") {
         computes_the_same<decompose_topk>());
 }
 
+TEST_CASE("no position is found twice, whatever is left") {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    for (const bool largest : {true, false}) {
+        const double last = largest ? -inf : inf;
+        const auto build = [=](dtype type) {
+            return [=](program& p) {
+                node& n =
+                    p.make_node<aten::topk>({.self = p.input(type, {2, 5}), .k = 4, .largest = largest});
+                p.output(n.result(0));
+                p.output(n.result(1));
+            };
+        };
+        const std::vector<double> rows{last, 1, last, 1, last, last, last, last, last, last};
+        CHECK_THAT(build(fp32),
+                   computes_the_same<decompose_topk>().for_inputs({tensor::of(fp32, {2, 5}, rows)}));
+        const double end = largest ? -2147483648.0 : 2147483647.0;
+        const std::vector<double> integers{end, 1, end, 2, end, end, end, end, end, end};
+        CHECK_THAT(build(dtype::int32), computes_the_same<decompose_topk>().for_inputs(
+                                            {tensor::of(dtype::int32, {2, 5}, integers)}));
+    }
+}
+
 TEST_CASE("elements in order, and where they were") {
     for (const bool descending : {true, false}) {
         for (const std::int64_t dim : {0, 1, -1}) {

@@ -20,80 +20,93 @@ struct decompose_losses : pass {
 
     // clang-format off
     static auto rewrites() {
-        return real_rules(
-            on<aten::mse_loss> = [](auto x, auto y, const auto& a) {
-                const auto d = x - y;
-                return reduced(d * d, a);
-            },
-            on<aten::l1_loss> = [](auto x, auto y, const auto& a) { return reduced(abs(x - y), a); },
-            on<aten::smooth_l1_loss> = [](auto x, auto y, const auto& a) {
-                const auto d = abs(x - y);
-                const auto smooth = [&] {
-                    return where(d < a.beta, d * d * (0.5 / a.beta), d - 0.5 * a.beta);
-                };
-                return reduced(choose(a.beta == 0, d, smooth), a);
-            },
-            on<aten::huber_loss> = [](auto x, auto y, const auto& a) {
-                const auto d = abs(x - y);
-                return reduced(where(d <= a.delta, d * d * 0.5, (d - 0.5 * a.delta) * a.delta), a);
-            },
-            on<aten::soft_margin_loss> = [](auto x, auto y, const auto& a) {
-                return reduced(log1p(exp(-(x * y))), a);
-            },
-            // Logarithms are at least -100, so that a certain mistake has a finite loss.
-            on<aten::binary_cross_entropy> = [](auto x, auto y, const auto& a) {
-                const auto sure = max(log(x), -100);
-                const auto unsure = max(log1p(-x), -100);
-                return reduced(weighted((y - 1) * unsure - y * sure, a.weight), a);
-            },
-            // -log(sigmoid(x)) as log1p(exp(-|x|)) + max(-x, 0): no exponential overflows.
-            on<aten::binary_cross_entropy_with_logits> = [](auto x, auto y, const auto& a) {
-                const auto softplus = log1p(exp(-abs(x))) + max(-x, 0);
-                const auto scaled_by = with_operand(softplus, a.pos_weight, [&](auto v, auto w) {
-                    return ((as(w, dtype::float32) - 1) * y + 1) * v;
-                });
-                return reduced(weighted((1 - y) * x + scaled_by, a.weight), a);
-            },
-            on<aten::kl_div> = [](auto x, auto y, const auto& a) {
-                return reduced(choose(
-                    a.log_target, [&] { return exp(y) * (y - x); },
-                    [&] { return where(y == 0, 0, y * log(y)) - y * x; }), a);
-            },
-            on<aten::poisson_nll_loss> = [](auto x, auto y, const auto& a) {
-                const auto plain = choose(
-                    a.log_input, [&] { return exp(x) - y * x; }, [&] { return x - y * log(x + a.eps); });
-                // Stirling's approximation of log(y!).
-                return reduced(choose(a.full, [&] {
-                    const auto stirling = y * log(y) - y + log(y * (2 * std::numbers::pi)) * 0.5;
-                    return plain + where(y <= 1, 0, stirling);
-                }, plain), a);
-            },
-            on<aten::margin_ranking_loss> = [](auto x, auto y, auto target, const auto& a) {
-                return reduced(max(a.margin - target * (x - y), 0), a);
+        return rules(
+            on<aten::l1_loss> = [](auto x, auto y, const auto& a) {
+                const dtype type = loss_type(x, result_type(x.meta(), y.meta()));
+                return in_result_type(reduced(abs(as(x, type) - as(y, type)), a));
             },
             on<aten::hinge_embedding_loss> = [](auto x, auto target, const auto& a) {
-                const auto apart = where(target == 1, 0, max(a.margin - x, 0));
-                return reduced(apart + where(target == -1, 0, x), a);
+                const dtype type = loss_type(x, x.dtype());
+                const auto self = as(x, type);
+                const auto side = as(target, is_floating(target.dtype()) ? dtype::float32 : dtype::int64);
+                const auto apart = where(side == 1, 0, max(a.margin - self, 0));
+                return in_result_type(reduced(apart + where(side == -1, 0, self), a));
             },
-            on<aten::cosine_embedding_loss> = [](auto x, auto y, auto target, const auto& a) {
-                const auto dot = along_rows(x * y);
-                const auto squares = (along_rows(x * x) + 1e-12) * (along_rows(y * y) + 1e-12);
-                const auto cosine = dot / sqrt(squares);
-                const auto apart = where(target == -1, max(cosine - a.margin, 0), 0);
-                return reduced(where(target == 1, 1 - cosine, 0) + apart, a);
-            },
-            on<aten::triplet_margin_loss> = [](auto x, auto near, auto far, const auto& a) {
-                const auto distance = [&](const auto& u, const auto& v) {
-                    return call<aten::linalg_vector_norm>(u - v + a.eps, scalar(a.p), int_list{-1}, false);
-                };
-                const auto away = distance(x, far);
-                const auto farthest = choose(a.swap, [&] { return min(away, distance(near, far)); }, away);
-                return reduced(max(distance(x, near) - farthest + a.margin, 0), a);
-            });
+            real_rules(
+                on<aten::mse_loss> = [](auto x, auto y, const auto& a) {
+                    const auto d = x - y;
+                    return reduced(d * d, a);
+                },
+                on<aten::smooth_l1_loss> = [](auto x, auto y, const auto& a) {
+                    const auto d = abs(x - y);
+                    const auto smooth = [&] {
+                        return where(d < a.beta, d * d * (0.5 / a.beta), d - 0.5 * a.beta);
+                    };
+                    return reduced(choose(a.beta == 0, d, smooth), a);
+                },
+                on<aten::huber_loss> = [](auto x, auto y, const auto& a) {
+                    const auto d = abs(x - y);
+                    return reduced(where(d <= a.delta, d * d * 0.5, (d - 0.5 * a.delta) * a.delta), a);
+                },
+                on<aten::soft_margin_loss> = [](auto x, auto y, const auto& a) {
+                    return reduced(log1p(exp(-(x * y))), a);
+                },
+                // Logarithms are at least -100, so that a certain mistake has a finite loss.
+                on<aten::binary_cross_entropy> = [](auto x, auto y, const auto& a) {
+                    const auto sure = max(log(x), -100);
+                    const auto unsure = max(log1p(-x), -100);
+                    return reduced(weighted((y - 1) * unsure - y * sure, a.weight), a);
+                },
+                // -log(sigmoid(x)) as log1p(exp(-|x|)) + max(-x, 0): no exponential overflows.
+                on<aten::binary_cross_entropy_with_logits> = [](auto x, auto y, const auto& a) {
+                    const auto softplus = log1p(exp(-abs(x))) + max(-x, 0);
+                    const auto scaled_by = with_operand(softplus, a.pos_weight, [&](auto v, auto w) {
+                        return ((as(w, dtype::float32) - 1) * y + 1) * v;
+                    });
+                    return reduced(weighted((1 - y) * x + scaled_by, a.weight), a);
+                },
+                on<aten::kl_div> = [](auto x, auto y, const auto& a) {
+                    return reduced(choose(
+                        a.log_target, [&] { return exp(y) * (y - x); },
+                        [&] { return where(y == 0, 0, y * log(y)) - y * x; }), a);
+                },
+                on<aten::poisson_nll_loss> = [](auto x, auto y, const auto& a) {
+                    const auto plain = choose(
+                        a.log_input, [&] { return exp(x) - y * x; }, [&] { return x - y * log(x + a.eps); });
+                    // Stirling's approximation of log(y!).
+                    return reduced(choose(a.full, [&] {
+                        const auto stirling = y * log(y) - y + log(y * (2 * std::numbers::pi)) * 0.5;
+                        return plain + where(y <= 1, 0, stirling);
+                    }, plain), a);
+                },
+                on<aten::margin_ranking_loss> = [](auto x, auto y, auto target, const auto& a) {
+                    return reduced(max(a.margin - target * (x - y), 0), a);
+                },
+                on<aten::cosine_embedding_loss> = [](auto x, auto y, auto target, const auto& a) {
+                    const auto dot = along_rows(x * y);
+                    const auto squares = (along_rows(x * x) + 1e-12) * (along_rows(y * y) + 1e-12);
+                    const auto cosine = dot / sqrt(squares);
+                    const auto apart = where(target == -1, max(cosine - a.margin, 0), 0);
+                    return reduced(where(target == 1, 1 - cosine, 0) + apart, a);
+                },
+                on<aten::triplet_margin_loss> = [](auto x, auto near, auto far, const auto& a) {
+                    const auto distance = [&](const auto& u, const auto& v) {
+                        const auto d = u - v + a.eps;
+                        return call<aten::linalg_vector_norm>(d, scalar(a.p), int_list{-1}, false);
+                    };
+                    const auto away = distance(x, far);
+                    const auto swapped = [&] { return min(away, distance(near, far)); };
+                    const auto farthest = choose(a.swap, swapped, away);
+                    return reduced(max(distance(x, near) - farthest + a.margin, 0), a);
+                }));
     }
     // clang-format on
 
 private:
+    // Integers are computed in their own type, which wraps around.
+    static dtype loss_type(const auto& x, dtype type) {
+        return is_floating(x.result_meta().dtype) ? dtype::float32 : type;
+    }
     static auto reduced(const auto& loss, const auto& a) {
         return choose(
             a.reduction == 1, [&] { return call<aten::mean_dim>(loss, std::nullopt, false); },

@@ -3,21 +3,26 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_POW_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_POW_HPP
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/decompose/powers.hpp>
 #include <headrace/passes/properties.hpp>
+#include <headrace/passes/support/constants.hpp>
 
 namespace headrace {
 
 /// What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch raises |x|,
-/// with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside.
+/// with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside. Powers
+/// of integers are products alone, which wrap around.
 struct decompose_pow : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =
-        "x^n for small integers n as products, x^½ as sqrt(x), other powers by POW";
+        "x^n for small or whole n of integers as products, x^½ as sqrt(x), other powers by POW";
 
     // clang-format off
     static auto rewrites() {
@@ -32,27 +37,31 @@ struct decompose_pow : pass {
                     n < 0, [&] { return x.unsupported("pow: integers have no negative powers"); },
                     [&] { return integer_power(as(x, type), a.exponent.to_int()); });
             },
-            real_rules(
-                on<aten::pow_tensor_tensor> = [](auto x, auto y) {
-                    return of_real(y, "of two integer tensors", [&] { return general_power(x, y); });
-                },
-                on<aten::pow_scalar> = [](auto y, const auto& a) {
-                    const double base = a.self.to_double();
-                    return of_real(y, "of integers to a tensor", [&] {
-                        return choose(
-                            base < 0, [&] { return general_power(y.constant(base), y); },
-                            [&] { return power_of(base, y); });
-                    });
-                },
-                on<aten::exp2> = [](auto x) { return power_of(2, x); }));
+            on<aten::pow_tensor_tensor> = [](auto x, auto y) {
+                const dtype type = x.result_meta().dtype;
+                return choose(
+                    is_floating(type), [&] {
+                        return in_result_type(general_power(as(x, dtype::float32), as(y, dtype::float32)));
+                    },
+                    is_boolean(type), [&] { return x.unsupported("pow: PyTorch has none of booleans"); },
+                    [&] { return power_of_integers(as(x, type), as(y, type)); });
+            },
+            on<aten::pow_scalar> = [](auto y, const auto& a) {
+                const dtype type = y.result_meta().dtype;
+                const double base = a.self.to_double();
+                const auto exponent = as(y, is_floating(type) ? dtype::float32 : type);
+                return choose(
+                    !is_floating(type),
+                    [&] { return power_of_integers(exponent.constant(a.self), exponent); },
+                    base < 0, [&] {
+                        return in_result_type(general_power(exponent.constant(base), exponent));
+                    },
+                    [&] { return in_result_type(power_of(base, exponent)); });
+            },
+            real_rules(on<aten::exp2> = [](auto x) { return power_of(2, x); }));
     }
 
 private:
-    static auto of_real(const auto& x, const char* integers, const auto& answer) {
-        return choose(is_floating(x.result_meta().dtype), answer, [&] {
-            return x.unsupported({"pow: ", integers, "; TOSA's POW takes floating-point operands only"});
-        });
-    }
 
     static auto real_power(const auto& x, double n) {
         const bool integral = n == std::floor(n);
@@ -86,6 +95,49 @@ private:
                 }
             },
             x);
+    }
+
+    // By squaring, for each bit of |y|: the halves of a negative y, rounded toward zero, have the same bits.
+    // Its powers are 0 but of 1 and -1.
+    static auto power_of_integers(const auto& x, const auto& y) {
+        using made = ops<aten::bitwise_and_tensor, aten::eq_tensor, aten::ge_tensor, aten::logical_or,
+                         aten::where_self, aten::mul_tensor, aten::abs, aten::div_tensor_mode>;
+        return emitting<made>(
+            [](emit<made> e, value base, value exponent) {
+                const dtype type = e.dtype(base);
+                const auto number = [&](int n) { return e.splat(n, type, 0); };
+                const auto times = [&](value a, value b) { return e.make<aten::mul_tensor>(a, b); };
+                const auto is_one = [&](value v) { return e.make<aten::eq_tensor>(v, number(1)); };
+                const auto [bits, negative] = range_of(exponent, type);
+                value power, squared = base, left = exponent;
+                for (int bit = 0; bit != bits && !e.failed(); ++bit) {
+                    if (bit != 0) {
+                        squared = times(squared, squared);
+                        left = e.make<aten::div_tensor_mode>({left, number(2), "trunc"});
+                    }
+                    const value is_odd = is_one(e.make<aten::bitwise_and_tensor>(left, number(1)));
+                    const value factor = e.make<aten::where_self>(is_odd, squared, number(1));
+                    power = power ? times(power, factor) : factor;
+                }
+                if (!negative) return power;
+                const value whole = e.make<aten::logical_or>(e.make<aten::ge_tensor>(exponent, number(0)),
+                                                             is_one(e.make<aten::abs>({base})));
+                return e.make<aten::where_self>(whole, power, number(0));
+            },
+            x, y);
+    }
+    struct exponent_range {
+        int bits;  // of the largest
+        bool negative;
+    };
+    static exponent_range range_of(value exponent, dtype type) {
+        const auto known = constant_integers(exponent);
+        const bool is_signed = is_signed_integral(type);
+        if (!known) return {static_cast<int>(traits_of(type).bits) - (is_signed ? 1 : 0), is_signed};
+        std::uint64_t all = 1;
+        for (const std::int64_t n : *known) all |= n < 0 ? 0 : static_cast<std::uint64_t>(n);
+        const bool negative = std::any_of(known->begin(), known->end(), [](std::int64_t n) { return n < 0; });
+        return {static_cast<int>(std::bit_width(all)), negative};
     }
 
     // base >= 0. What is not finite has its limit, which exp(y · log(base)) gives.

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// The largest element, k times: each time the one that was found counts as the lowest number there is. So a
-/// tensor that holds that number itself may give one position twice.
+/// The largest element, k times: each time the one that was found counts as the lowest number there is. Where
+/// all that is left is that number, the next position is the first that has not been taken.
 struct decompose_topk : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "topk as argmax and amax, k times";
@@ -31,12 +31,25 @@ struct decompose_topk : pass {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(rest));
         if (e.failed()) return {};
         value_list values, positions;
-        value found;
+        const dtype type = e.dtype(rest);
+        const auto [lowest, highest] = build::bounds_of(narrowed(type));
+        const value last = e.splat(a.largest ? lowest : highest, type, 0);
+        const value taken = e.splat(a.largest ? 0 : 1, type, 0);
+        value ranked = rest, open = e.splat(a.largest ? 1 : 0, type, 0);
         for (std::int64_t i = 0; i != a.k; ++i) {
-            if (i != 0) rest = without(e, rest, axis, found, a.largest);
-            found = position(e, rest, axis, a.largest);
-            values.push_back(extremum(e, rest, axis, a.largest));
+            const value best = extremum(e, rest, axis, a.largest);
+            if (i != 0) {
+                // What was found has the lowest number, whatever that is once the tensor is quantized.
+                const value lowest_left = extremum(e, rest, axis, !a.largest);
+                ranked = e.make<aten::where_self>(e.make<aten::eq_tensor>(best, lowest_left), open, rest);
+            }
+            const value found = position(e, ranked, axis, a.largest);
+            values.push_back(best);
             positions.push_back(found);
+            if (i + 1 == a.k) break;
+            const value here = is_at(e, rest, axis, found);
+            rest = e.make<aten::where_self>(here, last, rest);
+            open = e.make<aten::where_self>(here, taken, open);
         }
         return {reshaped(e, cat(e, values, axis), e.result_meta(0).shape),
                 reshaped(e, cat(e, positions, axis), e.result_meta(1).shape)};
@@ -54,8 +67,7 @@ private:
                        : e.make<aten::argmin>({.self = v, .dim = dim, .keepdim = true});
     }
     // Positions are compared in the type of the tensor, so that floats need no integers beside them.
-    static value without(emit<ops<aten::eq_tensor, aten::where_self, aten::_to_copy>> e, value v,
-                         std::size_t axis, value found, bool largest) {
+    static value is_at(emit<ops<aten::eq_tensor, aten::_to_copy>> e, value v, std::size_t axis, value found) {
         const bool floats = is_floating(e.dtype(v));
         const dtype type = floats ? dtype::float32 : dtype::int64;
         if (floats) found = e.make<aten::_to_copy>({.self = found, .dtype = type});
@@ -64,10 +76,7 @@ private:
         const value at = e.constant_of(type, line, [&](std::size_t i) {
             return floats ? scalar(static_cast<double>(i)) : scalar(static_cast<std::int64_t>(i));
         });
-        const auto [lowest, highest] = build::bounds_of(narrowed(e.dtype(v)));
-        return e.make<aten::where_self>({.condition = e.make<aten::eq_tensor>(found, at),
-                                         .self = e.splat(largest ? lowest : highest, e.dtype(v), 0),
-                                         .other = v});
+        return e.make<aten::eq_tensor>(found, at);
     }
 };
 HEADRACE_COMPILED_PASS(decompose_topk);

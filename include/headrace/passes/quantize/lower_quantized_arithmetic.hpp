@@ -39,8 +39,8 @@ struct lower_quantized_arithmetic : pass {
         const auto& [x, y] = *operands;
         if (const auto scaled = times_number(e, x, y)) return scaled;
         if (const auto scaled = times_number(e, y, x)) return scaled;
-        const double left = factor_scale(x);
-        const double right = factor_scale(y);
+        const double left = factor_scale(x, y);
+        const double right = factor_scale(y, x);
         const value product = build::binary<tosa::mul>(e, at_scale(e, x, left), at_scale(e, y, right));
         const double scale = left * right;
         return dequantize(e, scaled_integers{product, scale, x.reach() * y.reach() / scale});
@@ -77,11 +77,15 @@ private:
     }
 
     // A scale at which a factor has at most 16 bits, so that a product has room: finer ones lose their last
-    // bits.
-    static double factor_scale(const fixed_point& x) {
-        constexpr double room = 32768;
-        const double scale = x.reach() == 0 ? 1 : x.reach() / room;
-        return x.read ? std::max(x.read->parameters.scale(), scale) : scale;
+    // bits. A constant has what 8 bits of the other factor leave of 27: the least of its elements may be far
+    // below the largest, and sums of such products have room, too.
+    static double factor_scale(const fixed_point& x, const fixed_point& other) {
+        if (x.read) return std::max(x.read->parameters.scale(), scale_in(x, 0x1p15));
+        const double units = other.reach() / factor_scale(other, x);
+        return scale_in(x, std::max(0x1p15, 0x1p27 / std::max(units, 1.0)));
+    }
+    static double scale_in(const fixed_point& x, double units) {
+        return x.reach() == 0 ? 1 : x.reach() / units;
     }
 
     // The same integers at another scale, if the other factor is one positive number.
