@@ -196,7 +196,9 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
+template <one_of<ops<aten::max_pool1d_with_indices, aten::max_pool2d_with_indices,
+                     aten::max_pool3d_with_indices>>
+              Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(

@@ -57,13 +57,15 @@ struct fit_kernels : pass {
         joined<softmaxes, shifts, number_shifts, quantizers, tensor_quantizers,
                ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll,
                    aten::cumsum, aten::sum_dim_intlist, aten::unfold, aten::_adaptive_avg_pool2d,
-                   aten::linear, aten::floor_divide, aten::div_tensor_mode, aten::max_pool2d_with_indices>>;
+                   aten::linear, aten::floor_divide, aten::div_tensor_mode, aten::max_pool1d_with_indices,
+                   aten::max_pool2d_with_indices>>;
     using produces =
         joined<softmaxes, quantizers, tensor_quantizers,
                ops<aten::_to_copy, aten::sum_dim_intlist, aten::expand, aten::narrow, aten::constant_pad_nd,
                    aten::roll, aten::reshape, aten::_adaptive_avg_pool2d, aten::linear, aten::where_self,
                    aten::eq_scalar, aten::div_tensor, aten::masked_fill_scalar, aten::isnan, aten::clamp,
-                   aten::lt_scalar, aten::ne_tensor, aten::bitwise_and_scalar,
+                   aten::lt_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::unsqueeze,
+                   aten::squeeze_dim, aten::max_pool2d_with_indices,
                    aten::bitwise_right_shift_tensor_scalar, max_pool_kernel, floor_divide_kernel,
                    left_shift_kernel, right_shift_kernel>>;
 
@@ -145,6 +147,21 @@ struct fit_kernels : pass {
         if (e.rank(a.input) == 1)
             matrix.input = e.make<aten::reshape>({a.input, int_list{1, e.shape(a.input)[0]}});
         return e.make<aten::reshape>({e.make<aten::linear>(matrix), e.result_meta().shape});
+    }
+    /// A line is an image of one row, in which elements have the same indices.
+    std::tuple<value, value> operator()(const args<aten::max_pool1d_with_indices>& a,
+                                        emit<produces>& e) const {
+        const std::int64_t kernel = a.kernel_size[0];
+        const node* const pooled = e.make_node<aten::max_pool2d_with_indices>(
+            {.self = e.make<aten::unsqueeze>({.self = a.self, .dim = -2}),
+             .kernel_size = {1, kernel},
+             .stride = {1, a.stride.empty() ? kernel : a.stride[0]},
+             .padding = {0, a.padding[0]},
+             .dilation = {1, a.dilation[0]},
+             .ceil_mode = a.ceil_mode});
+        if (pooled == nullptr) return {};
+        return {e.make<aten::squeeze_dim>({.self = result_of(*pooled, 0), .dim = -2}),
+                e.make<aten::squeeze_dim>({.self = result_of(*pooled, 1), .dim = -2})};
     }
     /// The kernels that quantize read scales of float64 and zero points of int64; the others also narrower
     /// ones.
