@@ -175,6 +175,10 @@ struct max_pool1d_with_indices : op<dialect, "aten.max_pool1d_with_indices.defau
         value self; int_list kernel_size, stride{}, padding{0}, dilation{1}; bool ceil_mode = false;
     };
 };
+struct max_unpool2d : op<dialect, "aten.max_unpool2d.default",
+         "self, indices, output_size", on_reals, has_out, composite> {
+    struct args { value self, indices; int_list output_size; };
+};
 struct max_pool2d
     : op<dialect, "aten.max_pool2d.default",
          "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_2d, on_reals> {
@@ -2681,7 +2685,7 @@ struct randn_like : op<dialect, "aten.randn_like.default", "self, dtype, memory_
         std::optional<headrace::memory_format> memory_format{};
     };
 };
-struct bernoulli : op<dialect, "aten.bernoulli.default", "self", on_floats, on_reals, impure, has_out> {
+struct bernoulli : op<dialect, "aten.bernoulli.default", "self", on_reals, impure, has_out> {
     struct args { value self; };
 };
 struct bernoulli_p : op<dialect, "aten.bernoulli.p",
@@ -2724,8 +2728,8 @@ struct dialect : dialect_of<"aten",
       conv_transpose2d_input, conv_transpose3d_input, convolution,
       adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptive_avg_pool2d, _adaptive_avg_pool3d,
       adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, avg_pool1d,
-      avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices,
-      max_pool3d, max_pool3d_with_indices,
+      avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_unpool2d, max_pool2d,
+      max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices,
       addmm, baddbmm, bmm, dot, einsum, linear, matmul, mm, mv, outer,
       gru_cell, gru_input, lstm_cell, lstm_input, rnn_relu_cell, rnn_relu_input, rnn_tanh_cell,
       rnn_tanh_input,

@@ -182,7 +182,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
     HEADRACE_TRY(require_shape("target", inference::of(a.target).shape, self.shape));
     HEADRACE_TRY(require_dtype("target", inference::of(a.target).dtype, dtype::int64));
-    return detail::infer_loss(out, self.dtype, sizes(self.shape).first(self.rank() == 2 ? 1 : 0), a.reduction);
+    const sizes rows = sizes(self.shape).first(self.rank() == 2 ? 1 : 0);
+    return detail::infer_loss(out, self.dtype, rows, a.reduction);
 }
 
 // Tables of numbers.

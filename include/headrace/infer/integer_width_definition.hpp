@@ -53,8 +53,8 @@ enum class integer_use : std::uint8_t {
         ops_in<where_self, where_scalar, where_scalarother, where_scalarself, masked_fill_scalar,
                masked_fill_tensor, index_fill_int_scalar, index_copy, scatter_src, scatter_value,
                select_scatter, slice_scatter, index_put, _unsafe_index_put, channel_shuffle, pixel_shuffle,
-               pixel_unshuffle, roll, fft_fftshift, fft_ifftshift, rot90, tril, triu, im2col, copy,
-               fill_tensor, fill_scalar, meshgrid_indexing, broadcast_tensors>;
+               pixel_unshuffle, roll, fft_fftshift, fft_ifftshift, rot90, tril, triu, im2col,
+               max_unpool2d, copy, fill_tensor, fill_scalar, meshgrid_indexing, broadcast_tensors>;
     using enum trait;
     const op_info& op = n.op->functional();
     if (n.result_count == 0) return integer_use::testing;  // an assertion

@@ -229,6 +229,7 @@ namespace detail {
         range_of<tril>(self_or_zero),
         range_of<triu>(self_or_zero),
         range_of<im2col>(self_or_zero),
+        range_of<max_unpool2d>(self_or_zero),
         range_of<diag>(self_or_zero),
         range_of<diag_embed>(self_or_zero),
         range_of<diagflat>(self_or_zero),

@@ -17,7 +17,7 @@ namespace headrace {
 struct decompose_distances : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "cdist, pdist, pairwise_distance, dist as norms of differences; matrix norms; isclose; renorm";
+        "cdist, pdist, pairwise_distance, dist as norms of differences; matrix norms, renorm";
 
     // clang-format off
     static auto rewrites() {

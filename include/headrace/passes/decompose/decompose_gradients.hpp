@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// torch.gradient is the slope of the parabola through an element and its neighbours: of slopes s₁ and s₂ over
-/// distances d₁ and d₂, s₁ + (s₂ - s₁) · d₁ / (d₁ + d₂). At the ends it is the slope to the only neighbour, or
-/// that of the parabola through the three last elements.
+/// torch.gradient is the slope of the parabola through an element and its neighbours: of slopes s₁ and s₂
+/// over distances d₁ and d₂, s₁ + (s₂ - s₁) · d₁ / (d₁ + d₂). At the ends it is the slope to the only
+/// neighbour, or that of the parabola through the three last elements.
 struct decompose_gradients : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "gradient by the slopes between neighbours";

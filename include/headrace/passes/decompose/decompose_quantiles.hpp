@@ -11,8 +11,8 @@
 namespace headrace {
 
 /// The q-quantile of n sorted numbers is that at rank q · (n - 1), or lies between its neighbours. Ranks are
-/// computed in float64, as in PyTorch: from a constant q they are constants. NaN comes last in the order; where
-/// it does not count, n differs from line to line, so that there are ranks for each n.
+/// computed in float64, as in PyTorch: from a constant q they are constants. NaN comes last in the order;
+/// where it does not count, n differs from line to line, so that there are ranks for each n.
 struct decompose_quantiles : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "quantile, nanquantile by sort, at ranks q · (n - 1)";

@@ -21,7 +21,8 @@ struct canonicalize_pooling : pass {
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
     using targeted_ops = joined<one_dimensional, unbatched,
                                 ops<aten::_adaptive_avg_pool2d, aten::max_pool1d_with_indices,
-                                    aten::max_pool2d_with_indices, aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
+                                    aten::max_pool2d_with_indices, aten::adaptive_max_pool1d,
+                                    aten::adaptive_max_pool2d>>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
                          aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
 
