@@ -42,9 +42,9 @@ private:
         const std::int64_t last = sorted.size(-1) - 1;
         const auto ranks = flat(as(q, dtype::float64)) * static_cast<double>(last);
         const auto found = at_ranks(
-            sorted, ranks, a.interpolation,
-            [&](const auto& index) { return call<aten::index_select>(sorted, -1, index); },
-            [](const auto& weight) { return weight; });
+            ranks, a.interpolation,
+            [&](const auto& rank) { return call<aten::index_select>(sorted, -1, as(rank, dtype::int64)); },
+            [&](const auto& weight) { return as(weight, sorted.dtype()); });
         const auto largest = call<aten::narrow>(sorted, -1, last, 1);
         return in_front(where(largest == largest, found, largest));
     }
@@ -53,15 +53,19 @@ private:
         const auto ones = where(sorted == sorted, sorted.constant(1), 0);
         const auto count = flat(as(sum(ones, int_list{-1}), dtype::int64));
         const auto ranks = last_ranks(sorted) * flat(as(q, dtype::float64));  // [n + 1, q]
-        // The row of each line, in the place of its elements.
+        // The row of each line, in the place of its elements: in floats, so that targets need no integers.
         const auto of_count = [&](const auto& table) {
             shape_builder shape(sorted.shape());
             if (!shape.empty()) shape.back() = table.size(-1);
-            return viewed(call<aten::index_select>(table, 0, count), int_list(shape));
+            const auto rows = call<aten::index_select>(as(table, sorted.dtype()), 0, count);
+            return viewed(rows, int_list(shape));
         };
         return in_front(at_ranks(
-            sorted, ranks, a.interpolation,
-            [&](const auto& index) { return call<aten::gather>(sorted, -1, of_count(index)); }, of_count));
+            ranks, a.interpolation,
+            [&](const auto& rank) {
+                return call<aten::gather>(sorted, -1, as(of_count(rank), dtype::int64));
+            },
+            of_count));
     }
     // The last rank of 0, 1, …, n numbers; that of none is NaN, the first of its line.
     static auto last_ranks(const auto& sorted) {
@@ -71,9 +75,8 @@ private:
         for (std::int64_t i = 0; i != computed; ++i) ranks.push_back(i == 0 ? 0 : static_cast<double>(i - 1));
         return sorted.tensor(dtype::float64, shape_builder{rows, 1}, ranks);
     }
-    static auto at_ranks(const auto& sorted, const auto& ranks, std::string_view interpolation,
-                         const auto& elements_at, const auto& weights_at) {
-        const auto at = [&](const auto& rank) { return elements_at(as(rank, dtype::int64)); };
+    static auto at_ranks(const auto& ranks, std::string_view interpolation, const auto& at,
+                         const auto& weights_at) {
         return choose(
             interpolation == "lower", [&] { return at(floor(ranks)); }, interpolation == "higher",
             [&] { return at(ceil(ranks)); }, interpolation == "nearest",
@@ -81,8 +84,7 @@ private:
             [&] { return call<aten::lerp_scalar>(at(floor(ranks)), at(ceil(ranks)), scalar(0.5)); },
             [&] {
                 const auto below = floor(ranks);
-                const auto weight = weights_at(as(ranks - below, sorted.dtype()));
-                return call<aten::lerp_tensor>(at(below), at(ceil(ranks)), weight);
+                return call<aten::lerp_tensor>(at(below), at(ceil(ranks)), weights_at(ranks - below));
             });
     }
     // Those of one q after those of another.
