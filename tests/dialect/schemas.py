@@ -29,6 +29,7 @@ KINDS = {
     "float[]": "floatings",
     "bool": "boolean",
     "Scalar": "number",
+    "Scalar[]": "floatings",
     "str": "text",
     "ScalarType": "element_type",
     "MemoryFormat": "format",

@@ -59,7 +59,8 @@ bool is_small(const graph& g) {
 
 // Random numbers are others each time.
 bool is_random(const graph& g) {
-    static constexpr auto draws = ops_in<aten::rand, aten::rand_like, aten::randn, aten::randn_like>;
+    static constexpr auto draws = ops_in<aten::rand, aten::rand_like, aten::randn, aten::randn_like,
+                                         aten::bernoulli, aten::bernoulli_p>;
     return std::ranges::any_of(g.nodes(), [](const node& n) { return draws.contains(*n.op); }) ||
            std::ranges::any_of(g.regions(), [](const graph& region) { return is_random(region); });
 }

@@ -127,10 +127,25 @@ TEST_CASE("executorch: arguments that kernels refuse are fitted to them", "[exec
         return p.make<aten::linear>({.input = x, .weight = weight});
     });
     CHECK(are_same(projected.got, {-2, -2}));
+    const auto found = lower(dtype::float32, {1, 6}, {1, 3, 2, 2, 5, 4}, [](testing::program& p, value x) {
+        return value{&p.make_node<aten::max_pool1d_with_indices>({.self = x, .kernel_size = {2}}), 1};
+    });
+    CHECK(are_same(found.got, {1, 2, 4}));
     const auto promoted = lower(dtype::int32, {2}, {1, 2}, [](testing::program& p, value x) {
         return p.make<aten::add_scalar>({.self = x, .other = 0.5});
     });
     CHECK(are_same(promoted.got, {1.5, 2.5}));
+}
+
+TEST_CASE("executorch: what is drawn is certain at probabilities 0 and 1", "[executorch]") {
+    const auto drawn = lower(dtype::float32, {4}, {0, 1, 1, 0},
+                             [](testing::program& p, value x) { return p.make<aten::bernoulli>({x}); });
+    CHECK(are_same(drawn.got, {0, 1, 1, 0}));
+    CHECK(drawn.calls("aten::rand.out"));
+    const auto always = lower(dtype::float32, {2}, {0, 0}, [](testing::program& p, value x) {
+        return p.make<aten::bernoulli_p>({x, 1.0});
+    });
+    CHECK(are_same(always.got, {1, 1}));
 }
 
 TEST_CASE("executorch: a tensor of rank 0 has neither axes nor windows", "[executorch]") {

@@ -169,6 +169,16 @@ struct max_pool1d
         value self; int_list kernel_size, stride{}, padding{0}, dilation{1}; bool ceil_mode = false;
     };
 };
+struct max_pool1d_with_indices : op<dialect, "aten.max_pool1d_with_indices.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, pooling, spatial_1d, on_reals> {
+    struct args {
+        value self; int_list kernel_size, stride{}, padding{0}, dilation{1}; bool ceil_mode = false;
+    };
+};
+struct max_unpool2d : op<dialect, "aten.max_unpool2d.default",
+         "self, indices, output_size", on_reals, has_out, composite> {
+    struct args { value self, indices; int_list output_size; };
+};
 struct max_pool2d
     : op<dialect, "aten.max_pool2d.default",
          "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_2d, on_reals> {
@@ -1765,6 +1775,19 @@ struct _upsample_nearest_exact2d_vec
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
+struct _upsample_nearest_exact3d : op<dialect, "aten._upsample_nearest_exact3d.default",
+         "self, output_size, scales_d, scales_h, scales_w", resampling, nearest, spatial_3d, has_out> {
+    struct args {
+        value self; int_list output_size; std::optional<double> scales_d{}, scales_h{}, scales_w{};
+    };
+};
+struct _upsample_nearest_exact3d_vec
+    : op<dialect, "aten._upsample_nearest_exact3d.vec",
+         "input, output_size, scale_factors", resampling, nearest, spatial_3d> {
+    struct args {
+        value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
+    };
+};
 struct upsample_trilinear3d : op<dialect, "aten.upsample_trilinear3d.default",
          "self, output_size, align_corners, scales_d, scales_h, scales_w", resampling, spatial_3d, has_out> {
     struct args {
@@ -2018,6 +2041,26 @@ struct special_xlog1py : op<dialect, "aten.special_xlog1py.default",
          "self, other", on_reals, has_out, composite> {
     struct args { value self, other; };
 };
+struct special_ndtr : op<dialect, "aten.special_ndtr.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct float_power_tensor_tensor : op<dialect, "aten.float_power.Tensor_Tensor",
+         "self, exponent", has_out, composite> {
+    struct args { value self, exponent; };
+};
+struct float_power_tensor_scalar : op<dialect, "aten.float_power.Tensor_Scalar",
+         "self, exponent", has_out, composite> {
+    struct args { value self; scalar exponent; };
+};
+struct float_power_scalar : op<dialect, "aten.float_power.Scalar", "self, exponent", has_out, composite> {
+    struct args { scalar self; value exponent; };
+};
+struct fft_fftshift : op<dialect, "aten.fft_fftshift.default", "self, dim", composite> {
+    struct args { value self; std::optional<int_list> dim{}; };
+};
+struct fft_ifftshift : op<dialect, "aten.fft_ifftshift.default", "self, dim", composite> {
+    struct args { value self; std::optional<int_list> dim{}; };
+};
 
 // Composite reductions, and running extrema.
 
@@ -2083,6 +2126,69 @@ struct cov : op<dialect, "aten.cov.default", "self, correction, fweights, aweigh
 struct corrcoef : op<dialect, "aten.corrcoef.default", "self", on_reals, composite> {
     struct args { value self; };
 };
+struct quantile : op<dialect, "aten.quantile.default",
+         "self, q, dim, keepdim, interpolation", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self, q; std::optional<std::int64_t> dim{}; bool keepdim = false;
+        std::string_view interpolation = "linear";
+    };
+};
+struct quantile_scalar : op<dialect, "aten.quantile.scalar",
+         "self, q, dim, keepdim, interpolation", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self; double q; std::optional<std::int64_t> dim{}; bool keepdim = false;
+        std::string_view interpolation = "linear";
+    };
+};
+struct nanquantile : op<dialect, "aten.nanquantile.default",
+         "self, q, dim, keepdim, interpolation", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self, q; std::optional<std::int64_t> dim{}; bool keepdim = false;
+        std::string_view interpolation = "linear";
+    };
+};
+struct nanquantile_scalar : op<dialect, "aten.nanquantile.scalar",
+         "self, q, dim, keepdim, interpolation", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self; double q; std::optional<std::int64_t> dim{}; bool keepdim = false;
+        std::string_view interpolation = "linear";
+    };
+};
+struct gradient_scalarint : op<dialect, "aten.gradient.scalarint",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args {
+        value self; std::optional<scalar> spacing{}; std::optional<std::int64_t> dim{};
+        std::int64_t edge_order = 1;
+    };
+};
+struct gradient_scalararray : op<dialect, "aten.gradient.scalararray",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args { value self; scalar spacing; int_list dim; std::int64_t edge_order = 1; };
+};
+struct gradient_array : op<dialect, "aten.gradient.array",
+         "self, dim, edge_order", variadic_results, composite> {
+    struct args { value self; int_list dim; std::int64_t edge_order = 1; };
+};
+struct gradient_scalarrayint : op<dialect, "aten.gradient.scalarrayint",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args {
+        value self; list<double> spacing; std::optional<std::int64_t> dim{}; std::int64_t edge_order = 1;
+    };
+};
+struct gradient_scalarrayarray : op<dialect, "aten.gradient.scalarrayarray",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args { value self; list<double> spacing; int_list dim; std::int64_t edge_order = 1; };
+};
+struct gradient_tensorarrayint : op<dialect, "aten.gradient.tensorarrayint",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args {
+        value self; list<value> spacing; std::optional<std::int64_t> dim{}; std::int64_t edge_order = 1;
+    };
+};
+struct gradient_tensorarray : op<dialect, "aten.gradient.tensorarray",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args { value self; list<value> spacing; int_list dim; std::int64_t edge_order = 1; };
+};
 
 // Composite products, norms and distances.
 
@@ -2146,6 +2252,15 @@ struct linalg_matrix_norm_str_ord : op<dialect, "aten.linalg_matrix_norm.str_ord
         value self; std::string_view ord = "fro"; int_list dim{-2, -1}; bool keepdim = false;
         std::optional<headrace::dtype> dtype{};
     };
+};
+struct renorm : op<dialect, "aten.renorm.default", "self, p, dim, maxnorm", has_out, composite> {
+    struct args { value self; scalar p; std::int64_t dim; scalar maxnorm; };
+};
+struct linalg_vander : op<dialect, "aten.linalg_vander.default", "x, N", composite> {
+    struct args { value x; std::optional<std::int64_t> N{}; };
+};
+struct vander : op<dialect, "aten.vander.default", "x, N, increasing", composite> {
+    struct args { value x; std::optional<std::int64_t> N{}; bool increasing = false; };
 };
 struct pairwise_distance : op<dialect, "aten.pairwise_distance.default",
          "x1, x2, p, eps, keepdim", on_floats, on_reals, composite> {
@@ -2426,6 +2541,10 @@ struct multi_margin_loss : op<dialect, "aten.multi_margin_loss.default",
         std::int64_t reduction = 1;
     };
 };
+struct multilabel_margin_loss : op<dialect, "aten.multilabel_margin_loss.default",
+         "self, target, reduction", on_floats, on_reals, has_out, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; };
+};
 
 // Windows of signals and other tensors of numbers that follow from arguments.
 
@@ -2567,6 +2686,13 @@ struct randn_like : op<dialect, "aten.randn_like.default", "self, dtype, memory_
         std::optional<headrace::memory_format> memory_format{};
     };
 };
+struct bernoulli : op<dialect, "aten.bernoulli.default", "self", on_reals, impure, has_out> {
+    struct args { value self; };
+};
+struct bernoulli_p : op<dialect, "aten.bernoulli.p",
+         "self, p", impure, out_named<"aten.bernoulli.float_out">> {
+    struct args { value self; double p; };
+};
 
 // Sizes and assertions. A size or item() is a number, not a tensor: here it counts as one result.
 
@@ -2603,8 +2729,8 @@ struct dialect : dialect_of<"aten",
       conv_transpose2d_input, conv_transpose3d_input, convolution,
       adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptive_avg_pool2d, _adaptive_avg_pool3d,
       adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, avg_pool1d,
-      avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool2d_with_indices, max_pool3d,
-      max_pool3d_with_indices,
+      avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_unpool2d, max_pool2d,
+      max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices,
       addmm, baddbmm, bmm, dot, einsum, linear, matmul, mm, mv, outer,
       gru_cell, gru_input, lstm_cell, lstm_input, rnn_relu_cell, rnn_relu_input, rnn_tanh_cell,
       rnn_tanh_input,
@@ -2669,8 +2795,8 @@ struct dialect : dialect_of<"aten",
       upsample_bilinear2d_vec, upsample_linear1d, upsample_linear1d_vec, upsample_nearest1d,
       upsample_nearest1d_vec, upsample_nearest2d, upsample_nearest2d_vec, upsample_nearest3d,
       upsample_nearest3d_vec, _upsample_nearest_exact1d, _upsample_nearest_exact1d_vec,
-      _upsample_nearest_exact2d, _upsample_nearest_exact2d_vec, upsample_trilinear3d,
-      upsample_trilinear3d_vec,
+      _upsample_nearest_exact2d, _upsample_nearest_exact2d_vec, _upsample_nearest_exact3d,
+      _upsample_nearest_exact3d_vec, upsample_trilinear3d, upsample_trilinear3d_vec,
       fft_rfft2,
       arange, arange_start, arange_start_step, empty_like, empty_memory_format, eye, eye_m, full, full_like,
       linspace, new_empty, new_full, new_ones, new_zeros, ones, ones_like, scalar_tensor, zeros, zeros_like,
@@ -2700,7 +2826,11 @@ struct dialect : dialect_of<"aten",
       kaiser_window_beta, logspace, tril_indices, triu_indices, affine_grid_generator,
       repeat_interleave_self_tensor, repeat_interleave_tensor, _upsample_bilinear2d_aa,
       _upsample_bilinear2d_aa_vec, _upsample_bicubic2d_aa, _upsample_bicubic2d_aa_vec, rand, randn,
-      rand_like, randn_like,
+      rand_like, randn_like, bernoulli, bernoulli_p, special_ndtr, float_power_tensor_tensor,
+      float_power_tensor_scalar, float_power_scalar, fft_fftshift, fft_ifftshift, quantile, quantile_scalar,
+      nanquantile, nanquantile_scalar, gradient_scalarint, gradient_scalararray, gradient_array,
+      gradient_scalarrayint, gradient_scalarrayarray, gradient_tensorarrayint, gradient_tensorarray, renorm,
+      linalg_vander, vander, multilabel_margin_loss,
       _assert_async, _assert_scalar, _assert_tensor_metadata, item, _local_scalar_dense, sym_constrain_range,
       sym_constrain_range_for_size, sym_numel, sym_size_int> {
     static constexpr bool is_pure = true;

@@ -82,6 +82,19 @@ void evaluate(Op, const args<Op>&, evaluation& e) {
     }
     e.output().assign(numbers);
 }
+/// 1 with the given probability, else 0.
+template <one_of<ops<aten::bernoulli, aten::bernoulli_p>> Op>
+void evaluate(Op, const args<Op>& a, evaluation& e) {
+    static std::mt19937_64 engine{std::random_device{}()};
+    std::vector<double> numbers(idx(e.output().size()));
+    if constexpr (requires { a.p; }) {
+        std::ranges::fill(numbers, a.p);
+    } else {
+        numbers = e.input(a.self).template to<double>();
+    }
+    for (double& x : numbers) x = std::uniform_real_distribution<float>()(engine) < x ? 1 : 0;
+    e.output().assign(numbers);
+}
 
 }  // namespace headrace::eval
 

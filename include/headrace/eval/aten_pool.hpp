@@ -107,6 +107,8 @@ inline constexpr std::size_t pool_dimensions<aten::avg_pool3d> = 3;
 template <>
 inline constexpr std::size_t pool_dimensions<aten::max_pool1d> = 1;
 template <>
+inline constexpr std::size_t pool_dimensions<aten::max_pool1d_with_indices> = 1;
+template <>
 inline constexpr std::size_t pool_dimensions<aten::max_pool2d> = 2;
 template <>
 inline constexpr std::size_t pool_dimensions<aten::max_pool2d_with_indices> = 2;
@@ -143,8 +145,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
         average_pool(e, a.self, in, ranges);
     }
 }
-template <one_of<ops<aten::max_pool1d, aten::max_pool2d, aten::max_pool2d_with_indices, aten::max_pool3d,
-                     aten::max_pool3d_with_indices>>
+template <one_of<ops<aten::max_pool1d, aten::max_pool1d_with_indices, aten::max_pool2d,
+                     aten::max_pool2d_with_indices, aten::max_pool3d, aten::max_pool3d_with_indices>>
               Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     constexpr std::size_t count = pool_dimensions<Op>;

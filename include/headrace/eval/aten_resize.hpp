@@ -155,7 +155,8 @@ void evaluate(Op, const args<Op>& a, evaluation& e) {
     upsample(e, a, false, [](const resampled_axis& r, std::int64_t o) { return nearest_tap(r, o, 0.F); });
 }
 template <one_of<ops<aten::_upsample_nearest_exact1d, aten::_upsample_nearest_exact1d_vec,
-                     aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact2d_vec>>
+                     aten::_upsample_nearest_exact2d, aten::_upsample_nearest_exact2d_vec,
+                     aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec>>
               Op>
 void evaluate(Op, const args<Op>& a, evaluation& e) {
     upsample(e, a, false, [](const resampled_axis& r, std::int64_t o) { return nearest_tap(r, o, 0.5F); });

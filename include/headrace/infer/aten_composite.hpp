@@ -36,7 +36,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     }
     return add_result(out, dtype::boolean, self);
 }
-template <one_of<ops<aten::sinc, aten::special_entr>> Op>
+template <one_of<ops<aten::sinc, aten::special_entr, aten::special_ndtr>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
@@ -79,6 +79,25 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(type, detail::promoted_for<Op>(self, inference::of(a.other)));
     return detail::infer_broadcast(out, as_floating(type), self, inference::of(a.other));
+}
+/// Computed in float64, whatever the operands are.
+template <one_of<ops<aten::float_power_tensor_tensor, aten::float_power_tensor_scalar,
+                     aten::float_power_scalar>>
+              Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    promotion common;
+    const auto wide = [](dtype type) { return is_complex(type) ? dtype::complex128 : dtype::float64; };
+    if constexpr (std::is_same_v<Op, aten::float_power_tensor_tensor>) {
+        const tensor_meta& self = inference::of(a.self);
+        const tensor_meta& exponent = inference::of(a.exponent);
+        return detail::infer_broadcast(out, wide(common.add(self).add(exponent).type()), self, exponent);
+    } else if constexpr (std::is_same_v<Op, aten::float_power_tensor_scalar>) {
+        const tensor_meta& self = inference::of(a.self);
+        return add_result(out, wide(self.dtype), self);
+    } else {
+        const tensor_meta& exponent = inference::of(a.exponent);
+        return add_result(out, wide(exponent.dtype), exponent);
+    }
 }
 template <one_of<ops<aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {

@@ -196,13 +196,31 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
+template <one_of<ops<aten::max_pool1d_with_indices, aten::max_pool2d_with_indices,
+                     aten::max_pool3d_with_indices>>
+              Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(
         shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     HEADRACE_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
+}
+
+/// Each index is of an element of its plane in the result.
+template <one_of<ops<aten::max_unpool2d>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& indices = inference::of(a.indices);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", self.shape, 3, 4));
+    HEADRACE_TRY(require_shape("indices", indices.shape, self.shape));
+    HEADRACE_TRY(require_dtype("indices", indices.dtype, dtype::int64));
+    HEADRACE_TRY(require_count("output_size", a.output_size.size(), 2));
+    HEADRACE_TRY(require_nonempty("output_size", a.output_size));
+    shape_builder shape(sizes(self.shape).first(self.rank() - 2));
+    shape.append(a.output_size);
+    return add_result(out, self.dtype, shape);
 }
 
 template <one_of<aten::avg_pool_ops> Op>

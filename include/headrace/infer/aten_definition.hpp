@@ -15,6 +15,7 @@
 #include <headrace/infer/aten_loss.hpp>
 #include <headrace/infer/aten_matrix.hpp>
 #include <headrace/infer/aten_norm.hpp>
+#include <headrace/infer/aten_quantile.hpp>
 #include <headrace/infer/aten_reduction.hpp>
 #include <headrace/infer/aten_resize.hpp>
 #include <headrace/infer/aten_search.hpp>

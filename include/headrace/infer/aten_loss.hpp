@@ -190,6 +190,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.p.to_double() != 1 && a.p.to_double() != 2) return invalid("p must be 1 or 2");
     return detail::infer_loss(out, self.dtype, target.shape, a.reduction);
 }
+/// Each row names its classes first, and then -1 where there are fewer than that.
+template <one_of<ops<aten::multilabel_margin_loss>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_rank("self", self.shape, 0, 2));
+    HEADRACE_TRY(require_nonempty("self", self.shape));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_shape("target", inference::of(a.target).shape, self.shape));
+    HEADRACE_TRY(require_dtype("target", inference::of(a.target).dtype, dtype::int64));
+    const sizes rows = sizes(self.shape).first(self.rank() == 2 ? 1 : 0);
+    return detail::infer_loss(out, self.dtype, rows, a.reduction);
+}
 
 // Tables of numbers.
 
@@ -288,6 +300,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::rand_like, aten::randn_like>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), inference::of(a.self));
+}
+template <one_of<ops<aten::bernoulli, aten::bernoulli_p>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    if constexpr (requires { a.p; }) {
+        if (!(a.p >= 0 && a.p <= 1)) return invalid("p must be a probability");
+    }
+    return add_result(out, self);
 }
 
 }  // namespace headrace

@@ -17,14 +17,15 @@ namespace aten {
 
 using resize_ops =
     ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d, upsample_nearest2d,
-        upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d, upsample_trilinear3d,
-        _upsample_bilinear2d_aa, _upsample_bicubic2d_aa>;
+        upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d,
+        _upsample_nearest_exact3d, upsample_trilinear3d, _upsample_bilinear2d_aa,
+        _upsample_bicubic2d_aa>;
 /// These have the new size or the factors.
 using resize_vec_ops =
     ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec, upsample_nearest1d_vec,
         upsample_nearest2d_vec, upsample_nearest3d_vec, _upsample_nearest_exact1d_vec,
-        _upsample_nearest_exact2d_vec, upsample_trilinear3d_vec, _upsample_bilinear2d_aa_vec,
-        _upsample_bicubic2d_aa_vec>;
+        _upsample_nearest_exact2d_vec, _upsample_nearest_exact3d_vec, upsample_trilinear3d_vec,
+        _upsample_bilinear2d_aa_vec, _upsample_bicubic2d_aa_vec>;
 
 }  // namespace aten
 
@@ -113,6 +114,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         if (i + 1 == a.dim.size()) shape[axis] = shape[axis] / 2 + 1;
     }
     return add_result(out, complex_of(self.dtype), shape);
+}
+
+template <one_of<ops<aten::fft_fftshift, aten::fft_ifftshift>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    for (const std::int64_t dim : a.dim.value_or(int_list())) {
+        HEADRACE_TRY(axis_of(dim, self.rank()));
+    }
+    return add_result(out, self);
 }
 
 }  // namespace headrace

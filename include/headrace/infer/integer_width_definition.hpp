@@ -46,15 +46,15 @@ enum class integer_use : std::uint8_t {
         ops_in<aten::abs, sgn, sign, relu, relu6, hardtanh, threshold, aten::maximum, aten::minimum, fmax,
                fmin, aten::clamp, clamp_tensor, clamp_min, clamp_min_tensor, clamp_max, clamp_max_tensor,
                amax, amin, aminmax, aten::max, aten::min, max_dim, min_dim, topk, sort, sort_stable, msort,
-               aten::floor, aten::ceil, aten::round, aten::trunc, max_pool1d, max_pool2d,
-               max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices, adaptive_max_pool1d,
+               aten::floor, aten::ceil, aten::round, aten::trunc, max_pool1d, max_pool1d_with_indices,
+               max_pool2d, max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices, adaptive_max_pool1d,
                adaptive_max_pool2d, adaptive_max_pool3d>;
     static constexpr auto replacing =
         ops_in<where_self, where_scalar, where_scalarother, where_scalarself, masked_fill_scalar,
                masked_fill_tensor, index_fill_int_scalar, index_copy, scatter_src, scatter_value,
                select_scatter, slice_scatter, index_put, _unsafe_index_put, channel_shuffle, pixel_shuffle,
-               pixel_unshuffle, roll, rot90, tril, triu, im2col, copy, fill_tensor, fill_scalar,
-               meshgrid_indexing, broadcast_tensors>;
+               pixel_unshuffle, roll, fft_fftshift, fft_ifftshift, rot90, tril, triu, im2col,
+               max_unpool2d, copy, fill_tensor, fill_scalar, meshgrid_indexing, broadcast_tensors>;
     using enum trait;
     const op_info& op = n.op->functional();
     if (n.result_count == 0) return integer_use::testing;  // an assertion

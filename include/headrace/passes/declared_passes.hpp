@@ -61,6 +61,7 @@ struct decompose_exponentials;
 struct decompose_extrema;
 struct decompose_fused_arithmetic;
 struct decompose_gelu;
+struct decompose_gradients;
 struct decompose_grouped_convolution;
 struct decompose_hyperbolic;
 struct decompose_limits;
@@ -74,6 +75,7 @@ struct decompose_partial_writes;
 struct decompose_pow;
 struct decompose_predicates;
 struct decompose_products;
+struct decompose_quantiles;
 struct decompose_quantization;
 struct decompose_rearrangements;
 struct decompose_rectifiers;
@@ -453,11 +455,11 @@ struct declared_pass<canonicalize_pooling> : declared_rewrites {
     using ensures = pass_list<canonical_pooling>;
     using targets =
         ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d, aten::avg_pool2d, aten::max_pool2d,
-            aten::adaptive_avg_pool2d, aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices,
-            aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>;
+            aten::adaptive_avg_pool2d, aten::_adaptive_avg_pool2d, aten::max_pool1d_with_indices,
+            aten::max_pool2d_with_indices, aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>;
     using removes =
         ops<aten::adaptive_avg_pool1d, aten::_adaptive_avg_pool2d, aten::adaptive_max_pool1d,
-            aten::avg_pool1d, aten::max_pool1d, aten::max_pool2d_with_indices>;
+            aten::avg_pool1d, aten::max_pool1d, aten::max_pool1d_with_indices, aten::max_pool2d_with_indices>;
     using produces =
         ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::avg_pool2d, aten::max_pool2d,
             aten::squeeze_dim, aten::unsqueeze>;
@@ -571,28 +573,30 @@ HEADRACE_COMPILED_PASS(decompose_losses);
 template <>
 struct declared_pass<decompose_class_losses> : declared_rewrites {
     static constexpr std::string_view summary =
-        "nll_loss, cross_entropy, multi_margin_loss by gathering the numbers of own classes";
+        "nll_loss, cross_entropy, losses of margins by gathering the numbers of own classes";
     using phase = decomposition;
     using targets =
         ops<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd, aten::nll_loss_forward,
-            aten::nll_loss2d_forward, aten::cross_entropy_loss, aten::multi_margin_loss>;
+            aten::nll_loss2d_forward, aten::cross_entropy_loss, aten::multi_margin_loss,
+            aten::multilabel_margin_loss>;
     using removes = targets;
     using produces =
         ops<aten::log_softmax_int, aten::neg, aten::reciprocal, aten::add_tensor, aten::maximum,
-            aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::logical_not, aten::mean_dim,
-            aten::sum_dim_intlist, aten::squeeze_dim, aten::unsqueeze, aten::view, aten::embedding,
-            aten::gather, aten::where_self, aten::_to_copy>;
+            aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor, aten::logical_and,
+            aten::logical_not, aten::amin, aten::any_dim, aten::mean_dim, aten::sum_dim_intlist,
+            aten::squeeze_dim, aten::unsqueeze, aten::view, aten::embedding, aten::gather, aten::where_self,
+            aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_class_losses);
 
 template <>
 struct declared_pass<decompose_distances> : declared_rewrites {
     static constexpr std::string_view summary =
-        "cdist, pdist, pairwise_distance, dist, matrix norms as norms of differences; isclose";
+        "cdist, pdist, pairwise_distance, dist as norms of differences; matrix norms, renorm";
     using phase = decomposition;
     using targets =
         ops<aten::pairwise_distance, aten::dist, aten::cdist, aten::_cdist_forward, aten::pdist,
-            aten::_pdist_forward, aten::isclose, aten::linalg_norm, aten::linalg_matrix_norm,
+            aten::_pdist_forward, aten::isclose, aten::renorm, aten::linalg_norm, aten::linalg_matrix_norm,
             aten::linalg_matrix_norm_str_ord>;
     using removes = targets;
     using produces =
@@ -600,7 +604,7 @@ struct declared_pass<decompose_distances> : declared_rewrites {
             aten::add_tensor, aten::maximum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
             aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not, aten::logical_or,
             aten::amax, aten::amin, aten::sum_dim_intlist, aten::transpose_int, aten::unsqueeze, aten::view,
-            aten::index_select, aten::_to_copy>;
+            aten::index_select, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_distances);
 
@@ -623,18 +627,19 @@ HEADRACE_COMPILED_PASS(decompose_diagonals);
 template <>
 struct declared_pass<decompose_products> : declared_rewrites {
     static constexpr std::string_view summary =
-        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, vecdot, cov as mul and sum";
+        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, cov as mul and sum; vander";
     using phase = decomposition;
     using targets =
         ops<aten::chain_matmul, aten::linalg_multi_dot, aten::linalg_matrix_power, aten::vdot, aten::inner,
             aten::tensordot, aten::kron, aten::linalg_cross, aten::cross, aten::linalg_vecdot, aten::addmv,
-            aten::addr, aten::addbmm, aten::bilinear, aten::cov, aten::corrcoef>;
+            aten::addr, aten::addbmm, aten::bilinear, aten::linalg_vander, aten::vander, aten::cov,
+            aten::corrcoef>;
     using removes = targets;
     using produces =
         ops<aten::bmm, aten::dot, aten::matmul, aten::mv, aten::reciprocal, aten::rsqrt, aten::add_tensor,
-            aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::mean_dim, aten::sum_dim_intlist,
-            aten::diagonal, aten::permute, aten::transpose_int, aten::unsqueeze, aten::view, aten::roll,
-            aten::_to_copy>;
+            aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::cumprod, aten::mean_dim,
+            aten::sum_dim_intlist, aten::diagonal, aten::expand, aten::permute, aten::transpose_int,
+            aten::unsqueeze, aten::view, aten::cat, aten::flip, aten::roll, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_products);
 
@@ -648,14 +653,14 @@ struct declared_pass<decompose_searches> : declared_rewrites {
             aten::dsplit_array, aten::isin_tensor_tensor, aten::isin_tensor_scalar, aten::isin_scalar_tensor,
             aten::bucketize_tensor, aten::bucketize_scalar, aten::searchsorted_tensor,
             aten::searchsorted_scalar, aten::take, aten::take_along_dim, aten::masked_scatter,
-            aten::repeat_interleave_self_tensor>;
+            aten::max_unpool2d, aten::repeat_interleave_self_tensor>;
     using removes = targets;
     using produces =
         ops<aten::add_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor, aten::ge_tensor,
             aten::gt_tensor, aten::logical_not, aten::any, aten::any_dim, aten::cumsum, aten::sum_dim_intlist,
             aten::expand, aten::unsqueeze, aten::view, aten::tensor_split_indices,
-            aten::tensor_split_sections, aten::gather, aten::index_select, aten::where_self, aten::_to_copy,
-            aten::repeat_interleave_tensor>;
+            aten::tensor_split_sections, aten::gather, aten::index_select, aten::scatter_src,
+            aten::where_self, aten::_to_copy, aten::repeat_interleave_tensor>;
 };
 HEADRACE_COMPILED_PASS(decompose_searches);
 
@@ -675,6 +680,36 @@ struct declared_pass<decompose_extrema> : declared_rewrites {
             aten::unsqueeze, aten::view, aten::gather, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_extrema);
+
+template <>
+struct declared_pass<decompose_quantiles> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "quantile, nanquantile by sort, at ranks q · (n - 1)";
+    using phase = decomposition;
+    using targets = ops<aten::quantile, aten::quantile_scalar, aten::nanquantile, aten::nanquantile_scalar>;
+    using removes = targets;
+    using produces =
+        ops<aten::ceil, aten::floor, aten::round, aten::lerp_scalar, aten::lerp_tensor, aten::mul_tensor,
+            aten::sub_tensor, aten::eq_tensor, aten::sort, aten::sum_dim_intlist, aten::movedim_int,
+            aten::narrow, aten::view, aten::gather, aten::index_select, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_quantiles);
+
+template <>
+struct declared_pass<decompose_gradients> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "gradient by the slopes between neighbours";
+    using phase = decomposition;
+    using targets =
+        ops<aten::gradient_scalarint, aten::gradient_scalararray, aten::gradient_array,
+            aten::gradient_scalarrayint, aten::gradient_scalarrayarray, aten::gradient_tensorarrayint,
+            aten::gradient_tensorarray>;
+    using removes = targets;
+    using produces =
+        ops<aten::reciprocal, aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::narrow, aten::view,
+            aten::cat, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_gradients);
 
 template <>
 struct declared_pass<decompose_scatter_reduction> : declared_rewrites {
@@ -719,8 +754,8 @@ struct declared_pass<decompose_tables> : declared_rewrites {
             aten::hamming_window_periodic_alpha_beta, aten::blackman_window, aten::blackman_window_periodic,
             aten::bartlett_window, aten::bartlett_window_periodic, aten::kaiser_window,
             aten::kaiser_window_periodic, aten::kaiser_window_beta, aten::tril_indices, aten::triu_indices,
-            aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::logspace,
-            aten::affine_grid_generator>;
+            aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli, aten::bernoulli_p,
+            aten::logspace, aten::affine_grid_generator>;
     using removes = targets;
     using produces = ops<aten::matmul, aten::transpose_int, aten::view, aten::_to_copy>;
 };
@@ -729,20 +764,23 @@ HEADRACE_COMPILED_PASS(decompose_tables);
 template <>
 struct declared_pass<decompose_special> : declared_rewrites {
     static constexpr std::string_view summary =
-        "sinc, angle, heaviside, isposinf as arithmetic; count_nonzero, nanmean, trapezoid as sums";
+        "sinc, ndtr, heaviside, float_power as arithmetic; nanmean, trapezoid as sums; fftshift";
     using phase = decomposition;
     using targets =
-        ops<aten::sinc, aten::angle, aten::special_entr, aten::special_xlog1py, aten::logaddexp2,
-            aten::std_mean, aten::var_mean, aten::nanmean, aten::trapezoid_dx, aten::trapezoid_x,
-            aten::cumulative_trapezoid_dx, aten::heaviside, aten::isposinf, aten::isneginf, aten::isreal,
-            aten::real, aten::conj, aten::special_round, aten::count_nonzero,
-            aten::count_nonzero_dim_intlist>;
+        ops<aten::sinc, aten::angle, aten::special_ndtr, aten::special_entr, aten::special_xlog1py,
+            aten::logaddexp2, aten::std_mean, aten::var_mean, aten::nanmean, aten::trapezoid_dx,
+            aten::trapezoid_x, aten::cumulative_trapezoid_dx, aten::heaviside,
+            aten::float_power_tensor_tensor, aten::float_power_tensor_scalar, aten::float_power_scalar,
+            aten::fft_fftshift, aten::fft_ifftshift, aten::isposinf, aten::isneginf, aten::isreal, aten::real,
+            aten::conj, aten::special_round, aten::count_nonzero, aten::count_nonzero_dim_intlist>;
     using removes = targets;
     using produces =
-        ops<aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::round_decimals, aten::sin,
-            aten::add_tensor, aten::maximum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
+        ops<aten::abs, aten::erfc, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::round_decimals,
+            aten::sin, aten::add_tensor, aten::maximum, aten::mul_tensor, aten::pow_scalar,
+            aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::sub_tensor, aten::eq_tensor,
             aten::gt_tensor, aten::logical_and, aten::logical_not, aten::cumsum, aten::mean, aten::std_,
-            aten::sum_dim_intlist, aten::var, aten::narrow, aten::view, aten::where_self, aten::_to_copy>;
+            aten::sum_dim_intlist, aten::var, aten::narrow, aten::view, aten::roll, aten::where_self,
+            aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_special);
 
@@ -936,12 +974,13 @@ struct declared_pass<decompose_volumes> : declared_rewrites {
     using targets =
         ops<aten::max_pool3d, aten::max_pool3d_with_indices, aten::adaptive_avg_pool3d,
             aten::_adaptive_avg_pool3d, aten::upsample_nearest3d, aten::upsample_nearest3d_vec,
-            aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec, aten::avg_pool3d,
-            aten::adaptive_max_pool3d>;
+            aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec, aten::upsample_trilinear3d,
+            aten::upsample_trilinear3d_vec, aten::avg_pool3d, aten::adaptive_max_pool3d>;
     using removes = targets;
     using produces =
         ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::avg_pool2d, aten::max_pool2d,
-            aten::reshape, aten::upsample_bilinear2d, aten::upsample_nearest2d>;
+            aten::reshape, aten::upsample_bilinear2d, aten::upsample_nearest2d,
+            aten::_upsample_nearest_exact2d>;
 };
 HEADRACE_COMPILED_PASS(decompose_volumes);
 

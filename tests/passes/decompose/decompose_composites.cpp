@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tests the decompositions of composite functions against numbers that PyTorch 2.15 gives: their kernels run
 // the decompositions, so a comparison of before and after would prove nothing of the numbers.
+#include <array>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -124,6 +126,10 @@ TEST_CASE("losses of classes") {
     gives_numbers<P, aten::cross_entropy_loss>({x, t, weight}, {0.6226377}, std::int64_t{1},
                                                std::int64_t{-100}, 0.25);
     gives_numbers<P, aten::cross_entropy_loss>({x, q}, {2.3477147});
+    const tensor named = integers({2, 3}, {2, 0, -1, 1, -1, 2});
+    gives_numbers<P, aten::multilabel_margin_loss>({x, named}, {0, 0.75}, std::int64_t{0});
+    gives_numbers<P, aten::multilabel_margin_loss>({x, named}, {0.375});
+    gives_numbers<P, aten::multilabel_margin_loss>({x, named}, {0.75}, std::int64_t{2});
     gives_numbers<P, aten::multi_margin_loss>({x, integers({2}, {0, 1})}, {1.8854166}, scalar(2), scalar(1));
     gives<P, aten::nll_loss_forward>(
         {x, t},
@@ -145,6 +151,10 @@ TEST_CASE("distances and norms") {
     gives_numbers<P, aten::dist>({x, y}, {2.4610634}, scalar(3));
     gives_numbers<P, aten::isclose>({floats({3}, {1, 2, nan_}), floats({3}, {1.000001, 2.1, nan_})},
                                     {1, 0, 0});
+    gives_numbers<P, aten::renorm>({x}, {0.4147807, -1.0369517, 1.6591227, 1.5, 0.25, -0.75}, scalar(2),
+                                   std::int64_t{0}, scalar(2));
+    gives_numbers<P, aten::renorm>({x}, {0.375, -1.25, 1.0909091, 1.125, 0.25, -0.4090909}, scalar(1),
+                                   std::int64_t{1}, scalar(1.5));
     gives_numbers<P, aten::linalg_norm>({x}, {2.75}, scalar(1));
     gives_numbers<P, aten::linalg_matrix_norm>({x}, {3.75}, scalar(infinity));
     gives_numbers<P, aten::linalg_matrix_norm_str_ord>({x}, {2.9474565});
@@ -184,6 +194,11 @@ TEST_CASE("products") {
     numbers tenths;
     for (int i = 0; i != 18; ++i) tenths.push_back(i / 10.0);
     gives_numbers<P, aten::bilinear>({x, y, floats({2, 3, 3}, tenths)}, {1.375, 2.78125, -0.75, 1.05});
+    gives_numbers<P, aten::linalg_vander>({floats({3}, {2, -1, 0.5})}, {1, 2, 4, 1, -1, 1, 1, 0.5, 0.25});
+    gives_numbers<P, aten::vander>({integers({2}, {2, -1})}, {8, 4, 2, 1, -1, 1, -1, 1},
+                                   std::optional<std::int64_t>(4));
+    gives_numbers<P, aten::vander>({floats({2}, {2, -1})}, {1, 2, 4, 1, -1, 1},
+                                   std::optional<std::int64_t>(3), true);
     gives_numbers<P, aten::cov>({x}, {2.6458335, -0.7395834, -0.7395834, 1.2708333});
     gives_numbers<P, aten::corrcoef>({floats({2, 3}, {1, 2, 4, 3, -1, 0})}, {1, -0.5765566, -0.5765566, 1});
     gives_numbers<P, aten::linalg_matrix_power>({floats({2, 2}, {1, 2, 0.5, -1})}, {2, 4, 1, -2},
@@ -204,6 +219,9 @@ TEST_CASE("searches and selections") {
     gives_numbers<P, aten::searchsorted_tensor>({limits, tried}, {0, 1, 2, 3, 3});
     gives_numbers<P, aten::take>({x, integers({3}, {0, -1, 4})}, {0.5, -0.75, 0.25});
     gives_numbers<P, aten::take_along_dim>({x, integers({2, 1}, {2, 0})}, {2, 1.5}, std::int64_t{1});
+    gives_numbers<P, aten::max_unpool2d>(
+        {floats({1, 1, 2}, {5, 7}), tensor::of(dtype::int64, {1, 1, 2}, numbers{3, 0})}, {7, 0, 0, 5},
+        int_list{2, 2});
     gives_numbers<P, aten::masked_scatter>({x, flags({3}, {1, 0, 1}), y}, {-0.5, -1.25, 0.75, 1, 0.25, 2.5});
 }
 
@@ -241,6 +259,64 @@ TEST_CASE("running extrema and ranks") {
     gives<P, aten::median_dim>({rows}, along(aten::median_dim{}, 1), {{2, nan_}, {3, 1}});
     gives<P, aten::nanmedian_dim>({rows}, along(aten::nanmedian_dim{}, 1), {{2, 1}, {3, 0}});
     gives_numbers<P, aten::median>({x}, {0.25});
+}
+
+TEST_CASE("quantiles lie between two ranks, and NaN is the largest number or none") {
+    using P = decompose_quantiles;
+    const tensor rows = floats({2, 4}, {4, 1, 3, 2, 1, nan_, 0, 7});
+    const auto at = [](std::string_view interpolation) {
+        return [=](const auto& v) {
+            return args<aten::nanquantile_scalar>{v[0], 0.3, 1, false, interpolation};
+        };
+    };
+    gives<P, aten::nanquantile_scalar>({rows}, at("linear"), {{1.9, 0.6}});
+    gives<P, aten::nanquantile_scalar>({rows}, at("lower"), {{1, 0}});
+    gives<P, aten::nanquantile_scalar>({rows}, at("higher"), {{2, 1}});
+    gives<P, aten::nanquantile_scalar>({rows}, at("midpoint"), {{1.5, 0.5}});
+    gives<P, aten::nanquantile_scalar>({rows}, at("nearest"), {{2, 1}});
+    gives_numbers<P, aten::quantile_scalar>({rows}, {1.9, nan_}, 0.3, std::optional<std::int64_t>(1));
+    gives_numbers<P, aten::quantile_scalar>({x}, {1.75}, 0.9);
+    const tensor both = floats({2}, {0.25, 0.75});
+    gives_numbers<P, aten::quantile>({x, both}, {-0.375, -0.25, 1.25, 0.875}, std::optional<std::int64_t>(1),
+                                     true);
+    gives_numbers<P, aten::nanquantile>({rows, both}, {1.75, 1, 0.75, 3.25, 3.25, 1, 2.25, 5.75},
+                                        std::optional<std::int64_t>(0));
+    gives_numbers<P, aten::quantile_scalar>({floats({}, {3})}, {3}, 0.5);
+}
+
+TEST_CASE("gradients by numbers and by coordinates") {
+    using P = decompose_gradients;
+    const tensor rows = floats({2, 4}, {1, 4, 9, 16, 0, 2, 1, 5});
+    const numbers down{-1, -2, -8, -11, -1, -2, -8, -11};
+    const numbers along{3, 4, 6, 7, 2, 0.5, 1.5, 4};
+    gives<P, aten::gradient_scalarint>({rows},
+                                       [](const auto& v) { return args<aten::gradient_scalarint>{v[0]}; },
+                                       {down, along});
+    gives<P, aten::gradient_scalarint>({rows},
+                                       [](const auto& v) {
+                                           return args<aten::gradient_scalarint>{v[0], scalar(2.0), -1, 2};
+                                       },
+                                       {{1, 2, 3, 4, 1.75, 0.25, 0.75, 3.25}});
+    gives<P, aten::gradient_array>({rows},
+                                   [](const auto& v) {
+                                       return args<aten::gradient_array>{v[0], {1, 0}};
+                                   },
+                                   {along, down});
+    const std::array twice{2.0, 0.5};  // a list does not own
+    const list<double> each(twice);
+    gives<P, aten::gradient_scalarrayint>(
+        {rows}, [=](const auto& v) { return args<aten::gradient_scalarrayint>{v[0], each}; },
+        {{-0.5, -1, -4, -5.5, -0.5, -1, -4, -5.5}, {6, 8, 12, 14, 4, 1, 3, 8}});
+    const tensor coordinates = floats({4}, {0, 1, 3, 7});
+    const auto at = [](std::int64_t edge_order) {
+        return [=](const auto& v) {
+            return args<aten::gradient_tensorarray>{v[0], list<value>(&v[1], 1), {1}, edge_order};
+        };
+    };
+    gives<P, aten::gradient_tensorarray>({rows, coordinates}, at(1),
+                                         {{3, 2.8333333, 2.25, 1.75, 2, 1.1666667, 0, 1}});
+    gives<P, aten::gradient_tensorarray>({rows, coordinates}, at(2),
+                                         {{3.1666667, 2.8333333, 2.25, 1.25, 2.8333333, 1.1666667, 0, 2}});
 }
 
 TEST_CASE("reductions by index") {
@@ -320,11 +396,27 @@ TEST_CASE("tables") {
                                                   int_list{1, 1, 2, 2}, true);
     const auto random = [](program& prog) { prog.output(prog.make<aten::randn>({int_list{2}})); };
     CHECK_THAT(random, is_refused_by<P>("random numbers"));
+    const auto drawn = [](program& prog) {
+        prog.output(prog.make<aten::bernoulli>({prog.input(dtype::float32, {2})}));
+    };
+    CHECK_THAT(drawn, is_refused_by<P>("random numbers"));
 }
 
 TEST_CASE("special functions") {
     using P = decompose_special;
     gives_numbers<P, aten::sinc>({floats({3}, {0, 0.5, -1.5})}, {1, 0.6366197, -0.2122066});
+    gives_numbers<P, aten::special_ndtr>({floats({3}, {-1, 0, 2})}, {0.1586553, 0.5, 0.9772499});
+    gives_numbers<P, aten::float_power_tensor_tensor>({floats({2}, {1.5, 2}), integers({2}, {2, -1})},
+                                                      {2.25, 0.5});
+    gives_numbers<P, aten::float_power_tensor_scalar>({integers({2}, {4, 9})}, {2, 3}, scalar(0.5));
+    gives<P, aten::float_power_scalar>({floats({2}, {2, -1})},
+                                       [](const auto& v) {
+                                           return args<aten::float_power_scalar>{scalar(2), v[0]};
+                                       },
+                                       {{4, 0.5}});
+    gives_numbers<P, aten::fft_fftshift>({x}, {-0.75, 1.5, 0.25, 2, 0.5, -1.25});
+    gives_numbers<P, aten::fft_ifftshift>({x}, {-1.25, 2, 0.5, 0.25, -0.75, 1.5},
+                                          std::optional(int_list{1}));
     gives_numbers<P, aten::angle>({floats({3}, {-1, 2, nan_})}, {3.1415927, 0, nan_});
     gives_numbers<P, aten::heaviside>({floats({3}, {-1, 0, 2}), floats({}, {0.5})}, {0, 0.5, 1});
     gives_numbers<P, aten::logaddexp2>({floats({2}, {1, 100}), floats({2}, {2, 100})}, {2.5849624, 101});

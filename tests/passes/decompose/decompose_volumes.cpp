@@ -89,6 +89,10 @@ TEST_CASE("volumes are resized plane by plane, and then in depth") {
                                                                {.self = {}, .output_size = {5, 4, 7}}) == "");
     CHECK(resized<decompose_volumes, aten::upsample_nearest3d_vec>(
               {2, 3, 3, 4, 2}, {.input = {}, .output_size = {}, .scale_factors = factors}) == "");
+    CHECK(resized<decompose_volumes, aten::_upsample_nearest_exact3d>(
+              {2, 3, 3, 4, 2}, {.self = {}, .output_size = {5, 4, 7}}) == "");
+    CHECK(resized<decompose_volumes, aten::_upsample_nearest_exact3d_vec>(
+              {2, 3, 3, 4, 2}, {.input = {}, .output_size = {}, .scale_factors = factors}) == "");
     for (const bool aligned : {false, true}) {
         CHECK(resized<decompose_volumes, aten::upsample_trilinear3d>(
                   {2, 3, 3, 4, 2}, {.self = {}, .output_size = {5, 4, 7}, .align_corners = aligned}) == "");

@@ -157,6 +157,7 @@ TEST_CASE("poolings of one axis, and without a batch") {
         CHECK(pool<aten::max_pool1d>({2, 3, 10}, dilated) == "");
         CHECK(pool<aten::max_pool1d>({3, 10}, full) == "");
         CHECK(pool<aten::max_pool1d>({1, 3, 9}, plain) == "");
+        CHECK(pool<aten::max_pool1d_with_indices>({3, 10}, dilated) == "");
         CHECK(pool<aten::avg_pool2d>({3, 10, 9}, full) == "");
         CHECK(pool<aten::avg_pool2d>({3, 10, 9}, uncounted) == "");
         CHECK(pool<aten::max_pool2d>({3, 10, 9}, dilated) == "");
@@ -177,6 +178,13 @@ TEST_CASE("adaptive poolings") {
 }
 
 TEST_CASE("indices of a pooling are refused") {
+    CHECK_THAT(
+        [](program& p) {
+            p.output(p.make_node<aten::max_pool1d_with_indices>(
+                          {.self = p.input(fp32, {1, 2, 4}), .kernel_size = {2}})
+                         .result(1));
+        },
+        is_refused_by<canonicalize_pooling>("no indices"));
     CHECK_THAT(
         [](program& p) {
             p.output(p.make_node<aten::max_pool2d_with_indices>(

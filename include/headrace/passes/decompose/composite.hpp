@@ -11,8 +11,9 @@ namespace headrace {
 /// In an order in which no pass makes what an earlier one decomposes.
 using composite_passes =
     pass_list<decompose_losses, decompose_class_losses, decompose_distances, decompose_diagonals,
-              decompose_products, decompose_searches, decompose_extrema, decompose_scatter_reduction,
-              decompose_bags, decompose_tables, decompose_special>;
+              decompose_products, decompose_searches, decompose_extrema, decompose_quantiles,
+              decompose_gradients, decompose_scatter_reduction, decompose_bags, decompose_tables,
+              decompose_special>;
 
 }  // namespace headrace
 

@@ -7,8 +7,10 @@
 #include <headrace/passes/decompose/decompose_diagonals.hpp>
 #include <headrace/passes/decompose/decompose_distances.hpp>
 #include <headrace/passes/decompose/decompose_extrema.hpp>
+#include <headrace/passes/decompose/decompose_gradients.hpp>
 #include <headrace/passes/decompose/decompose_losses.hpp>
 #include <headrace/passes/decompose/decompose_products.hpp>
+#include <headrace/passes/decompose/decompose_quantiles.hpp>
 #include <headrace/passes/decompose/decompose_scatter_reduction.hpp>
 #include <headrace/passes/decompose/decompose_searches.hpp>
 #include <headrace/passes/decompose/decompose_special.hpp>

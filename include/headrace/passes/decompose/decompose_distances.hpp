@@ -17,7 +17,7 @@ namespace headrace {
 struct decompose_distances : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "cdist, pdist, pairwise_distance, dist, matrix norms as norms of differences; isclose";
+        "cdist, pdist, pairwise_distance, dist as norms of differences; matrix norms, renorm";
 
     // clang-format off
     static auto rewrites() {
@@ -65,6 +65,16 @@ struct decompose_distances : pass {
                 const auto error = abs(u - v);
                 const auto allowed = abs(v) * a.rtol + a.atol;
                 return logical_or(alike, logical_and(error < infinity, error <= allowed));
+            },
+            on<aten::renorm> = [](auto x, const auto& a) {
+                shape_builder others;
+                for (std::size_t i = 0; i != x.rank(); ++i) {
+                    if (i != x.axis(a.dim)) others.push_back(static_cast<std::int64_t>(i));
+                }
+                const double most = a.maxnorm.to_double();
+                const auto length = norm(real(x), a.p.to_double(), int_list(others));
+                const auto factor = where(length > most, most / (length + 1e-7), 1);
+                return in_result_type(real(x) * factor);
             },
             on<aten::linalg_norm> = [](auto x, const auto& a) {
                 const bool is_matrix = a.ord && (a.dim ? a.dim->size() == 2 : x.rank() == 2);

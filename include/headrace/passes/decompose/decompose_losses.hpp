@@ -123,7 +123,7 @@ HEADRACE_COMPILED_PASS(decompose_losses);
 struct decompose_class_losses : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "nll_loss, cross_entropy, multi_margin_loss by gathering the numbers of own classes";
+        "nll_loss, cross_entropy, losses of margins by gathering the numbers of own classes";
 
     // clang-format off
     static auto rewrites() {
@@ -147,10 +147,7 @@ struct decompose_class_losses : pass {
                 const std::int64_t classes = x.size(-1);
                 const auto wide = viewed(as(x, dtype::float32), int_list{rows, classes});
                 const auto index = viewed(target, int_list{rows, 1});
-                pmr_vector<std::int64_t> numbers;
-                const std::int64_t count = x.may_compute(classes, dtype::int64) ? classes : 0;
-                for (std::int64_t i = 0; i != count; ++i) numbers.push_back(i);
-                const auto is_own = index == x.tensor(dtype::int64, shape_builder{1, classes}, numbers);
+                const auto is_own = index == numbers(x, classes);
                 const auto own = call<aten::gather>(wide, 1, index);
                 const auto margin = max(wide - own + a.margin.to_double(), 0);
                 const auto raised = choose(a.p.to_double() == 2, [&] { return margin * margin; }, margin);
@@ -162,6 +159,27 @@ struct decompose_class_losses : pass {
                 return as_result(choose(
                     a.reduction == 1, [&] { return call<aten::mean_dim>(each, std::nullopt, false); },
                     a.reduction == 2, [&] { return total(each); }, each));
+            },
+            // Each class that the target names, up to the first -1, against each class that it does not name.
+            on<aten::multilabel_margin_loss> = [](auto x, auto target, const auto& a) {
+                const std::int64_t rows = x.rank() == 2 ? x.size(0) : 1;
+                const std::int64_t classes = x.rank() == 0 ? 1 : x.size(-1);
+                const auto wide = viewed(as(x, dtype::float32), int_list{rows, classes});
+                const auto index = viewed(target, int_list{rows, classes});
+                const auto each = numbers(x, classes);
+                const auto counts = each < smallest(where(index == -1, each, static_cast<double>(classes)),
+                                                    int_list{1});
+                const auto own = call<aten::gather>(wide, 1, where(counts, index, 0));
+                const auto is_own = call<aten::any_dim>(
+                    call<aten::unsqueeze>(where(counts, index, -1), 2) == call<aten::unsqueeze>(each, 1), 1);
+                const auto pairs = logical_and(call<aten::unsqueeze>(counts, 2),
+                                               call<aten::unsqueeze>(!is_own, 1));
+                const auto margin = max(
+                    call<aten::unsqueeze>(wide, 1) - call<aten::unsqueeze>(own, 2) + 1, 0);
+                const auto loss = sum(where(pairs, margin, 0), int_list{1, 2}) / static_cast<double>(classes);
+                return as_result(choose(
+                    a.reduction == 1, [&] { return call<aten::mean_dim>(loss, std::nullopt, false); },
+                    a.reduction == 2, [&] { return total(loss); }, loss));
             });
     }
     // clang-format on
@@ -173,6 +191,13 @@ private:
         Total total;  ///< the weight of all rows together
     };
 
+    // 0, 1, …, as a row.
+    static auto numbers(const auto& x, std::int64_t count) {
+        pmr_vector<std::int64_t> all;
+        const std::int64_t computed = x.may_compute(count, dtype::int64) ? count : 0;
+        for (std::int64_t i = 0; i != computed; ++i) all.push_back(i);
+        return x.tensor(dtype::int64, shape_builder{1, count}, all);
+    }
     static std::int64_t axis_of_classes(const auto& x) { return x.rank() == 1 ? 0 : 1; }
     static auto total(const auto& x) { return call<aten::sum_dim_intlist>(x, std::nullopt, false); }
     // weight[index], for indices of any shape.

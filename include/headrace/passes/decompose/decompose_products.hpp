@@ -18,7 +18,7 @@ namespace headrace {
 struct decompose_products : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, vecdot, cov as mul and sum";
+        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, cov as mul and sum; vander";
     using targeted_ops = ops<aten::chain_matmul, aten::linalg_multi_dot, aten::linalg_matrix_power>;
     using produces = ops<aten::matmul>;
 
@@ -108,6 +108,12 @@ struct decompose_products : pass {
                 const auto biased = with_operand(whole, a.bias, [](auto v, auto b) { return v + flat(b); });
                 return as_result(biased);
             },
+            on<aten::linalg_vander> = [](auto x) { return powers(x); },
+            on<aten::vander> = [](auto x, const auto& a) {
+                return choose(
+                    a.increasing, [&] { return powers(x); },
+                    [&] { return call<aten::flip>(powers(x), int_list{-1}); });
+            },
             on<aten::cov> = [](auto x, const auto& a) {
                 return choose(
                     a.fweights || a.aweights,
@@ -182,6 +188,21 @@ private:
         }
         return choose(longer.empty(), x,
                       [&] { return as(call<aten::sum_dim_intlist>(x, int_list(longer), true), x.dtype()); });
+    }
+    // The powers of each number from 0 on, as many as the result has along its last axis.
+    static auto powers(const auto& x) {
+        const dtype type = x.result_meta().dtype;
+        const int_list shape = x.result_meta().shape;
+        const auto ones = call<aten::unsqueeze>(x.filled(1, type), -1);
+        const auto others = [&] {
+            shape_builder wide(shape);
+            wide.back() -= 1;
+            const auto base = call<aten::expand>(call<aten::unsqueeze>(as(x, type), -1), int_list(wide));
+            return call<aten::cat>(tensors(ones, call<aten::cumprod>(base, -1)), -1);
+        };
+        return choose(
+            shape.back() == 0, [&] { return x.unsupported("no powers: TOSA has no empty tensors"); },
+            shape.back() == 1, ones, others);
     }
     // [variables, observations] in float32.
     static auto observations(const auto& x) {

@@ -97,6 +97,23 @@ struct decompose_searches : pass {
                         return where(selected, viewed(taken, shape), expanded(x, shape));
                     });
             },
+            on<aten::max_unpool2d> = [](auto x, auto indices, const auto& a) {
+                const int_list& size = a.output_size;
+                const auto planes = [](const auto& v, std::int64_t area) {
+                    shape_builder shape(sizes(v.shape()).first(v.rank() - 2));
+                    shape.push_back(area);
+                    return int_list(shape);
+                };
+                const auto zeros = emitting<ops<>>(
+                    [&](emit<ops<>> e, value) {
+                        return e.splat(0, x.dtype(), planes(x, saturating_mul(size[0], size[1])));
+                    },
+                    x);
+                const int_list all = planes(x, x.size(-2) * x.size(-1));
+                const auto placed =
+                    call<aten::scatter_src>(zeros, -1, viewed(indices, all), viewed(x, all));
+                return viewed(placed, x.result_meta().shape);
+            },
             on<aten::repeat_interleave_self_tensor> = [](auto x, auto repeats, const auto& a) {
                 const auto line = [](const auto& v, std::int64_t size) {
                     return choose(v.shape() == int_list{size}, v, [&] {

@@ -14,11 +14,11 @@
 
 namespace headrace {
 
-/// Functions that PyTorch defines by others: of elements, and of sums along axes.
+/// Functions that PyTorch defines by others: of elements, of sums along axes, and of shifts.
 struct decompose_special : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "sinc, angle, heaviside, isposinf as arithmetic; count_nonzero, nanmean, trapezoid as sums";
+        "sinc, ndtr, heaviside, float_power as arithmetic; nanmean, trapezoid as sums; fftshift";
 
     // clang-format off
     static auto rewrites() {
@@ -31,6 +31,9 @@ struct decompose_special : pass {
                 return choose(
                     is_complex(x.dtype()), [&] { return refused(x); },
                     [&] { return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x); });
+            },
+            on<aten::special_ndtr> = [](auto x) {
+                return call<aten::erfc>(x * (-std::numbers::sqrt2 / 2)) * 0.5;
             },
             on<aten::special_entr> = [](auto x) {
                 const auto below = where(x < 0, -infinity, -(x * log(x)));
@@ -82,6 +85,25 @@ struct decompose_special : pass {
                     is_floating(x.dtype()), [&] { return where(wide == wide, whole, wide.constant(0)); },
                     whole));
             },
+            on<aten::float_power_tensor_tensor> = [](auto x, auto y) {
+                return choose(
+                    is_complex(x.result_meta().dtype), [&] { return refused(x); },
+                    [&] { return call<aten::pow_tensor_tensor>(in_result_type(x), in_result_type(y)); });
+            },
+            on<aten::float_power_tensor_scalar> = [](auto x, const auto& a) {
+                const scalar exponent(a.exponent.to_double());
+                return choose(
+                    is_complex(x.dtype()), [&] { return refused(x); },
+                    [&] { return call<aten::pow_tensor_scalar>(in_result_type(x), exponent); });
+            },
+            on<aten::float_power_scalar> = [](auto y, const auto& a) {
+                const scalar base(a.self.to_double());
+                return choose(
+                    is_complex(y.dtype()), [&] { return refused(y); },
+                    [&] { return call<aten::pow_scalar>(base, in_result_type(y)); });
+            },
+            on<aten::fft_fftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 0); },
+            on<aten::fft_ifftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 1); },
             on<aten::isposinf> = [](auto x) { return is_infinite(x, infinity); },
             on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
             on<aten::isreal> = [](auto x) {
@@ -117,6 +139,15 @@ private:
             is_boolean(x.dtype()), [&] { return !x; }, [&] { return x == x.constant(0); });
         const auto ones = where(is_zero, x.constant(0, type), x.constant(1, type));
         return as_result(sum(ones, axes));
+    }
+    // By half of each of these axes, or of all; odd sizes are rounded down, or up.
+    static auto shifted(const auto& x, const std::optional<int_list>& dims, std::int64_t rounding) {
+        shape_builder axes(dims ? sizes(*dims) : sizes());
+        for (std::size_t i = 0; !dims && i != x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+        shape_builder by;
+        for (const std::int64_t axis : axes) by.push_back((x.size(axis) + rounding) / 2);
+        return choose(
+            axes.empty(), x, [&] { return call<aten::roll>(x, int_list(by), int_list(axes)); });
     }
 
     // All but the first along an axis, or all but the last.

@@ -28,7 +28,8 @@ struct decompose_tables : pass {
     using kaiser_windows = ops<aten::kaiser_window, aten::kaiser_window_periodic, aten::kaiser_window_beta>;
     using windows = joined<cosine_windows, triangular_windows, kaiser_windows>;
     using index_tables = ops<aten::tril_indices, aten::triu_indices>;
-    using random_ops = ops<aten::rand, aten::randn, aten::rand_like, aten::randn_like>;
+    using random_ops = ops<aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli,
+                           aten::bernoulli_p>;
     using targeted_ops = joined<windows, index_tables, random_ops, ops<aten::logspace>>;
     using produces = ops<>;
 

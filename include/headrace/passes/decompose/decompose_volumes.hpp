@@ -25,12 +25,14 @@ struct decompose_volumes : pass {
     using max_pools = ops<aten::max_pool3d, aten::max_pool3d_with_indices>;
     using adaptive_averages = ops<aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>;
     using nearest = ops<aten::upsample_nearest3d, aten::upsample_nearest3d_vec>;
+    using nearest_exact = ops<aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec>;
     using linear = ops<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>;
-    using targeted_ops = joined<max_pools, adaptive_averages, nearest, linear,
+    using targeted_ops = joined<max_pools, adaptive_averages, nearest, nearest_exact, linear,
                                 ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
     using produces =
         ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d,
-            aten::upsample_nearest2d, aten::upsample_bilinear2d, aten::reshape>;
+            aten::upsample_nearest2d, aten::_upsample_nearest_exact2d, aten::upsample_bilinear2d,
+            aten::reshape>;
 
     value operator()(const args<aten::max_pool3d>& a, emit<produces>& e) const { return max_pool(a, e); }
     std::tuple<value, value> operator()(const args<aten::max_pool3d_with_indices>& a,
@@ -66,12 +68,13 @@ struct decompose_volumes : pass {
         };
         return {separately(e, a.self, pool), {}};
     }
-    template <one_of<nearest> Op>
+    template <one_of<joined<nearest, nearest_exact>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        using plane_op = std::conditional_t<one_of<Op, nearest>, aten::upsample_nearest2d,
+                                            aten::_upsample_nearest_exact2d>;
         return separately(e, resized_input(a), [&](value v, const part& p) {
             const auto [h, w] = scales_of(a, p);
-            return e.make<aten::upsample_nearest2d>(
-                {.self = v, .output_size = p.size, .scales_h = h, .scales_w = w});
+            return e.make<plane_op>({.self = v, .output_size = p.size, .scales_h = h, .scales_w = w});
         });
     }
     template <one_of<linear> Op>

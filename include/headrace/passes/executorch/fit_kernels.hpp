@@ -57,13 +57,15 @@ struct fit_kernels : pass {
         joined<softmaxes, shifts, number_shifts, quantizers, tensor_quantizers,
                ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll,
                    aten::cumsum, aten::sum_dim_intlist, aten::unfold, aten::_adaptive_avg_pool2d,
-                   aten::linear, aten::floor_divide, aten::div_tensor_mode, aten::max_pool2d_with_indices>>;
+                   aten::linear, aten::floor_divide, aten::div_tensor_mode, aten::max_pool1d_with_indices,
+                   aten::max_pool2d_with_indices>>;
     using produces =
         joined<softmaxes, quantizers, tensor_quantizers,
                ops<aten::_to_copy, aten::sum_dim_intlist, aten::expand, aten::narrow, aten::constant_pad_nd,
                    aten::roll, aten::reshape, aten::_adaptive_avg_pool2d, aten::linear, aten::where_self,
                    aten::eq_scalar, aten::div_tensor, aten::masked_fill_scalar, aten::isnan, aten::clamp,
-                   aten::lt_scalar, aten::ne_tensor, aten::bitwise_and_scalar,
+                   aten::lt_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::unsqueeze,
+                   aten::squeeze_dim, aten::max_pool2d_with_indices,
                    aten::bitwise_right_shift_tensor_scalar, max_pool_kernel, floor_divide_kernel,
                    left_shift_kernel, right_shift_kernel>>;
 
@@ -146,6 +148,23 @@ struct fit_kernels : pass {
             matrix.input = e.make<aten::reshape>({a.input, int_list{1, e.shape(a.input)[0]}});
         return e.make<aten::reshape>({e.make<aten::linear>(matrix), e.result_meta().shape});
     }
+    /// A line is an image of one row, in which elements have the same indices.
+    value_list operator()(const args<aten::max_pool1d_with_indices>& a, emit<produces>& e) const {
+        const std::int64_t kernel = a.kernel_size[0];
+        const args<aten::max_pool2d_with_indices> row{
+            .self = e.make<aten::unsqueeze>({.self = a.self, .dim = -2}),
+            .kernel_size = {1, kernel},
+            .stride = {1, a.stride.empty() ? kernel : a.stride[0]},
+            .padding = {0, a.padding[0]},
+            .dilation = {1, a.dilation[0]},
+            .ceil_mode = a.ceil_mode};
+        const value_list pooled = is_floating(e.dtype(a.self))
+                                      ? pooled_with_nan(e, row)
+                                      : results_of(e.make_node<aten::max_pool2d_with_indices>(row));
+        value_list lines;
+        for (const value v : pooled) lines.push_back(e.make<aten::squeeze_dim>({.self = v, .dim = -2}));
+        return lines;
+    }
     /// The kernels that quantize read scales of float64 and zero points of int64; the others also narrower
     /// ones.
     template <one_of<quantizers> Op>
@@ -170,21 +189,10 @@ struct fit_kernels : pass {
 
     // --- results ---------------------------------------------------------------------------
 
-    /// NaN is pooled on its own, as a number of 8 bits, and its index counts where there is one.
     std::optional<value_list> operator()(const args<aten::max_pool2d_with_indices>& a,
                                          emit<produces>& e) const {
         if (executorch::kernel_deviation(e.current()).empty()) return std::nullopt;
-        const value is_nan = e.make<aten::isnan>({a.self});
-        const node* const numbers = e.make_node<max_pool_kernel>(a);
-        args<aten::max_pool2d_with_indices> marks = a;
-        marks.self = as(e, is_nan, dtype::int8);
-        const node* const nans = e.make_node<max_pool_kernel>(marks);
-        if (numbers == nullptr || nans == nullptr) return value_list{{}, {}};
-        const value has_nan = as(e, result_of(*nans, 0), dtype::boolean);
-        const value most = e.make<aten::masked_fill_scalar>(
-            {result_of(*numbers, 0), has_nan, scalar(std::numeric_limits<double>::quiet_NaN())});
-        const value at = e.make<aten::where_self>({has_nan, result_of(*nans, 1), result_of(*numbers, 1)});
-        return value_list{most, at};
+        return pooled_with_nan(e, a);
     }
     std::optional<value> operator()(const args<aten::floor_divide>& a, emit<produces>& e) const {
         return floored(e, a.self, a.other);
@@ -224,6 +232,20 @@ struct fit_kernels : pass {
 
 private:
     static value result_of(const node& n, std::uint32_t i) { return {const_cast<node*>(&n), i}; }
+    // NaN is pooled on its own, as a number of 8 bits, and its index counts where there is one.
+    static value_list pooled_with_nan(emit<produces>& e, const args<aten::max_pool2d_with_indices>& a) {
+        const value is_nan = e.make<aten::isnan>({a.self});
+        const node* const numbers = e.make_node<max_pool_kernel>(a);
+        args<aten::max_pool2d_with_indices> marks = a;
+        marks.self = as(e, is_nan, dtype::int8);
+        const node* const nans = e.make_node<max_pool_kernel>(marks);
+        if (numbers == nullptr || nans == nullptr) return value_list{{}, {}};
+        const value has_nan = as(e, result_of(*nans, 0), dtype::boolean);
+        const value most = e.make<aten::masked_fill_scalar>(
+            {result_of(*numbers, 0), has_nan, scalar(std::numeric_limits<double>::quiet_NaN())});
+        const value at = e.make<aten::where_self>({has_nan, result_of(*nans, 1), result_of(*numbers, 1)});
+        return value_list{most, at};
+    }
     static value as(emit<ops<aten::_to_copy>> e, value v, dtype type) {
         if (!v || e.dtype(v) == type) return v;
         return e.make<aten::_to_copy>({.self = v, .dtype = type});

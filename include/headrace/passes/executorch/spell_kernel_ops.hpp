@@ -44,13 +44,15 @@ struct spell_kernel_ops : pass {
     using targeted_ops = joined<permutes, splits, upsamples, row_upsamples,
                                 index_writes, nearest_exact_ops,
                                 ops<aten::arange, aten::arange_start, aten::pad, aten::eye, aten::eye_m,
-                                    aten::linspace, aten::rand_like, aten::randn_like>>;
+                                    aten::linspace, aten::rand_like, aten::randn_like, aten::bernoulli,
+                                    aten::bernoulli_p>>;
     using produces =
         ops<aten::permute, aten::narrow, aten::upsample_nearest2d_vec, aten::upsample_bilinear2d_vec,
             aten::unsqueeze, aten::squeeze_dim, aten::arange_start_step, aten::constant_pad_nd,
             aten::reflection_pad1d, aten::reflection_pad2d, aten::reflection_pad3d, aten::replication_pad1d,
             aten::replication_pad2d, aten::replication_pad3d, aten::mul_scalar, aten::index_put, aten::cat,
-            aten::_to_copy, aten::eq_tensor, aten::index_select, aten::rand, aten::randn>;
+            aten::_to_copy, aten::eq_tensor, aten::index_select, aten::rand, aten::randn, aten::gt_tensor,
+            aten::lt_scalar>;
 
     // clang-format off
     static auto rewrites() {
@@ -174,6 +176,15 @@ struct spell_kernel_ops : pass {
     value operator()(const args<aten::randn_like>&, emit<produces>& e) const {
         return e.make<aten::randn>({.size = e.result_meta().shape, .dtype = e.result_meta().dtype});
     }
+    /// 1 where a number from 0 to 1 is less than the probability.
+    value operator()(const args<aten::bernoulli>& a, emit<produces>& e) const {
+        const value less = e.make<aten::gt_tensor>(a.self, uniform(e));
+        return e.make<aten::_to_copy>({.self = less, .dtype = e.result_meta().dtype});
+    }
+    value operator()(const args<aten::bernoulli_p>& a, emit<produces>& e) const {
+        const value less = e.make<aten::lt_scalar>({uniform(e), scalar(a.p)});
+        return e.make<aten::_to_copy>({.self = less, .dtype = e.result_meta().dtype});
+    }
     /// An element is 1 if its row and its column have one number.
     template <one_of<ops<aten::eye, aten::eye_m>> Op>
     value operator()(Op, const args<Op>&, emit<produces>& e) const {
@@ -293,6 +304,9 @@ struct spell_kernel_ops : pass {
     }
 
 private:
+    static value uniform(emit<produces>& e) {
+        return e.make<aten::rand>({.size = e.result_meta().shape, .dtype = dtype::float32});
+    }
     // The end of an axis before it and its beginning behind it; the list has the last axis first.
     static value wrapped(emit<produces>& e, const args<aten::pad>& a) {
         value v = a.self;

@@ -20,8 +20,9 @@ struct canonicalize_pooling : pass {
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
     using targeted_ops = joined<one_dimensional, unbatched,
-                                ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices,
-                                    aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
+                                ops<aten::_adaptive_avg_pool2d, aten::max_pool1d_with_indices,
+                                    aten::max_pool2d_with_indices, aten::adaptive_max_pool1d,
+                                    aten::adaptive_max_pool2d>>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
                          aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
 
@@ -35,15 +36,10 @@ struct canonicalize_pooling : pass {
                                              .count_include_pad = a.count_include_pad});
         });
     }
-    value operator()(const args<aten::max_pool1d>& a, emit<produces>& e) const {
-        return over_rows(e, a.self, [&](value rows) {
-            return e.make<aten::max_pool2d>({.self = rows,
-                                             .kernel_size = {1, a.kernel_size[0]},
-                                             .stride = {1, first_of(a.stride, a.kernel_size[0])},
-                                             .padding = {0, a.padding[0]},
-                                             .dilation = {1, a.dilation[0]},
-                                             .ceil_mode = a.ceil_mode});
-        });
+    value operator()(const args<aten::max_pool1d>& a, emit<produces>& e) const { return max_of_rows(e, a); }
+    std::tuple<value, value> operator()(const args<aten::max_pool1d_with_indices>& a,
+                                        emit<produces>& e) const {
+        return {indices_are_used(e) ? refuse_indices(e) : max_of_rows(e, a), {}};
     }
     value operator()(const args<aten::adaptive_avg_pool1d>& a, emit<produces>& e) const {
         return over_rows(e, a.self, [&](value rows) {
@@ -109,6 +105,16 @@ private:
         return list.empty() ? otherwise : list[0];
     }
 
+    static value max_of_rows(emit<produces>& e, const auto& a) {
+        return over_rows(e, a.self, [&](value rows) {
+            return e.make<aten::max_pool2d>({.self = rows,
+                                             .kernel_size = {1, a.kernel_size[0]},
+                                             .stride = {1, first_of(a.stride, a.kernel_size[0])},
+                                             .padding = {0, a.padding[0]},
+                                             .dilation = {1, a.dilation[0]},
+                                             .ceil_mode = a.ceil_mode});
+        });
+    }
     static value over_batch(emit<produces>& e, value v, const auto& pool) {
         if (e.rank(v) == 4) return pool(v);
         return e.make<aten::squeeze_dim>(

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::decompose_quantiles.
+#ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_QUANTILES_HPP
+#define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_QUANTILES_HPP
+
+#include <headrace/base/pmr_vector.hpp>
+#include <headrace/pass/pass.hpp>
+#include <headrace/passes/decompose/reductions.hpp>
+#include <headrace/passes/properties.hpp>
+
+namespace headrace {
+
+/// The q-quantile of n sorted numbers is that at rank q · (n - 1), or lies between its neighbours. Ranks are
+/// computed in float64, as in PyTorch: from a constant q they are constants. NaN comes last in the order;
+/// where it does not count, n differs from line to line, so that there are ranks for each n.
+struct decompose_quantiles : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary = "quantile, nanquantile by sort, at ranks q · (n - 1)";
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::quantile> = [](auto x, auto q, const auto& a) { return of_all(x, q, a); },
+            on<aten::quantile_scalar> = [](auto x, const auto& a) { return of_all(x, x.constant(a.q), a); },
+            on<aten::nanquantile> = [](auto x, auto q, const auto& a) { return of_numbers(x, q, a); },
+            on<aten::nanquantile_scalar> = [](auto x, const auto& a) {
+                return of_numbers(x, x.constant(a.q), a);
+            });
+    }
+    // clang-format on
+
+private:
+    // [..., n] in ascending order.
+    static auto in_order(const auto& x, const std::optional<std::int64_t>& dim) {
+        const auto lines = choose(
+            dim && x.rank() != 0, [&] { return call<aten::movedim_int>(x, dim.value_or(0), -1); },
+            [&] { return flat(x); });
+        return call<aten::sort>(lines, -1, false);
+    }
+    static auto of_all(const auto& x, const auto& q, const auto& a) {
+        const auto sorted = in_order(x, a.dim);
+        const std::int64_t last = sorted.size(-1) - 1;
+        const auto ranks = flat(as(q, dtype::float64)) * static_cast<double>(last);
+        const auto found = at_ranks(
+            ranks, a.interpolation,
+            [&](const auto& rank) { return call<aten::index_select>(sorted, -1, as(rank, dtype::int64)); },
+            [&](const auto& weight) { return as(weight, sorted.dtype()); });
+        const auto largest = call<aten::narrow>(sorted, -1, last, 1);
+        return in_front(where(largest == largest, found, largest));
+    }
+    static auto of_numbers(const auto& x, const auto& q, const auto& a) {
+        const auto sorted = in_order(x, a.dim);
+        const auto ones = where(sorted == sorted, sorted.constant(1), 0);
+        const auto count = flat(as(sum(ones, int_list{-1}), dtype::int64));
+        const auto ranks = last_ranks(sorted) * flat(as(q, dtype::float64));  // [n + 1, q]
+        // The row of each line, in the place of its elements: in floats, so that targets need no integers.
+        const auto of_count = [&](const auto& table) {
+            shape_builder shape(sorted.shape());
+            if (!shape.empty()) shape.back() = table.size(-1);
+            const auto rows = call<aten::index_select>(as(table, sorted.dtype()), 0, count);
+            return viewed(rows, int_list(shape));
+        };
+        return in_front(at_ranks(
+            ranks, a.interpolation,
+            [&](const auto& rank) {
+                return call<aten::gather>(sorted, -1, as(of_count(rank), dtype::int64));
+            },
+            of_count));
+    }
+    // The last rank of 0, 1, …, n numbers; that of none is NaN, the first of its line.
+    static auto last_ranks(const auto& sorted) {
+        const std::int64_t rows = sorted.size(-1) + 1;
+        pmr_vector<double> ranks;
+        const std::int64_t computed = sorted.may_compute(rows, dtype::float64) ? rows : 0;
+        for (std::int64_t i = 0; i != computed; ++i) ranks.push_back(i == 0 ? 0 : static_cast<double>(i - 1));
+        return sorted.tensor(dtype::float64, shape_builder{rows, 1}, ranks);
+    }
+    static auto at_ranks(const auto& ranks, std::string_view interpolation, const auto& at,
+                         const auto& weights_at) {
+        return choose(
+            interpolation == "lower", [&] { return at(floor(ranks)); }, interpolation == "higher",
+            [&] { return at(ceil(ranks)); }, interpolation == "nearest",
+            [&] { return at(call<aten::round>(ranks)); }, interpolation == "midpoint",
+            [&] { return call<aten::lerp_scalar>(at(floor(ranks)), at(ceil(ranks)), scalar(0.5)); },
+            [&] {
+                const auto below = floor(ranks);
+                return call<aten::lerp_tensor>(at(below), at(ceil(ranks)), weights_at(ranks - below));
+            });
+    }
+    // Those of one q after those of another.
+    static auto in_front(const auto& found) {
+        return as_result(call<aten::movedim_int>(found, -1, 0));
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_quantiles);
+
+}  // namespace headrace
+
+#endif
