@@ -53,7 +53,7 @@ private:
         const auto ones = where(sorted == sorted, sorted.constant(1), 0);
         const auto count = flat(as(sum(ones, int_list{-1}), dtype::int64));
         const auto ranks = last_ranks(sorted) * flat(as(q, dtype::float64));  // [n + 1, q]
-        // The row of each line, in the place of its elements: in floats, so that targets need no integers.
+        // The row of each line, in the place of its elements: in floats, which every target gathers.
         const auto of_count = [&](const auto& table) {
             shape_builder shape(sorted.shape());
             if (!shape.empty()) shape.back() = table.size(-1);
