@@ -35,12 +35,13 @@ result<firmware::model_header> write_model(const lower_options& options, program
     return std::move(header);
 }
 
-void say_written(const lower_options& options, const firmware::model_header& header, const lowering_report& report) {
+void say_written(const lower_options& options, const firmware::model_header& header,
+                 const lowering_report& report) {
     std::int64_t instructions = 0;
     for (const firmware::call& c : header.layers.calls) instructions += c.instructions;
     say(fmt::format("{} -> {}: {} layers, {} MACs, an arena of {} bytes (at least {}), {} bytes of constants",
-                    options.model, options.output, header.layers.calls.size(), header.macs, header.arena.bytes,
-                    header.arena.lower_bound, header.constant_bytes));
+                    options.model, options.output, header.layers.calls.size(), header.macs,
+                    header.arena.bytes, header.arena.lower_bound, header.constant_bytes));
     static_cast<void>(report);
 }
 
@@ -56,14 +57,17 @@ int lower_to_header(const lower_options& options) {
     const std::string name =
         options.name.empty() ? std::filesystem::path(options.output).stem().string() : options.name;
     if (!is_c_identifier(name))
-        return report_usage(fmt::format("{} is no C++ identifier: give the model's namespace by --name",
-                                        printable(name)));
+        return report_usage(
+            fmt::format("{} is no C++ identifier: give the model's namespace by --name", printable(name)));
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
-    lowering_outcome done = try_lowering(
-        [&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
-        {.target = target, .verify = options.verify, .inputs = options.inputs, .streams = true,
-         .strict = options.strict});
+    lowering_outcome done =
+        try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
+                     {.target = target,
+                      .verify = options.verify,
+                      .inputs = options.inputs,
+                      .streams = true,
+                      .strict = options.strict});
     if (done.failure) return report_error(*done.failure);
     say_notes(options.model, *done.model.graph);
     if (!done.refusals.empty()) {

@@ -19,9 +19,8 @@ TOP = BASE / "headrace"
 
 # A header may include its own folder and those before it.
 LAYERS = [
-    "base", "op", "dialect", "ir", "infer", "target", "pass", "match", "passes", "memory", "partition", "eval", "quantization", "io",
-    "contract",
-    "lowering", "compiled",
+    "on_device", "base", "op", "dialect", "ir", "infer", "target", "pass", "match", "passes", "memory", "partition", "eval", "quantization", "io",
+    "contract", "firmware", "lowering", "compiled",
 ]
 # Which folders may include which foreign headers.
 FOREIGN = [
@@ -33,6 +32,10 @@ UMBRELLA = TOP / "headrace.hpp"
 GENERATED = {"io/tosa_generated.hpp", "io/pte_generated.hpp", "io/ptd_generated.hpp"}
 # Not part of an umbrella although they lie in its folder, and why.
 NOT_IN_UMBRELLA = {
+    "passes/device/fuse_layers.hpp": "of another pipeline, passes/device_lowering.hpp",
+    "passes/device/layers.hpp": "of another pipeline",
+    "passes/device/outline_layers.hpp": "of another pipeline",
+    "passes/device_lowering.hpp": "another pipeline",
     "passes/executorch/convolve_slices.hpp": "of another pipeline, passes/executorch_lowering.hpp",
     "passes/executorch/fit_kernels.hpp": "of another pipeline",
     "passes/executorch/saturate_quantization.hpp": "of another pipeline, passes/executorch_lowering.hpp",

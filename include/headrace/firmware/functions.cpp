@@ -14,16 +14,25 @@ namespace headrace::firmware {
 
 std::optional<on_device::element> element_of(dtype t) {
     switch (t) {
-        case dtype::boolean: return on_device::element::boolean;
+        case dtype::boolean:
+            return on_device::element::boolean;
         case dtype::int4:
-        case dtype::int8: return on_device::element::int8;
-        case dtype::uint8: return on_device::element::uint8;
-        case dtype::int16: return on_device::element::int16;
-        case dtype::uint16: return on_device::element::uint16;
-        case dtype::int32: return on_device::element::int32;
-        case dtype::int48: return on_device::element::int48;
-        case dtype::float32: return on_device::element::float32;
-        default: return std::nullopt;
+        case dtype::int8:
+            return on_device::element::int8;
+        case dtype::uint8:
+            return on_device::element::uint8;
+        case dtype::int16:
+            return on_device::element::int16;
+        case dtype::uint16:
+            return on_device::element::uint16;
+        case dtype::int32:
+            return on_device::element::int32;
+        case dtype::int48:
+            return on_device::element::int48;
+        case dtype::float32:
+            return on_device::element::float32;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -64,7 +73,8 @@ private:
         if (known != texts_.end()) return known->second;
         const value outside = outside_(v);
         std::string text;
-        if (const auto* meta = meta_of(v); match<builtin::constant>(outside) != nullptr && meta->elements() == 1) {
+        if (const auto* meta = meta_of(v);
+            match<builtin::constant>(outside) != nullptr && meta->elements() == 1) {
             text = literal(outside, *meta);
         } else {
             text = add_parameter();
@@ -90,7 +100,8 @@ private:
             (take(std::type_identity<Ops>{}), ...);
         };
         look(tosa::dialect::all_ops{});
-        return text ? *std::move(text) : result<std::string>(invalid({message_prefix(n), "no operator of TOSA"}));
+        return text ? *std::move(text)
+                    : result<std::string>(invalid({message_prefix(n), "no operator of TOSA"}));
     }
 
     template <class Op>
@@ -161,10 +172,11 @@ private:
     }
     result<std::string> write(tosa::table, const args<tosa::table>& a, const node& n) {
         const auto entries = constant_integers(outside_(a.table));
-        if (!entries) return unsupported({message_prefix(n), "its table is computed: a board needs a constant one"});
+        if (!entries)
+            return unsupported({message_prefix(n), "its table is computed: a board needs a constant one"});
         const bool is_wide = meta_of(a.input1)->dtype == dtype::int16;
-        const std::string name = constants_.add(
-            "table", is_wide ? on_device::element::int16 : on_device::element::int8, *entries);
+        const std::string name =
+            constants_.add("table", is_wide ? on_device::element::int16 : on_device::element::int8, *entries);
         return fmt::format("hr::table({}, constants::{})", operand_text(a.input1), name);
     }
     result<std::string> write(tosa::rescale, const args<tosa::rescale>& a, const node& n) {
@@ -174,10 +186,13 @@ private:
         if (!multipliers || !shifts || !in_zero || !out_zero)
             return unsupported({message_prefix(n), "its scale is computed: a board needs a constant one"});
         const bool is_single = multipliers->size() == 1 && shifts->size() == 1;
-        const auto type = [](value v) { return element_of(meta_of(v)->dtype).value_or(on_device::element::int32); };
+        const auto type = [](value v) {
+            return element_of(meta_of(v)->dtype).value_or(on_device::element::int32);
+        };
         std::string scale =
             fmt::format(".input = {}, .output = {}", element_text(type(a.input)), element_of_result(n));
-        if (is_single) scale += fmt::format(", .multiplier = {}, .shift = {}", (*multipliers)[0], (*shifts)[0]);
+        if (is_single)
+            scale += fmt::format(", .multiplier = {}, .shift = {}", (*multipliers)[0], (*shifts)[0]);
         if (*in_zero != 0) scale += fmt::format(", .input_zero = {}", *in_zero);
         if (*out_zero != 0) scale += fmt::format(", .output_zero = {}", *out_zero);
         if (a.rounding_mode == rounding_mode::double_round) scale += ", .rounds = hr::rounding::double_round";

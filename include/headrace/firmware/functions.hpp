@@ -25,10 +25,10 @@ struct element_function {
 /// The functions of a header. Equal ones are one, so equal layers are of one type and share their code.
 class element_functions {
 public:
-    /// `nodes` are operators of a layer's graph in the order of their execution. What they read is `first`, if there
-    /// is one, the function's first parameter; the result of one of them; a constant of one element, which becomes a
-    /// literal; a table; or an input, which becomes a parameter. `outside(input)` gives what stands for an input
-    /// outside of the layer.
+    /// `nodes` are operators of a layer's graph in the order of their execution. What they read is `first`,
+    /// if there is one, the function's first parameter; the result of one of them; a constant of one element,
+    /// which becomes a literal; a table; or an input, which becomes a parameter. `outside(input)` gives what
+    /// stands for an input outside of the layer.
     template <class Outside>
     result<element_function> add(std::string_view wanted, std::span<const node* const> nodes, value first,
                                  constant_arrays& constants, const Outside& outside) {

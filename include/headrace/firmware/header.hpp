@@ -19,7 +19,8 @@ struct header_options {
     std::string name;   ///< of the namespace: a C++ identifier
     std::string model;  ///< the file that the model comes from, for the first comment
     core_description core{};
-    std::optional<std::int64_t> largest_arena{}, largest_flash{};  ///< bytes; beyond them the model is refused
+    std::optional<std::int64_t> largest_arena{},
+        largest_flash{};  ///< bytes; beyond them the model is refused
 };
 
 /// What a generated header consists of, and its figures.
@@ -31,8 +32,8 @@ struct model_header {
     std::int64_t macs = 0;
 };
 
-/// Rewrites a graph of TOSA operators to layers and writes it as a header. An error names what no kernel computes,
-/// or the tensors at the peak of an arena that is too large.
+/// Rewrites a graph of TOSA operators to layers and writes it as a header. An error names what no kernel
+/// computes, or the tensors at the peak of an arena that is too large.
 [[nodiscard]] result<model_header> write_header(graph& g, const header_options& options);
 
 }  // namespace headrace::firmware

@@ -23,7 +23,8 @@ result<std::vector<call>> layer_writer::write_region(const graph& region, std::s
 }
 
 // Two outputs may change places: those that are inputs as well are copied aside first.
-result<void> layer_writer::copy_outputs(const graph& region, std::span<const place> to, std::vector<call>& behind) {
+result<void> layer_writer::copy_outputs(const graph& region, std::span<const place> to,
+                                        std::vector<call>& behind) {
     std::vector<call>* const outer = std::exchange(into_, &behind);
     std::vector<operand> from;
     result<void> done;
@@ -68,7 +69,11 @@ result<void> layer_writer::write(tosa::cond_if, const args<tosa::cond_if>& a, co
     HEADRACE_TRY(results, add_results(n));
     const std::size_t known = done_.buffers.size();
     const std::int64_t begin = done_.steps;
-    call made{.name = name_of_node(n), .op = {}, .operands = {}, .kind = call::kind_type::branch, .condition = condition.buffer};
+    call made{.name = name_of_node(n),
+              .op = {},
+              .operands = {},
+              .kind = call::kind_type::branch,
+              .condition = condition.buffer};
     const auto write_branch = [&](const graph& region, std::vector<call>& calls) -> result<void> {
         HEADRACE_TRY(written, write_region(region, inputs));
         calls = std::move(written);
@@ -92,7 +97,11 @@ result<void> layer_writer::write(tosa::while_loop, const args<tosa::while_loop>&
     const place decision{add_buffer(on_device::element::boolean, 1), *dense_tensor({dtype::boolean, {}, {}})};
     const std::size_t known = done_.buffers.size();
     const std::int64_t begin = done_.steps;
-    call made{.name = name_of_node(n), .op = {}, .operands = {}, .kind = call::kind_type::loop, .condition = decision.buffer};
+    call made{.name = name_of_node(n),
+              .op = {},
+              .operands = {},
+              .kind = call::kind_type::loop,
+              .condition = decision.buffer};
     HEADRACE_TRY(test, write_region(*a.cond_graph, carried));
     made.first = std::move(test);
     place whole = decision;
@@ -102,7 +111,8 @@ result<void> layer_writer::write(tosa::while_loop, const args<tosa::while_loop>&
     made.second = std::move(body);
     HEADRACE_TRY(copy_outputs(*a.body_graph, carried, made.second));
     hold(known, begin);
-    for (const place& p : carried) done_.buffers[p.buffer].last = std::max(done_.buffers[p.buffer].last, done_.steps - 1);
+    for (const place& p : carried)
+        done_.buffers[p.buffer].last = std::max(done_.buffers[p.buffer].last, done_.steps - 1);
     done_.buffers[decision.buffer].last = done_.steps - 1;
     into_->push_back(std::move(made));
     return {};
@@ -111,7 +121,8 @@ result<void> layer_writer::write(tosa::while_loop, const args<tosa::while_loop>&
 // What was there before a region and is used in it is in use to the region's end.
 void layer_writer::hold(std::size_t known, std::int64_t begin) {
     for (std::size_t i = 0; i != known; ++i)
-        if (done_.buffers[i].last >= begin) done_.buffers[i].last = std::max(done_.buffers[i].last, done_.steps - 1);
+        if (done_.buffers[i].last >= begin)
+            done_.buffers[i].last = std::max(done_.buffers[i].last, done_.steps - 1);
 }
 
 result<place> layer_writer::place_of(value v) {

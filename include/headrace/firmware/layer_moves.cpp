@@ -35,7 +35,9 @@ result<void> layer_writer::write(tosa::reshape, const args<tosa::reshape>& a, co
         std::int32_t step = 1;
         for (int d = on_device::max_rank; d-- != 0;) {
             const bool is_axis = d < p.type.rank;
-            p.type.size[d] = is_axis ? static_cast<std::int32_t>(n.results[0].meta->shape[static_cast<std::size_t>(d)]) : 0;
+            p.type.size[d] =
+                is_axis ? static_cast<std::int32_t>(n.results[0].meta->shape[static_cast<std::size_t>(d)])
+                        : 0;
             p.type.stride[d] = is_axis ? step : 0;
             if (is_axis) step *= p.type.size[d];
         }
@@ -46,7 +48,8 @@ result<void> layer_writer::write(tosa::reshape, const args<tosa::reshape>& a, co
     HEADRACE_TRY(source, operand_of(a.input1));
     HEADRACE_TRY(to, add_result(n));
     operand view = at(to);
-    for (int d = 0, rank = view.type.rank = source.type.rank; d != rank; ++d) view.type.size[d] = source.type.size[d];
+    for (int d = 0, rank = view.type.rank = source.type.rank; d != rank; ++d)
+        view.type.size[d] = source.type.size[d];
     for (int d = view.type.rank, step = 1; d-- != 0; step *= view.type.size[d]) view.type.stride[d] = step;
     return copy(n, source, view);
 }
@@ -109,7 +112,8 @@ result<void> layer_writer::write(tosa::pad, const args<tosa::pad>& a, const node
     operand part = at(to);
     call_kernel(n, fmt::format("hr::fill<{}>", tensor_text(part.type)), {number, part});
     for (int d = 0; d != part.type.rank; ++d) {
-        part.type.offset += static_cast<std::int32_t>(padding->values[static_cast<std::size_t>(2 * d)]) * part.type.stride[d];
+        part.type.offset +=
+            static_cast<std::int32_t>(padding->values[static_cast<std::size_t>(2 * d)]) * part.type.stride[d];
         part.type.size[d] = from.type.size[d];
     }
     return copy(n, from, part);
@@ -118,7 +122,8 @@ result<void> layer_writer::write(tosa::pad, const args<tosa::pad>& a, const node
 result<void> layer_writer::write(tosa::tile, const args<tosa::tile>& a, const node& n) {
     HEADRACE_TRY(from, operand_of(a.input1));
     HEADRACE_TRY(to, add_result(n));
-    call_kernel(n, fmt::format("hr::tile<{}, {}>", tensor_text(from.type), tensor_text(to.type)), {from, at(to)});
+    call_kernel(n, fmt::format("hr::tile<{}, {}>", tensor_text(from.type), tensor_text(to.type)),
+                {from, at(to)});
     return {};
 }
 
@@ -126,7 +131,10 @@ result<void> layer_writer::write(tosa::gather, const args<tosa::gather>& a, cons
     HEADRACE_TRY(values, operand_of(a.values));
     HEADRACE_TRY(indices, operand_of(a.indices));
     HEADRACE_TRY(to, add_result(n));
-    call_kernel(n, fmt::format("hr::gather<{}, {}, {}>", tensor_text(values.type), tensor_text(indices.type), tensor_text(to.type)), {values, indices, at(to)});
+    call_kernel(n,
+                fmt::format("hr::gather<{}, {}, {}>", tensor_text(values.type), tensor_text(indices.type),
+                            tensor_text(to.type)),
+                {values, indices, at(to)});
     return {};
 }
 
@@ -135,11 +143,16 @@ result<void> layer_writer::write(tosa::scatter, const args<tosa::scatter>& a, co
     HEADRACE_TRY(indices, operand_of(a.indices));
     HEADRACE_TRY(input, operand_of(a.input));
     HEADRACE_TRY(to, add_result(n));
-    call_kernel(n, fmt::format("hr::scatter<{}, {}, {}, {}>", tensor_text(values.type), tensor_text(indices.type), tensor_text(input.type), tensor_text(to.type)), {values, indices, input, at(to)});
+    call_kernel(n,
+                fmt::format("hr::scatter<{}, {}, {}, {}>", tensor_text(values.type),
+                            tensor_text(indices.type), tensor_text(input.type), tensor_text(to.type)),
+                {values, indices, input, at(to)});
     return {};
 }
 
 /// Shapes are read where they are used.
-result<void> layer_writer::write(tosa::const_shape, const args<tosa::const_shape>&, const node&) { return {}; }
+result<void> layer_writer::write(tosa::const_shape, const args<tosa::const_shape>&, const node&) {
+    return {};
+}
 
 }  // namespace headrace::firmware

@@ -10,7 +10,6 @@
 
 namespace headrace::firmware {
 
-
 result<void> layer_writer::write(tosa::argmax, const args<tosa::argmax>& a, const node& n) {
     HEADRACE_TRY(from, operand_of(a.input));
     HEADRACE_TRY(to, add_result(n));
@@ -48,14 +47,15 @@ result<void> layer_writer::write(tosa::conv3d, const args<tosa::conv3d>& a, cons
         n,
         fmt::format("hr::conv3d<hr::convolution3d{{.input = {}, .output = {}, .kernel = {}, .stride = {}, "
                     ".dilation = {}, .pad = {}, .input_zero = {}}}>",
-                    tensor_text(input.type), tensor_text(to.type), axes(&weights.type.size[1]), axes(a.stride),
-                    axes(a.dilation), axes(before), zero),
+                    tensor_text(input.type), tensor_text(to.type), axes(&weights.type.size[1]),
+                    axes(a.stride), axes(a.dilation), axes(before), zero),
         {input, weights, bias, at(to)});
     made.macs = std::int64_t{to.type.elements()} * (weights.type.elements() / weights.type.size[0]);
     return {};
 }
 
-result<void> layer_writer::write(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a, const node& n) {
+result<void> layer_writer::write(tosa::transpose_conv2d, const args<tosa::transpose_conv2d>& a,
+                                 const node& n) {
     HEADRACE_TRY(input, operand_of(a.input));
     HEADRACE_TRY(weights, operand_of(a.weight));
     HEADRACE_TRY(zero, zero_point(a.input_zp, a.weight_zp, n));
@@ -63,7 +63,8 @@ result<void> layer_writer::write(tosa::transpose_conv2d, const args<tosa::transp
     HEADRACE_TRY(bias, biases_of(a.bias, to.type.size[3]));
     call& made = call_kernel(
         n,
-        fmt::format("hr::transpose_conv2d<hr::transposed_convolution{{.input = {}, .output = {}, .kernel = {{{}, {}}}, "
+        fmt::format("hr::transpose_conv2d<hr::transposed_convolution{{.input = {}, .output = {}, .kernel = "
+                    "{{{}, {}}}, "
                     ".stride = {{{}, {}}}, .out_pad = {{{}, {}, {}, {}}}, .input_zero = {}}}>",
                     tensor_text(input.type), tensor_text(to.type), weights.type.size[1], weights.type.size[2],
                     a.stride[0], a.stride[1], a.out_pad[0], a.out_pad[1], a.out_pad[2], a.out_pad[3], zero),
@@ -87,12 +88,14 @@ result<void> layer_writer::write(tosa::resize, const args<tosa::resize>& a, cons
     HEADRACE_TRY(from, operand_of(a.input));
     HEADRACE_TRY(to, add_result(n));
     const int_list &s = scale->values, &o = offset->values;
-    call_kernel(n,
-                fmt::format("hr::resize<hr::resizing{{.input = {}, .output = {}, .y = {{{}, {}, {}}}, .x = {{{}, {}, {}}}, "
-                            ".mode = hr::resize_mode::{}}}>",
-                            tensor_text(from.type), tensor_text(to.type), s[0], s[1], o[0], s[2], s[3], o[1],
-                            a.mode == resize_mode::nearest ? "nearest" : "bilinear"),
-                {from, at(to)});
+    call_kernel(
+        n,
+        fmt::format(
+            "hr::resize<hr::resizing{{.input = {}, .output = {}, .y = {{{}, {}, {}}}, .x = {{{}, {}, {}}}, "
+            ".mode = hr::resize_mode::{}}}>",
+            tensor_text(from.type), tensor_text(to.type), s[0], s[1], o[0], s[2], s[3], o[1],
+            a.mode == resize_mode::nearest ? "nearest" : "bilinear"),
+        {from, at(to)});
     return {};
 }
 
@@ -100,16 +103,18 @@ result<void> layer_writer::write(tosa::fft2d, const args<tosa::fft2d>& a, const 
     HEADRACE_TRY(real, operand_of(a.input_real));
     HEADRACE_TRY(imaginary, operand_of(a.input_imag));
     HEADRACE_TRY(to, add_results(n));
-    call_kernel(n, fmt::format("hr::fft2d<{}, {}, {}>", tensor_text(real.type), tensor_text(to[0].type), a.inverse),
-                {real, imaginary, at(to[0]), at(to[1])});
+    call_kernel(
+        n, fmt::format("hr::fft2d<{}, {}, {}>", tensor_text(real.type), tensor_text(to[0].type), a.inverse),
+        {real, imaginary, at(to[0]), at(to[1])});
     return {};
 }
 
 result<void> layer_writer::write(tosa::rfft2d, const args<tosa::rfft2d>& a, const node& n) {
     HEADRACE_TRY(real, operand_of(a.input_real));
     HEADRACE_TRY(to, add_results(n));
-    call& made = call_kernel(n, fmt::format("hr::rfft2d<{}, {}>", tensor_text(real.type), tensor_text(to[0].type)),
-                             {real, at(to[0]), at(to[1])});
+    call& made =
+        call_kernel(n, fmt::format("hr::rfft2d<{}, {}>", tensor_text(real.type), tensor_text(to[0].type)),
+                    {real, at(to[0]), at(to[1])});
     add_scratch(made, 8 * real.type.size[2]);
     return {};
 }

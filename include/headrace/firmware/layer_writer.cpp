@@ -14,9 +14,9 @@ namespace headrace::firmware {
 
 std::optional<core_description> find_core(std::string_view name) {
     static constexpr core_description cores[] = {
-        {"host", "portable"},   {"cortex-m0", "portable"}, {"cortex-m0plus", "portable"},
-        {"cortex-m3", "portable"}, {"cortex-m4", "dsp"},   {"cortex-m7", "dsp"},
-        {"cortex-m33", "dsp"},  {"cortex-m55", "mve"},     {"cortex-m85", "mve"}};
+        {"host", "portable"},      {"cortex-m0", "portable"}, {"cortex-m0plus", "portable"},
+        {"cortex-m3", "portable"}, {"cortex-m4", "dsp"},      {"cortex-m7", "dsp"},
+        {"cortex-m33", "dsp"},     {"cortex-m55", "mve"},     {"cortex-m85", "mve"}};
     const auto found = std::ranges::find(cores, name, &core_description::name);
     return found == std::end(cores) ? std::nullopt : std::optional(*found);
 }
@@ -54,7 +54,8 @@ std::string layer_writer::name_of_node(const node& n) const {
     const layer_parts parts = parts_of(n);
     const node& named = parts.body != nullptr ? *layer_body(parts).nodes.front() : n;
     if (!named.results[0].name.empty()) return std::string(named.results[0].name);
-    if (const auto* origin = named.find_annotation<provenance>(); origin != nullptr && !origin->node_name.empty())
+    if (const auto* origin = named.find_annotation<provenance>();
+        origin != nullptr && !origin->node_name.empty())
         return std::string(origin->node_name);
     return std::string(named.op->name.substr(named.op->name.find('.') + 1));
 }
@@ -87,7 +88,9 @@ std::optional<on_device::tensor> dense_tensor(const tensor_meta& meta) {
 result<place> layer_writer::add_result(const node& n, std::uint32_t i) {
     const tensor_meta* const meta = n.results[i].meta;
     const auto type = meta == nullptr ? std::nullopt : dense_tensor(*meta);
-    if (!type) return refuse(n, "kernels of microcontrollers do not compute with this type, or with so many elements");
+    if (!type)
+        return refuse(n,
+                      "kernels of microcontrollers do not compute with this type, or with so many elements");
     const place* const over = replaceable(n, *type);
     const place made{over != nullptr ? over->buffer : add_buffer(type->type, type->span), *type};
     put({const_cast<node*>(&n), i}, made);
@@ -159,14 +162,17 @@ result<place> layer_writer::add_image(const node& n, const on_device::convolutio
     const auto from = places_.find({input.producer, input.result});
     std::size_t reads = 0;  // as a further operand, too, it would be gone
     for (std::size_t i = 0; i != n.operand_count; ++i) reads += n.operand(i) == input;
-    const bool is_over = can_be_in_place(over) && from != places_.end() && reads == 1 && ends_with(n, from->second.buffer);
+    const bool is_over =
+        can_be_in_place(over) && from != places_.end() && reads == 1 && ends_with(n, from->second.buffer);
     made.buffer = is_over ? from->second.buffer : add_buffer(y.type, made.type.span);
     put({const_cast<node*>(&n), 0}, made);
     return made;
 }
 
 operand layer_writer::at(const place& p) { return {fmt::format("hr::at<{}>", p.buffer), p.type, p.buffer}; }
-operand layer_writer::flash(const std::string& name) { return {fmt::format("hr::flash<constants::{}>", name)}; }
+operand layer_writer::flash(const std::string& name) {
+    return {fmt::format("hr::flash<constants::{}>", name)};
+}
 
 result<operand> layer_writer::operand_of(value v) {
     const auto found = places_.find({v.producer, v.result});
@@ -264,8 +270,7 @@ result<written_layers> layer_writer::run() {
             done_.outputs.push_back(p);
         }
     }
-    for (const place& p : done_.outputs)
-        done_.buffers[p.buffer].last = done_.steps;
+    for (const place& p : done_.outputs) done_.buffers[p.buffer].last = done_.steps;
     return std::move(done_);
 }
 

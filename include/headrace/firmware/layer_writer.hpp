@@ -24,7 +24,8 @@ struct operand {
     std::optional<std::size_t> buffer{};
 };
 
-/// A tensor without gaps, or nothing if kernels do not compute with its type, or it has too many axes or elements.
+/// A tensor without gaps, or nothing if kernels do not compute with its type, or it has too many axes or
+/// elements.
 [[nodiscard]] std::optional<on_device::tensor> dense_tensor(const tensor_meta& meta);
 
 /// The parts of a layer's graph.
@@ -46,7 +47,8 @@ public:
     layer_writer(const graph& g, const core_description& core) : graph_(g), core_(core) {}
     result<written_layers> run();
 
-    // One overload for each operator and layer that is written: the set of all is what the pipeline may end in.
+    // One overload for each operator and layer that is written: the set of all is what the pipeline may end
+    // in.
 
     result<void> write(device::convolution, const args<device::convolution>& a, const node& n);
     result<void> write(device::product, const args<device::product>& a, const node& n);
@@ -83,8 +85,8 @@ private:
     std::size_t add_buffer(on_device::element type, std::int64_t count);
     void put(value v, const place& p);
     result<place> add_result(const node& n, std::uint32_t i = 0);
-    // Of a convolution: channels as planes where a depthwise one is at either end or the input has them, and over the
-    // input where it may be.
+    // Of a convolution: channels as planes where a depthwise one is at either end or the input has them, and
+    // over the input where it may be.
     result<place> add_image(const node& n, const on_device::convolution& s, value input);
     [[nodiscard]] bool wants_planes(const node& n, bool has_planes) const;
     // True if the buffer's last readers are those of this node.
@@ -93,7 +95,8 @@ private:
     const place* replaceable(const node& n, const on_device::tensor& result) const;
     result<operand> operand_of(value v);
     // An array in flash, or nothing if kernels do not compute with its type.
-    std::optional<operand> add_constant(std::string_view name, const tensor_meta& meta, const tensor_data& data);
+    std::optional<operand> add_constant(std::string_view name, const tensor_meta& meta,
+                                        const tensor_data& data);
     // Where a value lies in memory; a constant is copied there.
     result<place> place_of(value v);
     void hold(std::size_t known, std::int64_t begin);
@@ -124,15 +127,16 @@ private:
     core_description core_;
     written_layers done_;
     std::map<std::pair<const node*, std::uint32_t>, place> places_;
-    std::vector<std::int64_t> reads_left_;       // of each buffer
+    std::vector<std::int64_t> reads_left_;  // of each buffer
     std::map<std::string, place, std::less<>> variables_;
     std::vector<call>* into_ = &done_.calls;
 };
 
 /// Matches operators and layers that are written: each has at least a portable kernel.
 template <class Op>
-concept has_writer =
-    requires(layer_writer& w, const args<Op>& a, const node& n) { w.write(Op{}, a, n); };
+concept has_writer = requires(layer_writer& w, const args<Op>& a, const node& n) {
+    w.write(Op{}, a, n);
+};
 
 }  // namespace headrace::firmware
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::firmware::write_layers: from a graph of the device dialect to calls of kernels over planned
-// memory.
+// Defines headrace::firmware::write_layers: from a graph of the device dialect to calls of kernels over
+// planned memory.
 #ifndef HEADRACE_FIRMWARE_LAYERS_HPP
 #define HEADRACE_FIRMWARE_LAYERS_HPP
 
@@ -48,22 +48,24 @@ struct call {
     std::int64_t instructions = 0;
 
     kind_type kind = kind_type::kernel;
-    std::size_t condition = 0;        ///< the buffer of the boolean that decides
-    std::vector<call> first{}, second{};  ///< of a branch, if it is true and if not; of a loop, its test and its body
+    std::size_t condition = 0;  ///< the buffer of the boolean that decides
+    std::vector<call> first{},
+        second{};  ///< of a branch, if it is true and if not; of a loop, its test and its body
 };
 
 /// A model as calls of kernels.
 struct written_layers {
     std::vector<planned_buffer> buffers;
     std::vector<call> calls;
-    std::vector<call> first_states;  ///< what gives states the values that they begin with
-    std::int64_t steps = 0;          ///< calls of kernels, those in branches and loops included
+    std::vector<call> first_states;      ///< what gives states the values that they begin with
+    std::int64_t steps = 0;              ///< calls of kernels, those in branches and loops included
     std::vector<place> inputs, outputs;  ///< of the graph, in its order
     constant_arrays constants;
     element_functions functions;
 };
 
-/// Calls `f(const call&)` for each call of a kernel, in the order of their steps, those that begin states last.
+/// Calls `f(const call&)` for each call of a kernel, in the order of their steps, those that begin states
+/// last.
 template <class F>
 void for_each_call(const std::vector<call>& calls, const F& f) {
     for (const call& c : calls) {

@@ -79,14 +79,22 @@ std::string constant_arrays::add_floats(std::string_view wanted, std::span<const
 std::string_view type_text(on_device::element e) {
     using enum on_device::element;
     switch (e) {
-        case boolean: return "bool";
-        case int8: return "std::int8_t";
-        case uint8: return "std::uint8_t";
-        case int16: return "std::int16_t";
-        case uint16: return "std::uint16_t";
-        case int32: return "std::int32_t";
-        case int48: return "std::int64_t";
-        case float32: return "float";
+        case boolean:
+            return "bool";
+        case int8:
+            return "std::int8_t";
+        case uint8:
+            return "std::uint8_t";
+        case int16:
+            return "std::int16_t";
+        case uint16:
+            return "std::uint16_t";
+        case int32:
+            return "std::int32_t";
+        case int48:
+            return "std::int64_t";
+        case float32:
+            return "float";
     }
     return "void";
 }
@@ -110,7 +118,8 @@ std::string tensor_text(const on_device::tensor& t) {
         return fmt::format("hr::dense({}, {})", element_text(t.type), fmt::join(sizes, ", "));
     std::string text = fmt::format("hr::tensor{{.type = {}, .rank = {}", element_text(t.type), t.rank);
     if (t.rank != 0)
-        text += fmt::format(", .size = {{{}}}, .stride = {{{}}}", fmt::join(sizes, ", "), fmt::join(strides, ", "));
+        text += fmt::format(", .size = {{{}}}, .stride = {{{}}}", fmt::join(sizes, ", "),
+                            fmt::join(strides, ", "));
     if (t.offset != 0) text += fmt::format(", .offset = {}", t.offset);
     if (t.span != 1) text += fmt::format(", .span = {}", t.span);
     if (t.has_margin) text += fmt::format(", .has_margin = true, .margin = {}", t.margin);

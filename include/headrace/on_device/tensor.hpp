@@ -11,15 +11,40 @@ namespace headrace::on_device {
 enum class element : std::uint8_t { boolean, int8, uint8, int16, uint16, int32, int48, float32 };
 
 namespace detail {
-template <element E> struct element_type;
-template <> struct element_type<element::boolean> { using type = bool; };
-template <> struct element_type<element::int8> { using type = std::int8_t; };
-template <> struct element_type<element::uint8> { using type = std::uint8_t; };
-template <> struct element_type<element::int16> { using type = std::int16_t; };
-template <> struct element_type<element::uint16> { using type = std::uint16_t; };
-template <> struct element_type<element::int32> { using type = std::int32_t; };
-template <> struct element_type<element::int48> { using type = std::int64_t; };
-template <> struct element_type<element::float32> { using type = float; };
+template <element E>
+struct element_type;
+template <>
+struct element_type<element::boolean> {
+    using type = bool;
+};
+template <>
+struct element_type<element::int8> {
+    using type = std::int8_t;
+};
+template <>
+struct element_type<element::uint8> {
+    using type = std::uint8_t;
+};
+template <>
+struct element_type<element::int16> {
+    using type = std::int16_t;
+};
+template <>
+struct element_type<element::uint16> {
+    using type = std::uint16_t;
+};
+template <>
+struct element_type<element::int32> {
+    using type = std::int32_t;
+};
+template <>
+struct element_type<element::int48> {
+    using type = std::int64_t;
+};
+template <>
+struct element_type<element::float32> {
+    using type = float;
+};
 }  // namespace detail
 
 template <element E>
@@ -28,20 +53,24 @@ using element_t = typename detail::element_type<E>::type;
 constexpr std::int32_t bytes_of(element e) {
     switch (e) {
         case element::int16:
-        case element::uint16: return 2;
+        case element::uint16:
+            return 2;
         case element::int32:
-        case element::float32: return 4;
-        case element::int48: return 8;
-        default: return 1;
+        case element::float32:
+            return 4;
+        case element::int48:
+            return 8;
+        default:
+            return 1;
     }
 }
 
 inline constexpr int max_rank = 6;  ///< of TOSA's level 8K
 
-/// A tensor's type, sizes and layout: the element at index i lies at `offset + sum(i[d] * stride[d])`, counted in
-/// elements from the start of `span` elements of memory. Strides may be 0 (a broadcast) or negative (a reversal).
-/// What lies between the elements is a margin, if it is filled: it holds `margin`, which a convolution reads as
-/// what lies outside the image. It is structural: the argument of templates.
+/// A tensor's type, sizes and layout: the element at index i lies at `offset + sum(i[d] * stride[d])`,
+/// counted in elements from the start of `span` elements of memory. Strides may be 0 (a broadcast) or
+/// negative (a reversal). What lies between the elements is a margin, if it is filled: it holds `margin`,
+/// which a convolution reads as what lies outside the image. It is structural: the argument of templates.
 struct tensor {
     element type = element::int8;
     int rank = 0;
@@ -92,13 +121,13 @@ constexpr tensor dense(element type, Sizes... sizes) {
     return t;
 }
 
-/// An image (batch, height, width, channels) whose channels are planes, one after the other. Each plane has `gap`
-/// elements of margin before it, as the last one has behind it, and each row `row_gap` behind it: with a row of
-/// margin, a window may leave the image above and below without a test. `lead` elements of margin come first of
-/// all, and `tail` last, so that wide loads may reach over the ends.
+/// An image (batch, height, width, channels) whose channels are planes, one after the other. Each plane has
+/// `gap` elements of margin before it, as the last one has behind it, and each row `row_gap` behind it: with
+/// a row of margin, a window may leave the image above and below without a test. `lead` elements of margin
+/// come first of all, and `tail` last, so that wide loads may reach over the ends.
 constexpr tensor planes(element type, std::int32_t height, std::int32_t width, std::int32_t channels,
-                        std::int32_t margin, std::int32_t gap, std::int32_t row_gap = 0, std::int32_t lead = 0,
-                        std::int32_t tail = 0) {
+                        std::int32_t margin, std::int32_t gap, std::int32_t row_gap = 0,
+                        std::int32_t lead = 0, std::int32_t tail = 0) {
     const std::int32_t row = width + row_gap, plane = height * row + gap;
     return {.type = type,
             .rank = 4,

@@ -35,9 +35,9 @@ namespace headrace::on_device::detail {
     multiply " r12, q1, q2\n"    \
     multiply " r6, q0, q3\n"     \
     multiply " lr, q1, q3\n"
-// On the stack: 0 offsets of four channels' results, 16 x, 20 weights, 24 scales, 28 channels left; behind the
-// saved registers 132 results of each pixel, 136 channel stride, 140 chunks (later bytes of four channels'
-// weights), 144 pairs. The predicate keeps a last block of fewer channels from storing more.
+// On the stack: 0 offsets of four channels' results, 16 x, 20 weights, 24 scales, 28 channels left; behind
+// the saved registers 132 results of each pixel, 136 channel stride, 140 chunks (later bytes of four
+// channels' weights), 144 pairs. The predicate keeps a last block of fewer channels from storing more.
 #define HEADRACE_GEMM(...) HEADRACE_GEMM_OF(__VA_ARGS__)
 #define HEADRACE_GEMM_OF(again, address, store, advance)          \
     "push {r4-r11, lr}\n"                           \

@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// Computes an element-wise layer in the layer whose result it alone reads, so that the tensor between them is
-/// never in memory. A sum of two branches becomes part of the one that ends later. A reduction takes in what is
-/// element-wise before it as well. Reductions and pools read one tensor.
+/// Computes an element-wise layer in the layer whose result it alone reads, so that the tensor between them
+/// is never in memory. A sum of two branches becomes part of the one that ends later. A reduction takes in
+/// what is element-wise before it as well. Reductions and pools read one tensor.
 struct fuse_layers : pass {
     static constexpr std::string_view summary = "element-wise layers as part of the layer before them";
     static constexpr bool in_execution_order = true;
@@ -65,7 +65,8 @@ private:
         const args<device::elementwise> all{.inputs = layer.inputs(), .body = &layer.body()};
         std::optional<value> made;
         const auto make = [&]<class... Ops>(ops<Ops...>) {
-            ((op.index == info_of<Ops>.index ? void(made = e.make<Ops>({all.inputs, all.body})) : void()), ...);
+            ((op.index == info_of<Ops>.index ? void(made = e.make<Ops>({all.inputs, all.body})) : void()),
+             ...);
         };
         make(device::dialect::all_ops{});
         return made;

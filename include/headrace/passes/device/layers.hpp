@@ -20,7 +20,8 @@ namespace headrace {
 
 /// Operators that give an element of the result from an element of each operand. IDENTITY moves, and is none.
 template <class Op>
-concept device_elementwise = op_where<Op, tosa::dialect, trait::elementwise> && !std::is_same_v<Op, tosa::identity>;
+concept device_elementwise =
+    op_where<Op, tosa::dialect, trait::elementwise> && !std::is_same_v<Op, tosa::identity>;
 
 namespace detail {
 
@@ -45,8 +46,8 @@ template <class List>
 struct layered;
 template <class... Ops>
 struct layered<ops<Ops...>> {
-    using type = joined<std::conditional_t<std::is_void_v<typename decltype(find_layer<Ops>())::type>, ops<>,
-                                           ops<Ops>>...>;
+    using type = joined<
+        std::conditional_t<std::is_void_v<typename decltype(find_layer<Ops>())::type>, ops<>, ops<Ops>>...>;
 };
 
 }  // namespace detail
@@ -54,7 +55,8 @@ struct layered<ops<Ops...>> {
 template <class Op>
 using layer_of = typename decltype(detail::find_layer<Op>())::type;
 
-/// The operators that layers are made of. The others are layers by themselves: they move elements, or are rare.
+/// The operators that layers are made of. The others are layers by themselves: they move elements, or are
+/// rare.
 using layered_ops = typename detail::layered<tosa::dialect::all_ops>::type;
 
 /// The arguments of any layer: all have the same members.
@@ -74,8 +76,8 @@ struct layer_parts {
     return parts;
 }
 
-/// How many tensors a layer reads beside the results of `except`: constants of one element and tables are part of its
-/// code.
+/// How many tensors a layer reads beside the results of `except`: constants of one element and tables are
+/// part of its code.
 [[nodiscard]] inline std::size_t count_tensors(const layer_parts& layer, const node* except = nullptr) {
     std::size_t count = 0, i = 0;
     for (const node& stand_in : layer.body->inputs()) {
@@ -83,7 +85,8 @@ struct layer_parts {
         if (v.producer == except) continue;
         const bool is_constant = match<builtin::constant>(v) != nullptr;
         const edge* const use = stand_in.first_use;
-        const bool is_table = use != nullptr && is<tosa::table>(*use->target) && use->target->operand(1) == value{const_cast<node*>(&stand_in), 0};
+        const bool is_table = use != nullptr && is<tosa::table>(*use->target) &&
+                              use->target->operand(1) == value{const_cast<node*>(&stand_in), 0};
         if (!is_constant || (meta_of(v)->elements() != 1 && !is_table)) ++count;
     }
     return count;

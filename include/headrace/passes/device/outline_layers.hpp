@@ -12,7 +12,8 @@ namespace headrace {
 
 /// Makes a layer of each operator that can be part of one.
 struct outline_layers : pass {
-    static constexpr std::string_view summary = "convolutions, products, reductions and element-wise ops as layers";
+    static constexpr std::string_view summary =
+        "convolutions, products, reductions and element-wise ops as layers";
     using targeted_ops = layered_ops;
     using produces = joined<device::dialect::all_ops, layered_ops>;
 

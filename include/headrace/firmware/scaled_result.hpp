@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Defines headrace::firmware::scaled_result, the RESCALE and the CLAMP right behind a sum of products, which
+// its kernel computes.
+#ifndef HEADRACE_FIRMWARE_SCALED_RESULT_HPP
+#define HEADRACE_FIRMWARE_SCALED_RESULT_HPP
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <headrace/firmware/layer_writer.hpp>
+#include <headrace/on_device/core.hpp>
+#include <headrace/on_device/scale.hpp>
+
+namespace headrace::firmware {
+
+struct scaled_result {
+    const node* last;
+    std::vector<std::int32_t> multipliers;
+    std::vector<std::int8_t> shifts;
+    on_device::element type = on_device::element::int8;
+    std::int32_t output_zero = 0, minimum = -128, maximum = 127;
+};
+
+/// Nothing if there is no such RESCALE, or one that rounds twice, reads unsigned numbers or gives others than
+/// int8, uint8 and int16.
+[[nodiscard]] std::optional<scaled_result> find_scale(const layer_body& body, const node& anchor);
+
+/// The nodes behind one of them.
+[[nodiscard]] std::span<const node* const> behind(const std::vector<const node*>& nodes, const node* last);
+
+[[nodiscard]] on_device::core_id id_of(const core_description& core);
+[[nodiscard]] std::string_view scaling_text(on_device::scaling how);
+[[nodiscard]] std::string channel_text(const on_device::channel& q);
+[[nodiscard]] std::string channel_text(const on_device::wide_channel& q);
+
+}  // namespace headrace::firmware
+
+#endif

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Executes kernels and models on QEMU's boards with a Cortex-M3, -M4 and -M55. Kernels must give what TOSA says,
+models what `headrace run` gives, with at most 2 % more than the figures of baseline.json; --update writes them anew.
+Exit status 77 if there is no compiler or no QEMU."""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "board"))
+import board  # noqa: E402
+
+SOURCE = HERE.parents[1]
+KERNELS = ["conv2d.cpp", "elementwise.cpp", "matmul_pooling.cpp"]
+MODELS = {"kws_dscnn_int8": SOURCE / "examples/models/kws_dscnn_int8",
+          "quantized_attention": SOURCE / "tests/fixtures/quantized_attention",
+          "rnn": SOURCE / "tests/fixtures/rnn"}
+CORES = {"cortex-m3": "m3", "cortex-m4": "m4", "cortex-m55": "m55"}
+
+
+def check_kernels(work):
+    wrong = 0
+    for name in KERNELS:
+        for core in CORES.values():
+            elf = work / f"{name}.{core}.elf"
+            try:
+                board.build(core, [HERE / "board" / name], ["-O2"], str(elf))
+                status, text = board.run(core, str(elf))
+            except subprocess.CalledProcessError:
+                status, text = 1, "the compiler failed"
+            if status != 0:
+                wrong += 1
+                print(f"{name} on {core}: status {status}: {text.strip()[-500:]}")
+    return wrong
+
+
+def check_models(program, work, baseline, update):
+    wrong = 0
+    for model, folder in MODELS.items():
+        for core in CORES:
+            key = f"{model} {core}"
+            inputs = [a for i in sorted(folder.glob("in*.npy")) for a in ("--in", i)]
+            done = subprocess.run([sys.executable, HERE / "run.py", folder / "model.pt2", "--core", core, "--headrace", program,
+                                   "--work", work / key.replace(" ", "_"), *inputs], capture_output=True, text=True)
+            if done.returncode != 0:
+                wrong += 1
+                print(f"{key}: {done.stdout}{done.stderr}".strip())
+                continue
+            found = json.loads(done.stdout)
+            del found["equal"]
+            print(f"{key}: {json.dumps(found)}")
+            if update:
+                baseline[key] = found
+                continue
+            for figure, most in baseline.get(key, dict.fromkeys(found, 0)).items():
+                if found[figure] > most * 1.02:
+                    wrong += 1
+                    print(f"{key}: {figure} {found[figure]}, where the baseline has {most}")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--update", action="store_true")
+    options = parser.parse_args()
+    if not shutil.which("arm-none-eabi-g++") or not shutil.which("qemu-system-arm"):
+        print("there is no arm-none-eabi-g++ or no qemu-system-arm")
+        return 77
+    options.work.mkdir(parents=True, exist_ok=True)
+    path = HERE / "baseline.json"
+    baseline = json.loads(path.read_text()) if path.exists() else {}
+    wrong = check_kernels(options.work)
+    wrong += check_models(options.program.resolve(), options.work.resolve(), baseline, options.update)
+    if options.update:
+        path.write_text(json.dumps(baseline, indent=2) + "\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
