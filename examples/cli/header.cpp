@@ -35,14 +35,10 @@ result<firmware::model_header> write_model(const lower_options& options, program
     return std::move(header);
 }
 
-void say_written(const lower_options& options, const firmware::model_header& header,
-                 const lowering_report& report) {
-    std::int64_t instructions = 0;
-    for (const firmware::call& c : header.layers.calls) instructions += c.instructions;
+void say_written(const lower_options& options, const firmware::model_header& header) {
     say(fmt::format("{} -> {}: {} layers, {} MACs, an arena of {} bytes (at least {}), {} bytes of constants",
                     options.model, options.output, header.layers.calls.size(), header.macs,
                     header.arena.bytes, header.arena.lower_bound, header.constant_bytes));
-    static_cast<void>(report);
 }
 
 }  // namespace
@@ -53,7 +49,13 @@ int lower_to_header(const lower_options& options) {
     if (options.core.empty())
         return report_usage("a header is for a core: give --core cortex-m4, for example; host is for tests");
     const auto core = firmware::find_core(options.core);
-    if (!core) return report_usage(fmt::format("--core: there is no {}", printable(options.core)));
+    if (!core) {
+        std::string known;
+        for (const firmware::core_description& c : firmware::all_cores())
+            known += fmt::format("{}{}", known.empty() ? "" : ", ", c.name);
+        return report_usage(
+            fmt::format("--core: there is no {}; the cores are {}", printable(options.core), known));
+    }
     const std::string name =
         options.name.empty() ? std::filesystem::path(options.output).stem().string() : options.name;
     if (!is_c_identifier(name))
@@ -66,6 +68,7 @@ int lower_to_header(const lower_options& options) {
                      {.target = target,
                       .verify = options.verify,
                       .inputs = options.inputs,
+                      .state = state_of(options),
                       .streams = true,
                       .strict = options.strict});
     if (done.failure) return report_error(*done.failure);
@@ -78,7 +81,7 @@ int lower_to_header(const lower_options& options) {
         fmt::print(stderr, "warning: {}: {}\n", printable(options.model), printable(w, max_printed_message));
     const auto written = write_model(options, done.model, *core, name);
     if (!written) return report_error(written.error());
-    say_written(options, written.value(), done.report);
+    say_written(options, written.value());
     return status_ok;
 }
 

@@ -62,12 +62,6 @@ std::set<std::string, std::less<>> names_in(std::string_view list) {
     return names;
 }
 
-state_kind state_of(const lower_options& options) {
-    return options.state.empty()   ? state_kind::refused
-           : options.state == "io" ? state_kind::io
-                                   : state_kind::variable;
-}
-
 /// Lowers again, up to the pass that failed, and writes the graph that it got.
 result<void> write_lower_reproducer(const lower_options& options, const std::optional<target_spec>& target,
                                     const std::vector<std::string>& names, std::size_t ran) {
@@ -306,6 +300,12 @@ private:
 };
 
 }  // namespace
+
+state_kind state_of(const lower_options& options) {
+    return options.state.empty()   ? state_kind::refused
+           : options.state == "io" ? state_kind::io
+                                   : state_kind::variable;
+}
 
 file_outcome lower_to_files(const lower_options& options, const std::optional<target_spec>& target,
                             const show_function& show_pass) {

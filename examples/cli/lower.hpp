@@ -38,6 +38,9 @@ using show_function = std::function<void(std::string_view)>;
                                           const std::optional<target_spec>& target,
                                           const show_function& show_pass = {});
 
+/// What `--state` asks for.
+[[nodiscard]] state_kind state_of(const lower_options& options);
+
 /// What a person reads of an outcome that is no success: lines that begin with `error: `.
 [[nodiscard]] std::string text_of(const file_outcome& outcome, const std::string& model);
 

@@ -100,8 +100,8 @@ if(HEADRACE_COMPILED_LIBRARY OR HEADRACE_EXAMPLES)
     "headrace-eval headrace-pt2 headrace-tosa" -DHEADRACE_COMPILED "-L\${libdir} -lheadrace_compiled")
 endif()
 
-# The writer of models as C++ types.
-if(TARGET headrace_compiled)
+# The writer of models as C++ types, which the program needs.
+if(HEADRACE_EXAMPLES)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(fmt REQUIRED IMPORTED_TARGET fmt)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/headrace/firmware/*.cpp)

@@ -16,6 +16,7 @@
 #include <headrace/eval/aten.hpp>
 #include <headrace/eval/builtin.hpp>
 #include <headrace/eval/composite_definition.hpp>
+#include <headrace/eval/device.hpp>
 #include <headrace/eval/evaluation.hpp>
 #include <headrace/eval/evaluator.hpp>
 #include <headrace/eval/executorch.hpp>
@@ -27,6 +28,7 @@
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/builtin.hpp>
 #include <headrace/infer/delegate.hpp>
+#include <headrace/infer/device.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/infer/memory.hpp>
@@ -57,7 +59,7 @@ struct known_dialects {
 };
 using headrace_dialects = known_dialects<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
                                          higher_order::dialect, tosa::dialect, delegate::dialect,
-                                         memory::dialect, builtin::dialect>;
+                                         device::dialect, memory::dialect, builtin::dialect>;
 
 [[nodiscard]] inline evaluation_kernel kernel_of(const op_info& op, const own_operators& own) {
     const op_info& functional = executorch::functional_of(out::functional_of(op));

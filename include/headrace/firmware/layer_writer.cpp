@@ -12,13 +12,18 @@
 
 namespace headrace::firmware {
 
-std::optional<core_description> find_core(std::string_view name) {
+std::span<const core_description> all_cores() {
     static constexpr core_description cores[] = {
         {"host", "portable"},      {"cortex-m0", "portable"}, {"cortex-m0plus", "portable"},
         {"cortex-m3", "portable"}, {"cortex-m4", "dsp"},      {"cortex-m7", "dsp"},
         {"cortex-m33", "dsp"},     {"cortex-m55", "mve"},     {"cortex-m85", "mve"}};
+    return cores;
+}
+
+std::optional<core_description> find_core(std::string_view name) {
+    const auto cores = all_cores();
     const auto found = std::ranges::find(cores, name, &core_description::name);
-    return found == std::end(cores) ? std::nullopt : std::optional(*found);
+    return found == cores.end() ? std::nullopt : std::optional(*found);
 }
 
 // --- layers ------------------------------------------------------------------------------

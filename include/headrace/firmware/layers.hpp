@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -86,7 +87,8 @@ struct core_description {
     std::string_view set;   ///< the type of on_device/core.hpp: dsp
 };
 
-/// The cores by name, and `host`.
+/// The cores, and `host`.
+[[nodiscard]] std::span<const core_description> all_cores();
 [[nodiscard]] std::optional<core_description> find_core(std::string_view name);
 
 /// An error if a part has no kernel: computed weights, types that no kernel has.

@@ -24,11 +24,16 @@ arena_figures plan_buffers(std::span<planned_buffer> buffers) {
     if (blocks.empty()) return figures;
     detail::block_packer packer(std::move(blocks), planning_algorithm::greedy);
     const auto offsets = packer.pack();
-    figures.lower_bound = static_cast<std::int64_t>(packer.bound());
     for (std::size_t i = 0; i != buffers.size(); ++i) {
         if (buffers[i].is_state) continue;
         buffers[i].offset = static_cast<std::int64_t>(offsets[i]);
         figures.bytes = std::max(figures.bytes, buffers[i].offset + buffers[i].bytes());
+    }
+    for (const planned_buffer& at : buffers) {
+        std::int64_t sum = 0;
+        for (const planned_buffer& b : buffers)
+            if (!b.is_state && b.first <= at.first && at.first <= b.last) sum += b.bytes();
+        figures.lower_bound = std::max(figures.lower_bound, sum);
     }
     return figures;
 }

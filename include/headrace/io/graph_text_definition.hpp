@@ -17,6 +17,7 @@
 #include <headrace/dialect/aten.hpp>
 #include <headrace/dialect/cortex_m.hpp>
 #include <headrace/dialect/delegate.hpp>
+#include <headrace/dialect/device.hpp>
 #include <headrace/dialect/dim_order_ops.hpp>
 #include <headrace/dialect/executorch.hpp>
 #include <headrace/dialect/higher_order.hpp>
@@ -38,7 +39,7 @@ namespace detail::graph_text {
 
 [[nodiscard]] inline const op_info* find_op_of_headrace(std::string_view name) {
     return find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, cortex_m::dialect,
-                   higher_order::dialect, delegate::dialect, tosa::dialect, memory::dialect, out::dialect,
+                   higher_order::dialect, delegate::dialect, device::dialect, tosa::dialect, memory::dialect, out::dialect,
                    executorch::dialect, builtin::dialect>(name);
 }
 

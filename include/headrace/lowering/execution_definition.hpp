@@ -12,6 +12,7 @@
 #include <headrace/eval/planned_arena.hpp>
 #include <headrace/infer/aten.hpp>
 #include <headrace/infer/delegate.hpp>
+#include <headrace/infer/device.hpp>
 #include <headrace/infer/dim_order_ops.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/infer/memory.hpp>
@@ -77,7 +78,8 @@ namespace detail {
 
 [[nodiscard]] inline inference_rule rule_of_any(const op_info& op) {
     return find_rule<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect,
-                     higher_order::dialect, tosa::dialect, delegate::dialect, memory::dialect>(
+                     higher_order::dialect, tosa::dialect, delegate::dialect, device::dialect,
+                     memory::dialect>(
         executorch::functional_of(out::functional_of(op)));
 }
 

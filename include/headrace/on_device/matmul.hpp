@@ -66,13 +66,16 @@ constexpr void multiply_by_index(const element_t<M.a.type>* a, const element_t<M
                 product_sum<M> sum = 0;
                 const element_t<M.a.type>* u = a + M.a.at(n, i, 0);
                 const element_t<M.b.type>* v = b + M.b.at(n, 0, j);
-                for (std::int32_t k = 0; k != M.depth(); ++k, u += M.a.stride[2], v += M.b.stride[1])
+                for (std::int32_t k = 0; k != M.depth(); ++k) {
+                    const auto left = u[k * M.a.stride[2]];
+                    const auto right = v[k * M.b.stride[1]];
                     if constexpr (M.a.type == element::float32)
-                        sum = multiply_add(sum, *u, *v);
+                        sum = multiply_add(sum, left, right);
                     else if constexpr (M.a.type == element::int8)
-                        sum = multiply_add(sum, *u - M.a_zero, *v - M.b_zero);
+                        sum = multiply_add(sum, left - M.a_zero, right - M.b_zero);
                     else
-                        sum += std::int64_t{*u} * *v;
+                        sum += std::int64_t{left} * right;
+                }
                 store<M.output.type>(
                     y + M.output.at(n, i, j),
                     Finish::of(product_result<M>(sum, q), load<Extra.type>(extra + Extra.at(n, i, j))...));

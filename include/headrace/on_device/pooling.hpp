@@ -83,7 +83,7 @@ struct portable_sums {
     template <class T, class Sum>
     HEADRACE_SHARED static constexpr Sum add(Sum sum, const T* x, std::int32_t n, std::int32_t step) {
 #pragma GCC unroll 4
-        for (; n > 0; --n, x += step) sum += *x;
+        for (std::int32_t i = 0; i != n; ++i) sum += x[i * step];
         return sum;
     }
 };
@@ -102,13 +102,12 @@ struct averages {
             if (w.rows * w.columns != count) count = w.rows * w.columns, scale = reciprocal_of(count);
             const std::int32_t rows = has_whole_rows<P> ? 1 : w.rows;
             const std::int32_t columns = has_whole_rows<P> ? count : w.columns;
-            const type* from = x + w.first;
+            std::int32_t from = w.first;
             for (std::int32_t c = 0; c != P.output.size[3];
                  ++c, from += P.input.stride[3], to += P.output.stride[3]) {
                 sum s = 0;
-                const type* row = from;
-                for (std::int32_t i = 0; i != rows; ++i, row += P.input.stride[1])
-                    s = Sums::add(s, row, columns, P.input.stride[2]);
+                for (std::int32_t i = 0; i != rows; ++i)
+                    s = Sums::add(s, x + (from + i * P.input.stride[1]), columns, P.input.stride[2]);
                 store<P.output.type>(y + to, Finish::of(result(s, count, scale)));
             }
         });
@@ -132,23 +131,24 @@ struct maxima {
 
     static constexpr void run(const type* x, type* y) {
         for_each_window<P>([&](pool_window w, std::int32_t to) {
-            const type* from = x + w.first;
+            std::int32_t from = w.first;
             for (std::int32_t c = 0; c != P.output.size[3];
                  ++c, from += P.input.stride[3], to += P.output.stride[3])
-                store<P.output.type>(y + to, Finish::of(largest(from, w)));
+                store<P.output.type>(y + to, Finish::of(largest(x + from, w)));
         });
     }
 
     static constexpr value_of<P.input.type> largest(const type* row, pool_window w) {
         constexpr bool is_float = P.input.type == element::float32;
         type best = is_float ? -std::numeric_limits<type>::infinity() : std::numeric_limits<type>::min();
-        for (std::int32_t i = 0; i != w.rows; ++i, row += P.input.stride[1]) {
-            const type* v = row;
-            for (std::int32_t j = 0; j != w.columns; ++j, v += P.input.stride[2])
+        for (std::int32_t i = 0; i != w.rows; ++i) {
+            for (std::int32_t j = 0; j != w.columns; ++j) {
+                const type v = row[i * P.input.stride[1] + j * P.input.stride[2]];
                 if constexpr (is_float)
-                    best = maximum<P.nan>(best, *v);
+                    best = maximum<P.nan>(best, v);
                 else
-                    best = *v > best ? *v : best;
+                    best = v > best ? v : best;
+            }
         }
         return {best};
     }

@@ -3,6 +3,7 @@
 #ifndef HEADRACE_ON_DEVICE_TENSOR_HPP
 #define HEADRACE_ON_DEVICE_TENSOR_HPP
 
+#include <bit>
 #include <cstdint>
 
 namespace headrace::on_device {
@@ -64,6 +65,9 @@ constexpr std::int32_t bytes_of(element e) {
             return 1;
     }
 }
+
+/// A float from its bits, as text loses what a NaN holds.
+constexpr float float_of_bits(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
 inline constexpr int max_rank = 6;  ///< of TOSA's level 8K
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Tests that operators become layers, and that layers take in what is element-wise around them.
+#include <catch2/catch.hpp>
+
+#include <headrace/passes/device/fuse_layers.hpp>
+#include <headrace/passes/device/outline_layers.hpp>
+
+#include "../../support/pass_test.hpp"
+
+using namespace headrace;
+
+namespace {
+
+static_assert(effects_of<outline_layers>::sound && effects_of<fuse_layers>::sound);
+
+value integers(program& p, dtype type, std::initializer_list<std::int64_t> shape, std::int64_t first) {
+    return create_constant(p.g, {type, int_list(shape), {}}, nullptr, [&](std::span<std::byte> data) {
+        std::int64_t n = first;
+        const std::size_t width = traits_of(type).bits / 8U;
+        for (std::size_t i = 0; i != data.size(); i += width, n = (n * 7 + 5) % 100)
+            std::memcpy(data.data() + i, &n, width);
+    });
+}
+value zero(program& p, dtype type) { return integers(p, type, {1}, 0); }
+
+value convolution(program& p, value x, std::int64_t channels) {
+    const std::int64_t from = meta_of(x)->shape[3];
+    return p.make<tosa::conv2d>({.input = x,
+                                 .weight = integers(p, dtype::int8, {channels, 1, 1, from}, 3),
+                                 .bias = integers(p, dtype::int32, {channels}, 40),
+                                 .input_zp = zero(p, dtype::int8),
+                                 .weight_zp = zero(p, dtype::int8),
+                                 .pad = {0, 0, 0, 0},
+                                 .stride = {1, 1},
+                                 .dilation = {1, 1},
+                                 .acc_type = dtype::int32});
+}
+value rescaled(program& p, value x, dtype to) {
+    return p.make<tosa::rescale>({.input = x,
+                                  .multiplier = create_constant(p.g, {dtype::int32, {1}, {}}, nullptr,
+                                                                [](std::span<std::byte> data) {
+                                                                    const std::int32_t m = 1 << 30;
+                                                                    std::memcpy(data.data(), &m, 4);
+                                                                }),
+                                  .shift = integers(p, dtype::int8, {1}, 34),
+                                  .input_zp = zero(p, meta_of(x)->dtype),
+                                  .output_zp = zero(p, to)});
+}
+// RESCALE's type is its metadata's.
+value typed(program& p, value v, dtype type) {
+    p.g.set_meta(v, {type, meta_of(v)->shape, {}});
+    return v;
+}
+value narrow(program& p, value sum) { return typed(p, rescaled(p, sum, dtype::int8), dtype::int8); }
+
+void residual(program& p) {
+    const value x = p.input(dtype::int8, {1, 4, 4, 8});
+    const value y = narrow(p, convolution(p, x, 8));
+    const value wide_x = p.make<tosa::cast>({.input = x, .output_type = dtype::int32});
+    const value wide_y = p.make<tosa::cast>({.input = y, .output_type = dtype::int32});
+    p.output(narrow(p, p.make<tosa::add>({.input1 = wide_x, .input2 = wide_y})));
+}
+
+void sum_of_functions(program& p) {
+    const value x = p.input(dtype::int8, {3, 40});
+    const value wide = p.make<tosa::cast>({.input = x, .output_type = dtype::int32});
+    const value sum = p.make<tosa::reduce_sum>({.input = p.make<tosa::abs>({.input1 = wide}), .axis = 1});
+    p.output(narrow(p, sum));
+}
+
+void shared_sum(program& p) {
+    const value x = p.input(dtype::float32, {2, 5}), y = p.input(dtype::float32, {2, 5});
+    const value sum = p.make<tosa::add>({.input1 = x, .input2 = y});
+    p.output(p.make<tosa::exp>({.input1 = sum}));
+    p.output(p.make<tosa::tanh>({.input = sum}));
+}
+
+std::size_t layers(void (&build)(program&)) {
+    program p;
+    const graph& g = lowered<outline_layers, fuse_layers>(p, build);
+    std::size_t count = 0;
+    for (const node& n : g.nodes()) count += n.op->dialect == &info_of_dialect<device::dialect>;
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("a residual sum is part of the convolution that ends its branch") {
+    CHECK_THAT(residual, (computes_the_same<outline_layers, fuse_layers>()));
+    CHECK(layers(residual) == 1);
+    CHECK(count_after<device::convolution, outline_layers, fuse_layers>(residual) == 1);
+}
+
+TEST_CASE("a reduction has what is element-wise before and behind it") {
+    CHECK_THAT(sum_of_functions, (computes_the_same<outline_layers, fuse_layers>()));
+    CHECK(layers(sum_of_functions) == 1);
+    CHECK(count_after<device::reduction, outline_layers, fuse_layers>(sum_of_functions) == 1);
+}
+
+TEST_CASE("a tensor that two layers read is in memory") {
+    CHECK_THAT(shared_sum, (computes_the_same<outline_layers, may_rewrite<fuse_layers>>()));
+    CHECK(layers(shared_sum) == 3);
+}
