@@ -5,12 +5,13 @@
 #
 #   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] [IO_LAYOUT nchw|nhwc]
 #                      [VELA <accelerator> [VELA_OPTIONS <option>…]] [PTE [DELEGATE <backend>]] [CONTRACT])
+#   headrace_add_model(<target> MODEL <file.pt2> [NAME <identifier>] [TARGET <spec>] CPP CORE <core>)
 #
 # lowers the model when <target> is built, once for all targets that ask for the same, and links it into <target>, an
 # executable or a library: <NAME>_model, its bytes, <NAME>_model_size and <NAME>_io, declared in <NAME>_model.h. NAME is
 # the file's without its extension, or the folder's if that is `model`. VELA compiles the model for an Ethos-U NPU;
 # PTE makes it a program for ExecuTorch's runtime, which says itself what it takes, so that there is no <NAME>_io;
-# CONTRACT adds <NAME>_contract.hpp. The files are in headrace_models/<NAME> of the build, report.json among them.
+# CONTRACT adds <NAME>_contract.hpp. With CPP the model is a C++ type for that core, in <NAME>.hpp. The files are in headrace_models/<NAME> of the build, report.json among them.
 
 # As a script: runs Vela, which says much on success and has status 0 for operators that it leaves to a CPU.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -66,7 +67,7 @@ endfunction()
 
 # The rules of one model, and the target that has them run once for all that link it.
 function(headrace_model_rules rules folder name model)
-  cmake_parse_arguments(PARSE_ARGV 4 arg "CONTRACT;PTE" "TARGET;IO_LAYOUT;VELA;DELEGATE" "VELA_OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 4 arg "CONTRACT;PTE;CPP" "TARGET;IO_LAYOUT;VELA;DELEGATE;CORE" "VELA_OPTIONS")
   headrace_find_program(program)
   file(MAKE_DIRECTORY ${folder}/new)
   set(target_option)
@@ -83,6 +84,13 @@ function(headrace_model_rules rules folder name model)
     set(layout_option --io-layout ${arg_IO_LAYOUT})
   endif()
 
+  if(arg_CPP)
+    headrace_model_rule(${folder} "Writing ${name} as a C++ type" OUTPUT ${name}.hpp DEPENDS ${model} ${program}
+      COMMAND ${program} lower -q ${model} -o ${folder}/new/${name}.hpp --core ${arg_CORE} --name ${name}
+        ${target_option})
+    add_custom_target(${rules} DEPENDS ${folder}/${name}.hpp)
+    return()
+  endif()
   set(io ${folder}/io.json)
   set(io_option --io ${io})
   if(arg_PTE)
@@ -149,6 +157,10 @@ macro(headrace_check_model_arguments)
     message(FATAL_ERROR "${place}: IO_LAYOUT and VELA are for TOSA flatbuffers, not for PTE")
   elseif(arg_DELEGATE AND NOT arg_PTE)
     message(FATAL_ERROR "${place}: DELEGATE needs PTE")
+  elseif(arg_CPP AND (arg_PTE OR arg_VELA OR arg_IO_LAYOUT OR arg_CONTRACT))
+    message(FATAL_ERROR "${place}: PTE, VELA, IO_LAYOUT and CONTRACT are not for CPP")
+  elseif((arg_CPP AND NOT arg_CORE) OR (arg_CORE AND NOT arg_CPP))
+    message(FATAL_ERROR "${place}: CPP needs CORE and a processor, cortex-m4 for example")
   endif()
   if(NOT EXISTS ${model} AND NOT generated)
     message(FATAL_ERROR "${place}: no file ${model}")
@@ -172,15 +184,16 @@ macro(headrace_check_model_arguments)
 endmacro()
 
 function(headrace_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CONTRACT;PTE" "MODEL;NAME;TARGET;IO_LAYOUT;VELA;DELEGATE" "VELA_OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CONTRACT;PTE;CPP" "MODEL;NAME;TARGET;IO_LAYOUT;VELA;DELEGATE;CORE"
+    "VELA_OPTIONS")
   headrace_check_model_arguments()
   set(options)
-  foreach(option TARGET IO_LAYOUT VELA VELA_OPTIONS DELEGATE)
+  foreach(option TARGET IO_LAYOUT VELA VELA_OPTIONS DELEGATE CORE)
     if(arg_${option})
       list(APPEND options ${option} ${arg_${option}})
     endif()
   endforeach()
-  foreach(option CONTRACT PTE)
+  foreach(option CONTRACT PTE CPP)
     if(arg_${option})
       list(APPEND options ${option})
     endif()
@@ -205,6 +218,15 @@ function(headrace_add_model target)
     set_target_properties(${rules} PROPERTIES HEADRACE_WANTED ${wanted} HEADRACE_FOLDER ${folder})
   endif()
 
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
+  add_dependencies(${target} ${rules})
+  if(arg_CPP)
+    if(TARGET headrace::headrace)  # where its kernels are
+      target_include_directories(${target} PUBLIC
+        $<BUILD_INTERFACE:$<TARGET_PROPERTY:headrace::headrace,INTERFACE_INCLUDE_DIRECTORIES>>)
+    endif()
+    return()
+  endif()
   set(source ${folder}/${arg_NAME}_model.c)
   # A linker that optimizes does not see symbols of assembly.
   set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES GENERATED ON COMPILE_OPTIONS -fno-lto
@@ -214,6 +236,4 @@ function(headrace_add_model target)
     set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX)
   endif()
   target_sources(${target} PRIVATE ${source})
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${folder}>)
-  add_dependencies(${target} ${rules})
 endfunction()
