@@ -86,6 +86,52 @@ constexpr void convolve_by_index(const element_t<S.input.type>* x, const element
                 }
 }
 
+/// In place, pixel by pixel: the channels of one are copied before its results are written.
+template <convolution S, class Finish, tensor... Extra>
+constexpr void convolve_over_pixels(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
+                                    const weight_t<S>* w, const per_channel_t<S>* q,
+                                    element_t<S.output.type>* y) {
+    constexpr convolution pixel = [] {
+        convolution one = S;
+        one.input = dense(S.input.type, 1, 1, 1, S.in_channels());
+        one.output.size[0] = one.output.size[1] = one.output.size[2] = 1;
+        return one;
+    }();
+    for (std::int32_t n = 0; n != S.output.size[0]; ++n)
+        for (std::int32_t i = 0; i != S.output.size[1]; ++i)
+            for (std::int32_t j = 0; j != S.output.size[2]; ++j) {
+                std::array<element_t<S.input.type>, static_cast<std::size_t>(S.in_channels())> copy{};
+                for (std::int32_t c = 0; c != S.in_channels(); ++c)
+                    copy[static_cast<std::size_t>(c)] = x[S.input.at(n, i, j, c)];
+                convolve_by_index<pixel, Finish, Extra...>(
+                    copy.data(), extra + (Extra.at(n, i, j, 0) - Extra.offset)..., w, q,
+                    y + (S.output.at(n, i, j, 0) - S.output.offset));
+            }
+}
+
+/// In place, plane by plane.
+template <convolution S, class Finish, tensor... Extra>
+constexpr void convolve_over_planes(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
+                                    const weight_t<S>* w, const per_channel_t<S>* q,
+                                    element_t<S.output.type>* y) {
+    constexpr std::int32_t height = S.input.size[1], width = S.input.size[2];
+    constexpr convolution plane = [] {
+        convolution one = S;
+        one.input = dense(S.input.type, 1, height, width, 1);
+        one.output.size[0] = one.output.size[3] = 1;
+        return one;
+    }();
+    for (std::int32_t n = 0; n != S.output.size[0]; ++n)
+        for (std::int32_t c = 0; c != S.in_channels(); ++c) {
+            std::array<element_t<S.input.type>, static_cast<std::size_t>(height * width)> copy{};
+            for (std::int32_t i = 0; i != height * width; ++i)
+                copy[static_cast<std::size_t>(i)] = x[S.input.at(n, i / width, i % width, c)];
+            convolve_by_index<plane, Finish, Extra...>(
+                copy.data(), extra + (Extra.at(n, 0, 0, c) - Extra.offset)..., w + weight_at(S, c, 0), q + c,
+                y + (S.output.at(n, 0, 0, c) - S.output.offset));
+        }
+}
+
 /// Memory of `bytes` on the stack, or the scratch memory if that is not 0.
 template <std::int32_t scratch, std::int32_t bytes, class F>
 HEADRACE_INLINE void with_memory(std::int8_t* memory, F f) {
@@ -157,19 +203,14 @@ struct kernel<conv2d<S, Finish, Extra...>, portable> {
 
     static constexpr void run(const input* x, const element_t<Extra.type>*... extra, const weight* w,
                               const per_channel* q, output* y, std::int8_t* memory = nullptr) {
-        if (std::is_constant_evaluated()) {
-            if constexpr (S.is_in_place) {
-                std::array<input, static_cast<std::size_t>(S.input.span)> copy{};
-                for (std::int32_t i = 0; i != S.input.span; ++i) copy[static_cast<std::size_t>(i)] = x[i];
-                detail::convolve_by_index<S, Finish, Extra...>(copy.data(), extra..., w, q, y);
-            } else {
+        if (std::is_constant_evaluated() || !detail::has_blocks(S, core_id::portable)) {
+            if constexpr (!S.is_in_place)
                 detail::convolve_by_index<S, Finish, Extra...>(x, extra..., w, q, y);
-            }
-        } else if constexpr (!detail::has_blocks(S, core_id::portable)) {
-            static_assert(!S.is_in_place,
-                          "the weights of a convolution in place are packed for another core");
-            detail::convolve_by_index<S, Finish, Extra...>(x, extra..., w, q, y);
-        } else {
+            else if constexpr (S.is_depthwise)
+                detail::convolve_over_planes<S, Finish, Extra...>(x, extra..., w, q, y);
+            else
+                detail::convolve_over_pixels<S, Finish, Extra...>(x, extra..., w, q, y);
+        } else if constexpr (detail::has_blocks(S, core_id::portable)) {
             if constexpr (S.is_depthwise) {
                 using planes = detail::portable_planes<S.scale, output, per_channel,
                                                        detail::key_of(S, core_id::portable)>;
