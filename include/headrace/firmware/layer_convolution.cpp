@@ -17,10 +17,8 @@ namespace headrace::firmware {
 
 namespace {
 
-struct window_attributes {
-    value input, weight, bias, input_zp, weight_zp;
-    int_list pad, stride, dilation;
-};
+using on_device::tensor;
+
 template <class Args>
 window_attributes attributes_of(const Args& a) {
     return {a.input, a.weight, a.bias, a.input_zp, a.weight_zp, a.pad, a.stride, a.dilation};
@@ -57,6 +55,74 @@ std::string convolution_text(const on_device::convolution& s) {
     return text + '}';
 }
 
+std::size_t index_of(std::int64_t n) { return static_cast<std::size_t>(n); }
+std::int32_t size_of(std::int64_t n) { return static_cast<std::int32_t>(n); }
+// The element for a channel, of an array that has one for each or one for all.
+const auto& for_channel(const auto& all, std::size_t c) { return all[all.size() == 1 ? 0 : c]; }
+
+// Weights in the order that the core's kernel reads; `order` is that of their channels and windows.
+template <class T>
+std::vector<T> packed(const on_device::convolution& s, const auto& numbers,
+                      const std::vector<std::size_t>& order) {
+    std::vector<T> all(index_of(packed_elements(s)));
+    const std::size_t depth = index_of(s.depth());
+    for (std::size_t i = 0; i != order.size(); ++i) {
+        const auto c = static_cast<std::int32_t>(i / depth), k = static_cast<std::int32_t>(i % depth);
+        all[index_of(weight_at(s, c, k))] = static_cast<T>(numbers[order[i]]);
+    }
+    return all;
+}
+
+// Biases with what the input's zero point adds to the sums, and the largest magnitude of a sum.
+struct folded_biases {
+    std::vector<std::int64_t> all;
+    std::int64_t largest_sum = 0;
+};
+folded_biases fold_zero_point(const on_device::convolution& s, const auto& weights, const auto& biases,
+                              const std::vector<std::size_t>& order) {
+    folded_biases folded;
+    const std::size_t depth = index_of(s.depth());
+    for (std::size_t c = 0; c != index_of(s.out_channels()); ++c) {
+        std::int64_t sum = 0, magnitudes = 0;
+        for (std::size_t k = 0; k != depth; ++k) {
+            sum += weights[order[c * depth + k]];
+            magnitudes += std::abs(weights[order[c * depth + k]]);
+        }
+        folded.all.push_back(for_channel(biases, c) - s.input_zero * sum);
+        folded.largest_sum = std::max(folded.largest_sum, std::abs(folded.all.back()) + 128 * magnitudes);
+    }
+    return folded;
+}
+
+// The channels' constants as C++, those behind the last channel with their default values.
+std::vector<std::string> channel_rows(const on_device::convolution& s, const scaled_result& scale,
+                                      const std::vector<std::int64_t>& biases) {
+    std::vector<std::string> rows(index_of(packed_channels(s)), "{}");
+    for (std::size_t c = 0; c != biases.size(); ++c) {
+        const std::int32_t m = for_channel(scale.multipliers, c);
+        const std::int8_t shift = for_channel(scale.shifts, c);
+        rows[c] = s.input.type == on_device::element::int8
+                      ? channel_text(
+                            on_device::make_channel(size_of(biases[c]), m, shift, scale.output_zero, s.scale))
+                      : channel_text(on_device::make_wide_channel(biases[c], m, shift, scale.output_zero));
+    }
+    return rows;
+}
+
+// What all convolutions say; types, packing and scale follow.
+on_device::convolution describe(const window_attributes& a, const tensor_meta& weight, const tensor& input,
+                                const tensor& output, bool is_depthwise) {
+    const std::size_t first =
+        is_depthwise ? 0 : 1;  // [height, width, channels, multiplier], or [channels, height, …]
+    return {.input = input,
+            .output = output,
+            .is_depthwise = is_depthwise,
+            .kernel = {size_of(weight.shape[first]), size_of(weight.shape[first + 1])},
+            .stride = {size_of(a.stride[0]), size_of(a.stride[1])},
+            .dilation = {size_of(a.dilation[0]), size_of(a.dilation[1])},
+            .pad = {size_of(a.pad[0]), size_of(a.pad[1]), size_of(a.pad[2]), size_of(a.pad[3])}};
+}
+
 }  // namespace
 
 result<void> layer_writer::write(device::convolution, const args<device::convolution>& layer, const node& n) {
@@ -66,123 +132,35 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     };
     const node& anchor = **std::ranges::find_if(body.nodes, convolves);
     const auto* const depthwise = args_if<tosa::depthwise_conv2d>(anchor);
-    const window_attributes a =
+    window_attributes a =
         depthwise != nullptr ? attributes_of(*depthwise) : attributes_of(args_of<tosa::conv2d>(anchor));
+    for (value* const v : {&a.input, &a.weight, &a.bias, &a.input_zp, &a.weight_zp}) *v = body.outside(*v);
+    const bool is_constant =
+        match<builtin::constant>(a.weight) != nullptr && match<builtin::constant>(a.bias) != nullptr;
+    if (!is_constant && depthwise == nullptr) return write_computed(body, anchor, a, n);
+    if (!is_constant)
+        return refuse(n, "its weights are computed: kernels have those of depthwise ones in flash");
 
-    HEADRACE_TRY(input, operand_of(body.outside(a.input)));
-    const auto dense_output = dense_tensor(*n.results[0].meta);
-    if (!dense_output) return refuse(n, "kernels of microcontrollers do not compute with this type");
-    const value weight = body.outside(a.weight);
-    const int_list& shape = meta_of(weight)->shape;
-    const auto size = [](std::int64_t number) { return static_cast<std::int32_t>(number); };
-    on_device::convolution s{.input = input.type,
-                             .output = *dense_output,
-                             .is_depthwise = depthwise != nullptr,
-                             .kernel = depthwise != nullptr
-                                           ? on_device::extent{size(shape[0]), size(shape[1])}
-                                           : on_device::extent{size(shape[1]), size(shape[2])},
-                             .stride = {size(a.stride[0]), size(a.stride[1])},
-                             .dilation = {size(a.dilation[0]), size(a.dilation[1])},
-                             .pad = {size(a.pad[0]), size(a.pad[1]), size(a.pad[2]), size(a.pad[3])}};
-    HEADRACE_TRY(to, add_image(n, s, body.outside(a.input)));
+    HEADRACE_TRY(input, operand_of(a.input));
+    HEADRACE_TRY(zero, zero_point(a.input_zp, a.weight_zp, n));
+    const auto output = dense_tensor(*n.results[0].meta);
+    if (!output) return refuse(n, "kernels of microcontrollers do not compute with this type");
+    on_device::convolution s = describe(a, *meta_of(a.weight), input.type, *output, depthwise != nullptr);
+    s.input_zero = size_of(zero);
+    HEADRACE_TRY(to, add_image(n, s, a.input));
     s.output = to.type;
     s.is_in_place = input.buffer == to.buffer;
-    const bool is_float = s.input.type == on_device::element::float32;
-    const auto weight_zero =
-        is_float ? std::optional<std::int64_t>(0) : constant_integer(body.outside(a.weight_zp));
-    const auto input_zero =
-        is_float ? std::optional<std::int64_t>(0) : constant_integer(body.outside(a.input_zp));
-    if (match<builtin::constant>(weight) == nullptr ||
-        match<builtin::constant>(body.outside(a.bias)) == nullptr)
-        return refuse(n, "its weights are computed: kernels of microcontrollers have them in flash");
-    if (weight_zero != 0 || !input_zero) return refuse(n, "its weights have a zero point other than 0");
-    s.input_zero = static_cast<std::int32_t>(*input_zero);
 
-    const std::int64_t channels = s.out_channels();
-    const std::vector<std::size_t> order = window_order(s.is_depthwise, shape, channels);
-    const auto depth = static_cast<std::size_t>(s.depth());
-    const node* last = &anchor;
-    const std::string name = name_of_node(n);
-    std::string weights, per_channel;
-    if (is_float) {
-        const auto numbers = *constant_reals(weight);
-        std::vector<float> packed(static_cast<std::size_t>(packed_elements(s)));
-        for (std::size_t i = 0; i != order.size(); ++i)
-            packed[static_cast<std::size_t>(weight_at(s, size(static_cast<std::int64_t>(i / depth)),
-                                                      size(static_cast<std::int64_t>(i % depth))))] =
-                static_cast<float>(numbers[order[i]]);
-        weights = done_.constants.add_floats(name + "_weight", packed);
-        const auto biases = *constant_reals(body.outside(a.bias));
-        std::vector<float> all;
-        for (std::int64_t c = 0; c != channels; ++c)
-            all.push_back(static_cast<float>(biases[biases.size() == 1 ? 0 : static_cast<std::size_t>(c)]));
-        per_channel = done_.constants.add_floats(name + "_bias", all);
-    } else {
-        const auto numbers = constant_integers(weight);
-        if (!numbers) return refuse(n, "its packed weights cannot be read");
-        const auto given = *constant_integers(body.outside(a.bias));
-        std::vector<std::int64_t> biases;
-        std::int64_t largest = 0;
-        for (std::size_t c = 0; c != static_cast<std::size_t>(channels); ++c) {
-            std::int64_t sum = 0, magnitudes = 0;
-            for (std::size_t k = 0; k != depth; ++k) {
-                sum += (*numbers)[order[c * depth + k]];
-                magnitudes += std::abs((*numbers)[order[c * depth + k]]);
-            }
-            biases.push_back(given[given.size() == 1 ? 0 : c] - s.input_zero * sum);
-            largest = std::max(largest, std::abs(biases.back()) + 128 * magnitudes);
-        }
-        const bool is_narrow = s.input.type == on_device::element::int8;
-        const auto scale = find_scale(body, anchor);
-        if (scale) {
-            last = scale->last;
-            s.minimum = scale->minimum;
-            s.maximum = scale->maximum;
-            s.scale = is_narrow ? choose_scaling(id_of(core_), scale->multipliers, scale->shifts,
-                                                 scale->output_zero, largest, scale->type)
-                                : on_device::scaling::wide;
-        }
-        s.weights = best_packing(s, id_of(core_));
-        std::vector<std::int64_t> packed(static_cast<std::size_t>(packed_elements(s)));
-        for (std::size_t i = 0; i != order.size(); ++i)
-            packed[static_cast<std::size_t>(weight_at(s, size(static_cast<std::int64_t>(i / depth)),
-                                                      size(static_cast<std::int64_t>(i % depth))))] =
-                (*numbers)[order[i]];
-        weights = done_.constants.add(name + "_weight", on_device::element::int8, packed);
-        if (scale) {
-            std::vector<std::string> rows;
-            for (std::size_t c = 0; c != static_cast<std::size_t>(packed_channels(s)); ++c) {
-                if (c >= biases.size()) {
-                    rows.emplace_back("{}");
-                    continue;
-                }
-                const std::int32_t m = scale->multipliers[scale->multipliers.size() == 1 ? 0 : c];
-                const std::int8_t shift = scale->shifts[scale->shifts.size() == 1 ? 0 : c];
-                rows.push_back(
-                    is_narrow ? channel_text(on_device::make_channel(static_cast<std::int32_t>(biases[c]), m,
-                                                                     shift, scale->output_zero, s.scale))
-                              : channel_text(
-                                    on_device::make_wide_channel(biases[c], m, shift, scale->output_zero)));
-            }
-            per_channel =
-                done_.constants.add(name + "_channels", is_narrow ? "hr::channel" : "hr::wide_channel", rows,
-                                    rows.size() * (is_narrow ? 16 : 24));
-        } else {
-            for (auto& b : biases)
-                if (is_narrow) b = static_cast<std::int32_t>(static_cast<std::uint32_t>(b));
-            biases.resize(static_cast<std::size_t>(packed_channels(s)));
-            per_channel = done_.constants.add(
-                name + "_bias", is_narrow ? on_device::element::int32 : on_device::element::int48, biases);
-        }
-    }
-    std::vector<operand> extras;
+    const auto scale = find_scale(body, anchor);
+    HEADRACE_TRY(constants, pack(s, scale, a, n));
+    const node* const last = scale ? scale->last : &anchor;
+    std::vector<operand> operands{input}, extras;
     HEADRACE_TRY(function,
                  finish(body, behind(body.nodes, last), {const_cast<node*>(last), 0}, extras, to.type));
     std::string text = fmt::format("hr::conv2d<{}, {}", convolution_text(s), function);
     for (const operand& e : extras) text += ", " + tensor_text(e.type);
-    std::vector<operand> operands{input};
     operands.insert(operands.end(), extras.begin(), extras.end());
-    operands.insert(operands.end(), {flash(weights), flash(per_channel), at(to)});
+    operands.insert(operands.end(), {constants.weights, constants.channels, at(to)});
     call& made = call_kernel(n, text + '>', operands);
     made.macs = s.macs();
     const on_device::choice chosen = choose(s, id_of(core_));
@@ -190,6 +168,100 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
                                             : fmt::format("{}: {}", chosen.kernel, chosen.because);
     made.instructions = chosen.instructions;
     add_scratch(made, chosen.scratch);
+    return {};
+}
+
+// Chooses the form of the scale and the order of the weights, and writes them.
+result<packed_constants> layer_writer::pack(on_device::convolution& s,
+                                            const std::optional<scaled_result>& scale,
+                                            const window_attributes& a, const node& n) {
+    const std::string name = name_of_node(n);
+    const std::vector<std::size_t> order =
+        window_order(s.is_depthwise, meta_of(a.weight)->shape, s.out_channels());
+    if (s.input.type == on_device::element::float32) {
+        const auto given = *constant_reals(a.bias);
+        std::vector<float> biases;
+        for (std::size_t c = 0; c != index_of(s.out_channels()); ++c)
+            biases.push_back(static_cast<float>(for_channel(given, c)));
+        const std::vector<float> weights = packed<float>(s, *constant_reals(a.weight), order);
+        return packed_constants{flash(done_.constants.add_floats(name + "_weight", weights)),
+                                flash(done_.constants.add_floats(name + "_bias", biases))};
+    }
+    const auto weights = constant_integers(a.weight);
+    if (!weights) return refuse(n, "its packed weights cannot be read");
+    folded_biases biases = fold_zero_point(s, *weights, *constant_integers(a.bias), order);
+    const bool is_narrow = s.input.type == on_device::element::int8;
+    if (scale) {
+        s.minimum = scale->minimum;
+        s.maximum = scale->maximum;
+        s.scale = is_narrow ? choose_scaling(id_of(core_), scale->multipliers, scale->shifts,
+                                             scale->output_zero, biases.largest_sum, scale->type)
+                            : on_device::scaling::wide;
+    }
+    s.weights = best_packing(s, id_of(core_));
+    packed_constants made{flash(done_.constants.add(name + "_weight", on_device::element::int8,
+                                                    packed<std::int64_t>(s, *weights, order))),
+                          {}};
+    if (scale) {
+        const std::vector<std::string> rows = channel_rows(s, *scale, biases.all);
+        made.channels =
+            flash(done_.constants.add(name + "_channels", is_narrow ? "hr::channel" : "hr::wide_channel",
+                                      rows, rows.size() * (is_narrow ? 16 : 24)));
+        return made;
+    }
+    for (std::int64_t& b : biases.all)
+        if (is_narrow) b = size_of(b);  // it wraps, as sums do
+    biases.all.resize(index_of(packed_channels(s)));
+    made.channels = flash(done_.constants.add(
+        name + "_bias", is_narrow ? on_device::element::int32 : on_device::element::int48, biases.all));
+    return made;
+}
+
+// Weights that are computed lie in memory as TOSA has them: the convolution is one of volumes, whose depth is
+// 1, and what follows it a loop of its own.
+result<void> layer_writer::write_computed(const layer_body& body, const node& anchor,
+                                          const window_attributes& a, const node& n) {
+    HEADRACE_TRY(input, operand_of(a.input));
+    HEADRACE_TRY(weights, operand_of(a.weight));
+    HEADRACE_TRY(zero, zero_point(a.input_zp, a.weight_zp, n));
+    const auto sums = dense_tensor(*anchor.results[0].meta);
+    if (!sums) return refuse(n, "kernels of microcontrollers do not compute with this type");
+    HEADRACE_TRY(bias, biases_of(a.bias, sums->size[3]));
+    place to{add_buffer(sums->type, sums->span), *sums};
+    const auto volume = [](tensor t) {
+        for (int d = 4; d != 1; --d) {
+            t.size[d] = t.size[d - 1];
+            t.stride[d] = t.stride[d - 1];
+        }
+        t.size[1] = 1;
+        t.stride[1] = 0;
+        t.rank = 5;
+        return t;
+    };
+    call& made =
+        call_kernel(n,
+                    fmt::format("hr::conv3d<hr::convolution3d{{.input = {}, .output = {}, .kernel = {{1, {}, "
+                                "{}}}, .stride = {{1, {}, {}}}, "
+                                ".dilation = {{1, {}, {}}}, .pad = {{0, {}, {}}}, .input_zero = {}}}>",
+                                tensor_text(volume(input.type)), tensor_text(volume(to.type)),
+                                weights.type.size[1], weights.type.size[2], a.stride[0], a.stride[1],
+                                a.dilation[0], a.dilation[1], a.pad[0], a.pad[2], zero),
+                    {input, weights, bias, at(to)});
+    made.macs = std::int64_t{sums->elements()} * (weights.type.elements() / weights.type.size[0]);
+    const auto rest = behind(body.nodes, &anchor);
+    if (rest.empty()) {
+        put({const_cast<node*>(&n), 0}, to);
+        return {};
+    }
+    HEADRACE_TRY(result, add_result(n));
+    std::vector<operand> operands{at(to)}, extras;
+    HEADRACE_TRY(function, finish(body, rest, {const_cast<node*>(&anchor), 0}, extras, result.type));
+    std::string text =
+        fmt::format("hr::elementwise<{}, {}, {}", function, tensor_text(result.type), tensor_text(to.type));
+    for (const operand& e : extras) text += ", " + tensor_text(e.type);
+    operands.insert(operands.end(), extras.begin(), extras.end());
+    operands.push_back(at(result));
+    call_kernel(n, text + '>', operands);
     return {};
 }
 

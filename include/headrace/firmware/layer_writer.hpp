@@ -42,6 +42,19 @@ struct layer_body {
     std::vector<const node*> nodes;  ///< in the order of their execution
 };
 
+/// What CONV2D and DEPTHWISE_CONV2D have in common.
+struct window_attributes {
+    value input, weight, bias, input_zp, weight_zp;
+    int_list pad, stride, dilation;
+};
+
+/// What a convolution reads from flash.
+struct packed_constants {
+    operand weights, channels;
+};
+
+struct scaled_result;
+
 class layer_writer {
 public:
     layer_writer(const graph& g, const core_description& core) : graph_(g), core_(core) {}
@@ -118,6 +131,10 @@ private:
     // Copies what a region gives to where others expect it.
     result<void> copy_outputs(const graph& region, std::span<const place> to, std::vector<call>& behind);
     result<std::vector<place>> add_results(const node& n);
+    result<packed_constants> pack(on_device::convolution& s, const std::optional<scaled_result>& scale,
+                                  const window_attributes& a, const node& n);
+    result<void> write_computed(const layer_body& body, const node& anchor, const window_attributes& a,
+                                const node& n);
     [[nodiscard]] std::string name_of_node(const node& n) const;
     result<operand> biases_of(value bias, std::int32_t channels);
     result<std::int64_t> zero_point(value input_zp, value weight_zp, const node& n);
