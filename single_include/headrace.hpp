@@ -1545,6 +1545,16 @@ struct max_pool1d
         value self; int_list kernel_size, stride{}, padding{0}, dilation{1}; bool ceil_mode = false;
     };
 };
+struct max_pool1d_with_indices : op<dialect, "aten.max_pool1d_with_indices.default",
+         "self, kernel_size, stride, padding, dilation, ceil_mode", 2, pooling, spatial_1d, on_reals> {
+    struct args {
+        value self; int_list kernel_size, stride{}, padding{0}, dilation{1}; bool ceil_mode = false;
+    };
+};
+struct max_unpool2d : op<dialect, "aten.max_unpool2d.default",
+         "self, indices, output_size", on_reals, has_out, composite> {
+    struct args { value self, indices; int_list output_size; };
+};
 struct max_pool2d
     : op<dialect, "aten.max_pool2d.default",
          "self, kernel_size, stride, padding, dilation, ceil_mode", pooling, spatial_2d, on_reals> {
@@ -3141,6 +3151,19 @@ struct _upsample_nearest_exact2d_vec
         value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
     };
 };
+struct _upsample_nearest_exact3d : op<dialect, "aten._upsample_nearest_exact3d.default",
+         "self, output_size, scales_d, scales_h, scales_w", resampling, nearest, spatial_3d, has_out> {
+    struct args {
+        value self; int_list output_size; std::optional<double> scales_d{}, scales_h{}, scales_w{};
+    };
+};
+struct _upsample_nearest_exact3d_vec
+    : op<dialect, "aten._upsample_nearest_exact3d.vec",
+         "input, output_size, scale_factors", resampling, nearest, spatial_3d> {
+    struct args {
+        value input; std::optional<int_list> output_size; std::optional<list<double>> scale_factors;
+    };
+};
 struct upsample_trilinear3d : op<dialect, "aten.upsample_trilinear3d.default",
          "self, output_size, align_corners, scales_d, scales_h, scales_w", resampling, spatial_3d, has_out> {
     struct args {
@@ -3394,6 +3417,26 @@ struct special_xlog1py : op<dialect, "aten.special_xlog1py.default",
          "self, other", on_reals, has_out, composite> {
     struct args { value self, other; };
 };
+struct special_ndtr : op<dialect, "aten.special_ndtr.default", "self", on_reals, has_out, composite> {
+    struct args { value self; };
+};
+struct float_power_tensor_tensor : op<dialect, "aten.float_power.Tensor_Tensor",
+         "self, exponent", has_out, composite> {
+    struct args { value self, exponent; };
+};
+struct float_power_tensor_scalar : op<dialect, "aten.float_power.Tensor_Scalar",
+         "self, exponent", has_out, composite> {
+    struct args { value self; scalar exponent; };
+};
+struct float_power_scalar : op<dialect, "aten.float_power.Scalar", "self, exponent", has_out, composite> {
+    struct args { scalar self; value exponent; };
+};
+struct fft_fftshift : op<dialect, "aten.fft_fftshift.default", "self, dim", composite> {
+    struct args { value self; std::optional<int_list> dim{}; };
+};
+struct fft_ifftshift : op<dialect, "aten.fft_ifftshift.default", "self, dim", composite> {
+    struct args { value self; std::optional<int_list> dim{}; };
+};
 
 // Composite reductions, and running extrema.
 
@@ -3459,6 +3502,69 @@ struct cov : op<dialect, "aten.cov.default", "self, correction, fweights, aweigh
 struct corrcoef : op<dialect, "aten.corrcoef.default", "self", on_reals, composite> {
     struct args { value self; };
 };
+struct quantile : op<dialect, "aten.quantile.default",
+         "self, q, dim, keepdim, interpolation", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self, q; std::optional<std::int64_t> dim{}; bool keepdim = false;
+        std::string_view interpolation = "linear";
+    };
+};
+struct quantile_scalar : op<dialect, "aten.quantile.scalar",
+         "self, q, dim, keepdim, interpolation", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self; double q; std::optional<std::int64_t> dim{}; bool keepdim = false;
+        std::string_view interpolation = "linear";
+    };
+};
+struct nanquantile : op<dialect, "aten.nanquantile.default",
+         "self, q, dim, keepdim, interpolation", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self, q; std::optional<std::int64_t> dim{}; bool keepdim = false;
+        std::string_view interpolation = "linear";
+    };
+};
+struct nanquantile_scalar : op<dialect, "aten.nanquantile.scalar",
+         "self, q, dim, keepdim, interpolation", on_floats, on_reals, has_out, composite> {
+    struct args {
+        value self; double q; std::optional<std::int64_t> dim{}; bool keepdim = false;
+        std::string_view interpolation = "linear";
+    };
+};
+struct gradient_scalarint : op<dialect, "aten.gradient.scalarint",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args {
+        value self; std::optional<scalar> spacing{}; std::optional<std::int64_t> dim{};
+        std::int64_t edge_order = 1;
+    };
+};
+struct gradient_scalararray : op<dialect, "aten.gradient.scalararray",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args { value self; scalar spacing; int_list dim; std::int64_t edge_order = 1; };
+};
+struct gradient_array : op<dialect, "aten.gradient.array",
+         "self, dim, edge_order", variadic_results, composite> {
+    struct args { value self; int_list dim; std::int64_t edge_order = 1; };
+};
+struct gradient_scalarrayint : op<dialect, "aten.gradient.scalarrayint",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args {
+        value self; list<double> spacing; std::optional<std::int64_t> dim{}; std::int64_t edge_order = 1;
+    };
+};
+struct gradient_scalarrayarray : op<dialect, "aten.gradient.scalarrayarray",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args { value self; list<double> spacing; int_list dim; std::int64_t edge_order = 1; };
+};
+struct gradient_tensorarrayint : op<dialect, "aten.gradient.tensorarrayint",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args {
+        value self; list<value> spacing; std::optional<std::int64_t> dim{}; std::int64_t edge_order = 1;
+    };
+};
+struct gradient_tensorarray : op<dialect, "aten.gradient.tensorarray",
+         "self, spacing, dim, edge_order", variadic_results, composite> {
+    struct args { value self; list<value> spacing; int_list dim; std::int64_t edge_order = 1; };
+};
 
 // Composite products, norms and distances.
 
@@ -3522,6 +3628,15 @@ struct linalg_matrix_norm_str_ord : op<dialect, "aten.linalg_matrix_norm.str_ord
         value self; std::string_view ord = "fro"; int_list dim{-2, -1}; bool keepdim = false;
         std::optional<headrace::dtype> dtype{};
     };
+};
+struct renorm : op<dialect, "aten.renorm.default", "self, p, dim, maxnorm", has_out, composite> {
+    struct args { value self; scalar p; std::int64_t dim; scalar maxnorm; };
+};
+struct linalg_vander : op<dialect, "aten.linalg_vander.default", "x, N", composite> {
+    struct args { value x; std::optional<std::int64_t> N{}; };
+};
+struct vander : op<dialect, "aten.vander.default", "x, N, increasing", composite> {
+    struct args { value x; std::optional<std::int64_t> N{}; bool increasing = false; };
 };
 struct pairwise_distance : op<dialect, "aten.pairwise_distance.default",
          "x1, x2, p, eps, keepdim", on_floats, on_reals, composite> {
@@ -3802,6 +3917,10 @@ struct multi_margin_loss : op<dialect, "aten.multi_margin_loss.default",
         std::int64_t reduction = 1;
     };
 };
+struct multilabel_margin_loss : op<dialect, "aten.multilabel_margin_loss.default",
+         "self, target, reduction", on_floats, on_reals, has_out, composite> {
+    struct args { value self, target; std::int64_t reduction = 1; };
+};
 
 // Windows of signals and other tensors of numbers that follow from arguments.
 
@@ -3943,6 +4062,13 @@ struct randn_like : op<dialect, "aten.randn_like.default", "self, dtype, memory_
         std::optional<headrace::memory_format> memory_format{};
     };
 };
+struct bernoulli : op<dialect, "aten.bernoulli.default", "self", on_reals, impure, has_out> {
+    struct args { value self; };
+};
+struct bernoulli_p : op<dialect, "aten.bernoulli.p",
+         "self, p", impure, out_named<"aten.bernoulli.float_out">> {
+    struct args { value self; double p; };
+};
 
 // Sizes and assertions. A size or item() is a number, not a tensor: here it counts as one result.
 
@@ -3979,8 +4105,8 @@ struct dialect : dialect_of<"aten",
       conv_transpose2d_input, conv_transpose3d_input, convolution,
       adaptive_avg_pool1d, _adaptive_avg_pool2d, adaptive_avg_pool2d, _adaptive_avg_pool3d,
       adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, avg_pool1d,
-      avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool2d_with_indices, max_pool3d,
-      max_pool3d_with_indices,
+      avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_unpool2d, max_pool2d,
+      max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices,
       addmm, baddbmm, bmm, dot, einsum, linear, matmul, mm, mv, outer,
       gru_cell, gru_input, lstm_cell, lstm_input, rnn_relu_cell, rnn_relu_input, rnn_tanh_cell,
       rnn_tanh_input,
@@ -4045,8 +4171,8 @@ struct dialect : dialect_of<"aten",
       upsample_bilinear2d_vec, upsample_linear1d, upsample_linear1d_vec, upsample_nearest1d,
       upsample_nearest1d_vec, upsample_nearest2d, upsample_nearest2d_vec, upsample_nearest3d,
       upsample_nearest3d_vec, _upsample_nearest_exact1d, _upsample_nearest_exact1d_vec,
-      _upsample_nearest_exact2d, _upsample_nearest_exact2d_vec, upsample_trilinear3d,
-      upsample_trilinear3d_vec,
+      _upsample_nearest_exact2d, _upsample_nearest_exact2d_vec, _upsample_nearest_exact3d,
+      _upsample_nearest_exact3d_vec, upsample_trilinear3d, upsample_trilinear3d_vec,
       fft_rfft2,
       arange, arange_start, arange_start_step, empty_like, empty_memory_format, eye, eye_m, full, full_like,
       linspace, new_empty, new_full, new_ones, new_zeros, ones, ones_like, scalar_tensor, zeros, zeros_like,
@@ -4076,7 +4202,11 @@ struct dialect : dialect_of<"aten",
       kaiser_window_beta, logspace, tril_indices, triu_indices, affine_grid_generator,
       repeat_interleave_self_tensor, repeat_interleave_tensor, _upsample_bilinear2d_aa,
       _upsample_bilinear2d_aa_vec, _upsample_bicubic2d_aa, _upsample_bicubic2d_aa_vec, rand, randn,
-      rand_like, randn_like,
+      rand_like, randn_like, bernoulli, bernoulli_p, special_ndtr, float_power_tensor_tensor,
+      float_power_tensor_scalar, float_power_scalar, fft_fftshift, fft_ifftshift, quantile, quantile_scalar,
+      nanquantile, nanquantile_scalar, gradient_scalarint, gradient_scalararray, gradient_array,
+      gradient_scalarrayint, gradient_scalarrayarray, gradient_tensorarrayint, gradient_tensorarray, renorm,
+      linalg_vander, vander, multilabel_margin_loss,
       _assert_async, _assert_scalar, _assert_tensor_metadata, item, _local_scalar_dense, sym_constrain_range,
       sym_constrain_range_for_size, sym_numel, sym_size_int> {
     static constexpr bool is_pure = true;
@@ -7910,7 +8040,7 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     }
     return add_result(out, dtype::boolean, self);
 }
-template <one_of<ops<aten::sinc, aten::special_entr>> Op>
+template <one_of<ops<aten::sinc, aten::special_entr, aten::special_ndtr>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
@@ -7953,6 +8083,25 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(type, detail::promoted_for<Op>(self, inference::of(a.other)));
     return detail::infer_broadcast(out, as_floating(type), self, inference::of(a.other));
+}
+/// Computed in float64, whatever the operands are.
+template <one_of<ops<aten::float_power_tensor_tensor, aten::float_power_tensor_scalar,
+                     aten::float_power_scalar>>
+              Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    promotion common;
+    const auto wide = [](dtype type) { return is_complex(type) ? dtype::complex128 : dtype::float64; };
+    if constexpr (std::is_same_v<Op, aten::float_power_tensor_tensor>) {
+        const tensor_meta& self = inference::of(a.self);
+        const tensor_meta& exponent = inference::of(a.exponent);
+        return detail::infer_broadcast(out, wide(common.add(self).add(exponent).type()), self, exponent);
+    } else if constexpr (std::is_same_v<Op, aten::float_power_tensor_scalar>) {
+        const tensor_meta& self = inference::of(a.self);
+        return add_result(out, wide(self.dtype), self);
+    } else {
+        const tensor_meta& exponent = inference::of(a.exponent);
+        return add_result(out, wide(exponent.dtype), exponent);
+    }
 }
 template <one_of<ops<aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
@@ -8389,13 +8538,31 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, self.dtype, shape);
 }
 
-template <one_of<ops<aten::max_pool2d_with_indices, aten::max_pool3d_with_indices>> Op>
+template <one_of<ops<aten::max_pool1d_with_indices, aten::max_pool2d_with_indices,
+                     aten::max_pool3d_with_indices>>
+              Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     const tensor_meta& self = inference::of(a.self);
     HEADRACE_TRY(
         shape, detail::pooled_shape<Op>(self, {a.kernel_size, a.stride, a.padding, a.dilation}, a.ceil_mode));
     HEADRACE_TRY(add_result(out, self.dtype, shape));
     return add_result(out, dtype::int64, shape);
+}
+
+/// Each index is of an element of its plane in the result.
+template <one_of<ops<aten::max_unpool2d>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    const tensor_meta& indices = inference::of(a.indices);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", self.shape, 3, 4));
+    HEADRACE_TRY(require_shape("indices", indices.shape, self.shape));
+    HEADRACE_TRY(require_dtype("indices", indices.dtype, dtype::int64));
+    HEADRACE_TRY(require_count("output_size", a.output_size.size(), 2));
+    HEADRACE_TRY(require_nonempty("output_size", a.output_size));
+    shape_builder shape(sizes(self.shape).first(self.rank() - 2));
+    shape.append(a.output_size);
+    return add_result(out, self.dtype, shape);
 }
 
 template <one_of<aten::avg_pool_ops> Op>
@@ -9931,14 +10098,15 @@ namespace aten {
 
 using resize_ops =
     ops<upsample_bicubic2d, upsample_bilinear2d, upsample_linear1d, upsample_nearest1d, upsample_nearest2d,
-        upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d, upsample_trilinear3d,
-        _upsample_bilinear2d_aa, _upsample_bicubic2d_aa>;
+        upsample_nearest3d, _upsample_nearest_exact1d, _upsample_nearest_exact2d,
+        _upsample_nearest_exact3d, upsample_trilinear3d, _upsample_bilinear2d_aa,
+        _upsample_bicubic2d_aa>;
 /// These have the new size or the factors.
 using resize_vec_ops =
     ops<upsample_bicubic2d_vec, upsample_bilinear2d_vec, upsample_linear1d_vec, upsample_nearest1d_vec,
         upsample_nearest2d_vec, upsample_nearest3d_vec, _upsample_nearest_exact1d_vec,
-        _upsample_nearest_exact2d_vec, upsample_trilinear3d_vec, _upsample_bilinear2d_aa_vec,
-        _upsample_bicubic2d_aa_vec>;
+        _upsample_nearest_exact2d_vec, _upsample_nearest_exact3d_vec, upsample_trilinear3d_vec,
+        _upsample_bilinear2d_aa_vec, _upsample_bicubic2d_aa_vec>;
 
 }  // namespace aten
 
@@ -10027,6 +10195,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
         if (i + 1 == a.dim.size()) shape[axis] = shape[axis] / 2 + 1;
     }
     return add_result(out, complex_of(self.dtype), shape);
+}
+
+template <one_of<ops<aten::fft_fftshift, aten::fft_ifftshift>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    for (const std::int64_t dim : a.dim.value_or(int_list())) {
+        HEADRACE_TRY(axis_of(dim, self.rank()));
+    }
+    return add_result(out, self);
 }
 
 }  // namespace headrace
@@ -10213,6 +10390,18 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     if (a.p.to_double() != 1 && a.p.to_double() != 2) return invalid("p must be 1 or 2");
     return detail::infer_loss(out, self.dtype, target.shape, a.reduction);
 }
+/// Each row names its classes first, and then -1 where there are fewer than that.
+template <one_of<ops<aten::multilabel_margin_loss>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_rank("self", self.shape, 0, 2));
+    HEADRACE_TRY(require_nonempty("self", self.shape));
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    HEADRACE_TRY(require_shape("target", inference::of(a.target).shape, self.shape));
+    HEADRACE_TRY(require_dtype("target", inference::of(a.target).dtype, dtype::int64));
+    const sizes rows = sizes(self.shape).first(self.rank() == 2 ? 1 : 0);
+    return detail::infer_loss(out, self.dtype, rows, a.reduction);
+}
 
 // Tables of numbers.
 
@@ -10311,6 +10500,15 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 template <one_of<ops<aten::rand_like, aten::randn_like>> Op>
 result<void> infer_results(Op, const args<Op>& a, inference& out) {
     return add_result(out, a.dtype.value_or(inference::of(a.self).dtype), inference::of(a.self));
+}
+template <one_of<ops<aten::bernoulli, aten::bernoulli_p>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_type_for<Op>("self", self.dtype));
+    if constexpr (requires { a.p; }) {
+        if (!(a.p >= 0 && a.p <= 1)) return invalid("p must be a probability");
+    }
+    return add_result(out, self);
 }
 
 }  // namespace headrace
@@ -10510,6 +10708,105 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
     HEADRACE_TRY(shape, broadcast(left.shape, right.shape));
     HEADRACE_TRY(axes, axes_of({&a.dim, 1}, shape.size()));
     return add_result(out, as_floating(result_type(left, right)), reduced_shape(shape, axes, false));
+}
+
+}  // namespace headrace
+
+// ---- headrace/infer/aten_quantile.hpp ----
+
+namespace headrace {
+
+/// One result for each q, in front of the axes that are left.
+template <one_of<ops<aten::quantile, aten::quantile_scalar, aten::nanquantile, aten::nanquantile_scalar>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(detail::check_extrema<Op>(self, a.dim));
+    HEADRACE_TRY(require_at_least("the number of elements", element_count(self.shape), 1));
+    const auto is = [&](std::string_view name) { return a.interpolation == name; };
+    if (!is("linear") && !is("lower") && !is("higher") && !is("midpoint") && !is("nearest"))
+        return invalid({"interpolation is unknown: ", a.interpolation});
+    shape_builder shape;
+    if constexpr (std::is_same_v<decltype(a.q), double>) {
+        if (!(a.q >= 0 && a.q <= 1)) return invalid("q must be from 0 to 1");
+    } else {
+        const tensor_meta& q = inference::of(a.q);
+        HEADRACE_TRY(require_rank("q", q.shape, 0, 1));
+        HEADRACE_TRY(require_dtype("q", q.dtype, self.dtype));
+        shape.append(q.shape);
+    }
+    HEADRACE_TRY(axes, axes_of(a.dim ? sizes(&*a.dim, 1) : sizes(), self.rank()));
+    shape.append(reduced_shape(self.shape, axes, a.keepdim));
+    return add_result(out, self.dtype, shape);
+}
+
+/// The axes along which torch.gradient differentiates: one for each result.
+template <class Args>
+[[nodiscard]] shape_builder gradient_axes(const Args& a, std::size_t rank) {
+    shape_builder axes;
+    if constexpr (std::is_same_v<decltype(a.dim), int_list>) {
+        axes.append(a.dim);
+    } else if (a.dim) {
+        axes.push_back(*a.dim);
+    } else {
+        for (std::size_t i = 0; i != rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+    }
+    return axes;
+}
+template <one_of<ops<aten::gradient_scalarint, aten::gradient_scalararray, aten::gradient_array,
+                     aten::gradient_scalarrayint, aten::gradient_scalarrayarray,
+                     aten::gradient_tensorarrayint, aten::gradient_tensorarray>>
+              Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_real("self", self.dtype));
+    if (is_boolean(self.dtype) || self.dtype == dtype::uint8)
+        return detail::other_dtype("self", self.dtype, "signed numbers");
+    HEADRACE_TRY(require_between("edge_order", a.edge_order, 1, 2));
+    const shape_builder axes = gradient_axes(a, self.rank());
+    HEADRACE_TRY(axes_of(axes, self.rank(), no_axes::none));
+    if constexpr (requires { a.spacing.size(); }) {
+        HEADRACE_TRY(require_count("spacing", a.spacing.size(), axes.size()));
+    }
+    for (std::size_t i = 0; i != axes.size(); ++i) {
+        const auto axis = normalized_axis(axes[i], self.rank());
+        const std::int64_t size = self.rank() == 0 || !axis ? 1 : self.shape[*axis];
+        HEADRACE_TRY(require_at_least("the size along dim", size, a.edge_order + 1));
+        dtype type = self.dtype;
+        if constexpr (requires { inference::of(a.spacing[0]); }) {
+            const tensor_meta& coordinates = inference::of(a.spacing[i]);
+            HEADRACE_TRY(require_shape("a tensor of spacing", coordinates.shape, shape_builder{size}));
+            HEADRACE_TRY(require_real("a tensor of spacing", coordinates.dtype));
+            type = result_type(self, coordinates);
+        }
+        HEADRACE_TRY(add_result(out, as_floating(type), self.shape));
+    }
+    return {};
+}
+
+template <one_of<ops<aten::renorm>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    const tensor_meta& self = inference::of(a.self);
+    HEADRACE_TRY(require_floating("self", self.dtype));
+    HEADRACE_TRY(require_real("self", self.dtype));
+    HEADRACE_TRY(require_rank("self", self.shape, 2, SIZE_MAX));
+    HEADRACE_TRY(axis_of(a.dim, self.rank()));
+    if (!(a.p.to_double() > 0)) return invalid("p must be above 0");
+    if (!(a.maxnorm.to_double() >= 0)) return invalid("maxnorm must be at least 0");
+    return add_result(out, self);
+}
+
+/// The powers of each number are a row.
+template <one_of<ops<aten::linalg_vander, aten::vander>> Op>
+result<void> infer_results(Op, const args<Op>& a, inference& out) {
+    constexpr bool takes_matrices = std::is_same_v<Op, aten::linalg_vander>;
+    const tensor_meta& x = inference::of(a.x);
+    HEADRACE_TRY(require_rank("x", x.shape, 1, takes_matrices ? shape_builder::capacity - 1 : 1));
+    if (takes_matrices && is_boolean(x.dtype)) return detail::other_dtype("x", x.dtype, "numbers");
+    const std::int64_t count = a.N.value_or(x.shape.back());
+    HEADRACE_TRY(require_at_least("N", count, takes_matrices ? 2 : 0));
+    shape_builder shape(x.shape);
+    shape.push_back(count);
+    return add_result(out, as_accumulator(x.dtype), shape);
 }
 
 }  // namespace headrace

@@ -161,6 +161,7 @@ struct decompose_exponentials;
 struct decompose_extrema;
 struct decompose_fused_arithmetic;
 struct decompose_gelu;
+struct decompose_gradients;
 struct decompose_grouped_convolution;
 struct decompose_hyperbolic;
 struct decompose_limits;
@@ -174,6 +175,7 @@ struct decompose_partial_writes;
 struct decompose_pow;
 struct decompose_predicates;
 struct decompose_products;
+struct decompose_quantiles;
 struct decompose_quantization;
 struct decompose_rearrangements;
 struct decompose_rectifiers;
@@ -553,11 +555,11 @@ struct declared_pass<canonicalize_pooling> : declared_rewrites {
     using ensures = pass_list<canonical_pooling>;
     using targets =
         ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d, aten::avg_pool2d, aten::max_pool2d,
-            aten::adaptive_avg_pool2d, aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices,
-            aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>;
+            aten::adaptive_avg_pool2d, aten::_adaptive_avg_pool2d, aten::max_pool1d_with_indices,
+            aten::max_pool2d_with_indices, aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>;
     using removes =
         ops<aten::adaptive_avg_pool1d, aten::_adaptive_avg_pool2d, aten::adaptive_max_pool1d,
-            aten::avg_pool1d, aten::max_pool1d, aten::max_pool2d_with_indices>;
+            aten::avg_pool1d, aten::max_pool1d, aten::max_pool1d_with_indices, aten::max_pool2d_with_indices>;
     using produces =
         ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::avg_pool2d, aten::max_pool2d,
             aten::squeeze_dim, aten::unsqueeze>;
@@ -671,28 +673,30 @@ HEADRACE_COMPILED_PASS(decompose_losses);
 template <>
 struct declared_pass<decompose_class_losses> : declared_rewrites {
     static constexpr std::string_view summary =
-        "nll_loss, cross_entropy, multi_margin_loss by gathering the numbers of own classes";
+        "nll_loss, cross_entropy, losses of margins by gathering the numbers of own classes";
     using phase = decomposition;
     using targets =
         ops<aten::nll_loss, aten::nll_loss2d, aten::nll_loss_nd, aten::nll_loss_forward,
-            aten::nll_loss2d_forward, aten::cross_entropy_loss, aten::multi_margin_loss>;
+            aten::nll_loss2d_forward, aten::cross_entropy_loss, aten::multi_margin_loss,
+            aten::multilabel_margin_loss>;
     using removes = targets;
     using produces =
         ops<aten::log_softmax_int, aten::neg, aten::reciprocal, aten::add_tensor, aten::maximum,
-            aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::logical_not, aten::mean_dim,
-            aten::sum_dim_intlist, aten::squeeze_dim, aten::unsqueeze, aten::view, aten::embedding,
-            aten::gather, aten::where_self, aten::_to_copy>;
+            aten::mul_tensor, aten::sub_tensor, aten::eq_tensor, aten::gt_tensor, aten::logical_and,
+            aten::logical_not, aten::amin, aten::any_dim, aten::mean_dim, aten::sum_dim_intlist,
+            aten::squeeze_dim, aten::unsqueeze, aten::view, aten::embedding, aten::gather, aten::where_self,
+            aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_class_losses);
 
 template <>
 struct declared_pass<decompose_distances> : declared_rewrites {
     static constexpr std::string_view summary =
-        "cdist, pdist, pairwise_distance, dist, matrix norms as norms of differences; isclose";
+        "cdist, pdist, pairwise_distance, dist as norms of differences; matrix norms, renorm";
     using phase = decomposition;
     using targets =
         ops<aten::pairwise_distance, aten::dist, aten::cdist, aten::_cdist_forward, aten::pdist,
-            aten::_pdist_forward, aten::isclose, aten::linalg_norm, aten::linalg_matrix_norm,
+            aten::_pdist_forward, aten::isclose, aten::renorm, aten::linalg_norm, aten::linalg_matrix_norm,
             aten::linalg_matrix_norm_str_ord>;
     using removes = targets;
     using produces =
@@ -700,7 +704,7 @@ struct declared_pass<decompose_distances> : declared_rewrites {
             aten::add_tensor, aten::maximum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
             aten::ge_tensor, aten::gt_tensor, aten::logical_and, aten::logical_not, aten::logical_or,
             aten::amax, aten::amin, aten::sum_dim_intlist, aten::transpose_int, aten::unsqueeze, aten::view,
-            aten::index_select, aten::_to_copy>;
+            aten::index_select, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_distances);
 
@@ -723,18 +727,19 @@ HEADRACE_COMPILED_PASS(decompose_diagonals);
 template <>
 struct declared_pass<decompose_products> : declared_rewrites {
     static constexpr std::string_view summary =
-        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, vecdot, cov as mul and sum";
+        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, cov as mul and sum; vander";
     using phase = decomposition;
     using targets =
         ops<aten::chain_matmul, aten::linalg_multi_dot, aten::linalg_matrix_power, aten::vdot, aten::inner,
             aten::tensordot, aten::kron, aten::linalg_cross, aten::cross, aten::linalg_vecdot, aten::addmv,
-            aten::addr, aten::addbmm, aten::bilinear, aten::cov, aten::corrcoef>;
+            aten::addr, aten::addbmm, aten::bilinear, aten::linalg_vander, aten::vander, aten::cov,
+            aten::corrcoef>;
     using removes = targets;
     using produces =
         ops<aten::bmm, aten::dot, aten::matmul, aten::mv, aten::reciprocal, aten::rsqrt, aten::add_tensor,
-            aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::mean_dim, aten::sum_dim_intlist,
-            aten::diagonal, aten::permute, aten::transpose_int, aten::unsqueeze, aten::view, aten::roll,
-            aten::_to_copy>;
+            aten::mul_tensor, aten::sub_tensor, aten::clamp, aten::cumprod, aten::mean_dim,
+            aten::sum_dim_intlist, aten::diagonal, aten::expand, aten::permute, aten::transpose_int,
+            aten::unsqueeze, aten::view, aten::cat, aten::flip, aten::roll, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_products);
 
@@ -748,14 +753,14 @@ struct declared_pass<decompose_searches> : declared_rewrites {
             aten::dsplit_array, aten::isin_tensor_tensor, aten::isin_tensor_scalar, aten::isin_scalar_tensor,
             aten::bucketize_tensor, aten::bucketize_scalar, aten::searchsorted_tensor,
             aten::searchsorted_scalar, aten::take, aten::take_along_dim, aten::masked_scatter,
-            aten::repeat_interleave_self_tensor>;
+            aten::max_unpool2d, aten::repeat_interleave_self_tensor>;
     using removes = targets;
     using produces =
         ops<aten::add_tensor, aten::sub_tensor, aten::clamp, aten::eq_tensor, aten::ge_tensor,
             aten::gt_tensor, aten::logical_not, aten::any, aten::any_dim, aten::cumsum, aten::sum_dim_intlist,
             aten::expand, aten::unsqueeze, aten::view, aten::tensor_split_indices,
-            aten::tensor_split_sections, aten::gather, aten::index_select, aten::where_self, aten::_to_copy,
-            aten::repeat_interleave_tensor>;
+            aten::tensor_split_sections, aten::gather, aten::index_select, aten::scatter_src,
+            aten::where_self, aten::_to_copy, aten::repeat_interleave_tensor>;
 };
 HEADRACE_COMPILED_PASS(decompose_searches);
 
@@ -775,6 +780,36 @@ struct declared_pass<decompose_extrema> : declared_rewrites {
             aten::unsqueeze, aten::view, aten::gather, aten::where_self, aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_extrema);
+
+template <>
+struct declared_pass<decompose_quantiles> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "quantile, nanquantile by sort, at ranks q · (n - 1)";
+    using phase = decomposition;
+    using targets = ops<aten::quantile, aten::quantile_scalar, aten::nanquantile, aten::nanquantile_scalar>;
+    using removes = targets;
+    using produces =
+        ops<aten::ceil, aten::floor, aten::round, aten::lerp_scalar, aten::lerp_tensor, aten::mul_tensor,
+            aten::sub_tensor, aten::eq_tensor, aten::sort, aten::sum_dim_intlist, aten::movedim_int,
+            aten::narrow, aten::view, aten::gather, aten::index_select, aten::where_self, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_quantiles);
+
+template <>
+struct declared_pass<decompose_gradients> : declared_rewrites {
+    static constexpr std::string_view summary =
+        "gradient by the slopes between neighbours";
+    using phase = decomposition;
+    using targets =
+        ops<aten::gradient_scalarint, aten::gradient_scalararray, aten::gradient_array,
+            aten::gradient_scalarrayint, aten::gradient_scalarrayarray, aten::gradient_tensorarrayint,
+            aten::gradient_tensorarray>;
+    using removes = targets;
+    using produces =
+        ops<aten::reciprocal, aten::add_tensor, aten::mul_tensor, aten::sub_tensor, aten::narrow, aten::view,
+            aten::cat, aten::_to_copy>;
+};
+HEADRACE_COMPILED_PASS(decompose_gradients);
 
 template <>
 struct declared_pass<decompose_scatter_reduction> : declared_rewrites {
@@ -819,8 +854,8 @@ struct declared_pass<decompose_tables> : declared_rewrites {
             aten::hamming_window_periodic_alpha_beta, aten::blackman_window, aten::blackman_window_periodic,
             aten::bartlett_window, aten::bartlett_window_periodic, aten::kaiser_window,
             aten::kaiser_window_periodic, aten::kaiser_window_beta, aten::tril_indices, aten::triu_indices,
-            aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::logspace,
-            aten::affine_grid_generator>;
+            aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli, aten::bernoulli_p,
+            aten::logspace, aten::affine_grid_generator>;
     using removes = targets;
     using produces = ops<aten::matmul, aten::transpose_int, aten::view, aten::_to_copy>;
 };
@@ -829,20 +864,23 @@ HEADRACE_COMPILED_PASS(decompose_tables);
 template <>
 struct declared_pass<decompose_special> : declared_rewrites {
     static constexpr std::string_view summary =
-        "sinc, angle, heaviside, isposinf as arithmetic; count_nonzero, nanmean, trapezoid as sums";
+        "sinc, ndtr, heaviside, float_power as arithmetic; nanmean, trapezoid as sums; fftshift";
     using phase = decomposition;
     using targets =
-        ops<aten::sinc, aten::angle, aten::special_entr, aten::special_xlog1py, aten::logaddexp2,
-            aten::std_mean, aten::var_mean, aten::nanmean, aten::trapezoid_dx, aten::trapezoid_x,
-            aten::cumulative_trapezoid_dx, aten::heaviside, aten::isposinf, aten::isneginf, aten::isreal,
-            aten::real, aten::conj, aten::special_round, aten::count_nonzero,
-            aten::count_nonzero_dim_intlist>;
+        ops<aten::sinc, aten::angle, aten::special_ndtr, aten::special_entr, aten::special_xlog1py,
+            aten::logaddexp2, aten::std_mean, aten::var_mean, aten::nanmean, aten::trapezoid_dx,
+            aten::trapezoid_x, aten::cumulative_trapezoid_dx, aten::heaviside,
+            aten::float_power_tensor_tensor, aten::float_power_tensor_scalar, aten::float_power_scalar,
+            aten::fft_fftshift, aten::fft_ifftshift, aten::isposinf, aten::isneginf, aten::isreal, aten::real,
+            aten::conj, aten::special_round, aten::count_nonzero, aten::count_nonzero_dim_intlist>;
     using removes = targets;
     using produces =
-        ops<aten::abs, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::round_decimals, aten::sin,
-            aten::add_tensor, aten::maximum, aten::mul_tensor, aten::sub_tensor, aten::eq_tensor,
+        ops<aten::abs, aten::erfc, aten::exp, aten::log, aten::neg, aten::reciprocal, aten::round_decimals,
+            aten::sin, aten::add_tensor, aten::maximum, aten::mul_tensor, aten::pow_scalar,
+            aten::pow_tensor_scalar, aten::pow_tensor_tensor, aten::sub_tensor, aten::eq_tensor,
             aten::gt_tensor, aten::logical_and, aten::logical_not, aten::cumsum, aten::mean, aten::std_,
-            aten::sum_dim_intlist, aten::var, aten::narrow, aten::view, aten::where_self, aten::_to_copy>;
+            aten::sum_dim_intlist, aten::var, aten::narrow, aten::view, aten::roll, aten::where_self,
+            aten::_to_copy>;
 };
 HEADRACE_COMPILED_PASS(decompose_special);
 
@@ -1036,12 +1074,13 @@ struct declared_pass<decompose_volumes> : declared_rewrites {
     using targets =
         ops<aten::max_pool3d, aten::max_pool3d_with_indices, aten::adaptive_avg_pool3d,
             aten::_adaptive_avg_pool3d, aten::upsample_nearest3d, aten::upsample_nearest3d_vec,
-            aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec, aten::avg_pool3d,
-            aten::adaptive_max_pool3d>;
+            aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec, aten::upsample_trilinear3d,
+            aten::upsample_trilinear3d_vec, aten::avg_pool3d, aten::adaptive_max_pool3d>;
     using removes = targets;
     using produces =
         ops<aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::avg_pool2d, aten::max_pool2d,
-            aten::reshape, aten::upsample_bilinear2d, aten::upsample_nearest2d>;
+            aten::reshape, aten::upsample_bilinear2d, aten::upsample_nearest2d,
+            aten::_upsample_nearest_exact2d>;
 };
 HEADRACE_COMPILED_PASS(decompose_volumes);
 
@@ -3243,7 +3282,7 @@ namespace headrace {
 struct decompose_distances : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "cdist, pdist, pairwise_distance, dist, matrix norms as norms of differences; isclose";
+        "cdist, pdist, pairwise_distance, dist as norms of differences; matrix norms, renorm";
 
     // clang-format off
     static auto rewrites() {
@@ -3291,6 +3330,16 @@ struct decompose_distances : pass {
                 const auto error = abs(u - v);
                 const auto allowed = abs(v) * a.rtol + a.atol;
                 return logical_or(alike, logical_and(error < infinity, error <= allowed));
+            },
+            on<aten::renorm> = [](auto x, const auto& a) {
+                shape_builder others;
+                for (std::size_t i = 0; i != x.rank(); ++i) {
+                    if (i != x.axis(a.dim)) others.push_back(static_cast<std::int64_t>(i));
+                }
+                const double most = a.maxnorm.to_double();
+                const auto length = norm(real(x), a.p.to_double(), int_list(others));
+                const auto factor = where(length > most, most / (length + 1e-7), 1);
+                return in_result_type(real(x) * factor);
             },
             on<aten::linalg_norm> = [](auto x, const auto& a) {
                 const bool is_matrix = a.ord && (a.dim ? a.dim->size() == 2 : x.rank() == 2);
@@ -3549,6 +3598,102 @@ HEADRACE_COMPILED_PASS(decompose_extrema);
 
 }  // namespace headrace
 
+// ---- headrace/passes/decompose/decompose_gradients.hpp ----
+
+namespace headrace {
+
+/// torch.gradient is the slope of the parabola through an element and its neighbours: of slopes s₁ and s₂
+/// over distances d₁ and d₂, s₁ + (s₂ - s₁) · d₁ / (d₁ + d₂). At the ends it is the slope to the only
+/// neighbour, or that of the parabola through the three last elements.
+struct decompose_gradients : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary = "gradient by the slopes between neighbours";
+    using by_number = ops<aten::gradient_scalarint, aten::gradient_scalararray, aten::gradient_array,
+                          aten::gradient_scalarrayint, aten::gradient_scalarrayarray>;
+    using by_coordinates = ops<aten::gradient_tensorarrayint, aten::gradient_tensorarray>;
+    using targeted_ops = joined<by_number, by_coordinates>;
+    using produces = ops<aten::add_tensor, aten::cat, aten::mul_tensor, aten::narrow, aten::reciprocal,
+                         aten::sub_tensor, aten::view, aten::_to_copy>;
+
+    template <one_of<targeted_ops> Op>
+    value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        const shape_builder axes = gradient_axes(a, e.rank(a.self));
+        value_list results;
+        for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
+            const std::int64_t axis = axes[i];
+            if constexpr (one_of<Op, by_coordinates>) {
+                const auto along = [&](auto x, auto coordinates) {
+                    const auto d = in_line(differences(as(coordinates, dtype::float32), 0), axis, x.rank());
+                    return in_result_type(slopes(x, d, axis, a.edge_order), i);
+                };
+                results.push_back(evaluate(e, along, a.self, a.spacing[i]));
+            } else {
+                const auto along = [&](auto x) {
+                    const auto d = x.constant(distance(a, i), dtype::float32);
+                    return in_result_type(slopes(x, d, axis, a.edge_order), i);
+                };
+                results.push_back(evaluate(e, along, a.self));
+            }
+        }
+        return results;
+    }
+
+private:
+    static double distance(const auto& a, std::size_t i) {
+        if constexpr (requires { a.spacing.size(); }) {
+            return a.spacing[i];
+        } else if constexpr (requires { a.spacing.has_value(); }) {
+            return a.spacing ? a.spacing->to_double() : 1;
+        } else if constexpr (requires { a.spacing; }) {
+            return a.spacing.to_double();
+        } else {
+            return 1;
+        }
+    }
+    // A vector along an axis of a tensor of that rank.
+    static auto in_line(const auto& v, std::int64_t axis, std::size_t rank) {
+        shape_builder shape = shape_builder::filled(rank, 1);
+        if (const auto at = normalized_axis(axis, rank); at && rank != 0) shape[*at] = v.meta().elements();
+        return viewed(v, int_list(shape));
+    }
+    // A distance may be the same everywhere; then it has size 1.
+    static auto part(const auto& v, std::int64_t axis, std::int64_t start, std::int64_t count) {
+        return choose(
+            v.size(axis) == 1, v, [&] { return call<aten::narrow>(v, axis, start, count); });
+    }
+    static auto differences(const auto& v, std::int64_t axis) {
+        const std::int64_t count = v.size(axis) - 1;
+        return call<aten::narrow>(v, axis, 1, count) - call<aten::narrow>(v, axis, 0, count);
+    }
+    static auto slopes(const auto& x, const auto& distances, std::int64_t axis, std::int64_t edge_order) {
+        const auto s = differences(as(x, dtype::float32), axis) / distances;
+        const std::int64_t count = s.size(axis) - 1;  // pairs of neighbouring slopes
+        const auto first = part(s, axis, 0, 1);
+        const auto last = part(s, axis, count, 1);
+        const auto all = [&] {
+            const auto before = part(distances, axis, 0, count);
+            const auto share = before / (before + part(distances, axis, 1, count));
+            const auto s1 = call<aten::narrow>(s, axis, 0, count);
+            const auto turn = call<aten::narrow>(s, axis, 1, count) - s1;
+            const auto inside = s1 + turn * share;
+            const auto curved = [&] {
+                const auto begin = first - part(turn, axis, 0, 1) * part(share, axis, 0, 1);
+                const auto end =
+                    last + part(turn, axis, count - 1, 1) * (1 - part(share, axis, count - 1, 1));
+                return call<aten::cat>(tensors(begin, inside, end), axis);
+            };
+            return choose(
+                edge_order == 2, curved,
+                [&] { return call<aten::cat>(tensors(first, inside, last), axis); });
+        };
+        return choose(
+            count == 0, [&] { return call<aten::cat>(tensors(first, last), axis); }, all);
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_gradients);
+
+}  // namespace headrace
+
 // ---- headrace/passes/decompose/decompose_losses.hpp ----
 
 namespace headrace {
@@ -3664,7 +3809,7 @@ HEADRACE_COMPILED_PASS(decompose_losses);
 struct decompose_class_losses : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "nll_loss, cross_entropy, multi_margin_loss by gathering the numbers of own classes";
+        "nll_loss, cross_entropy, losses of margins by gathering the numbers of own classes";
 
     // clang-format off
     static auto rewrites() {
@@ -3688,10 +3833,7 @@ struct decompose_class_losses : pass {
                 const std::int64_t classes = x.size(-1);
                 const auto wide = viewed(as(x, dtype::float32), int_list{rows, classes});
                 const auto index = viewed(target, int_list{rows, 1});
-                pmr_vector<std::int64_t> numbers;
-                const std::int64_t count = x.may_compute(classes, dtype::int64) ? classes : 0;
-                for (std::int64_t i = 0; i != count; ++i) numbers.push_back(i);
-                const auto is_own = index == x.tensor(dtype::int64, shape_builder{1, classes}, numbers);
+                const auto is_own = index == numbers(x, classes);
                 const auto own = call<aten::gather>(wide, 1, index);
                 const auto margin = max(wide - own + a.margin.to_double(), 0);
                 const auto raised = choose(a.p.to_double() == 2, [&] { return margin * margin; }, margin);
@@ -3703,6 +3845,27 @@ struct decompose_class_losses : pass {
                 return as_result(choose(
                     a.reduction == 1, [&] { return call<aten::mean_dim>(each, std::nullopt, false); },
                     a.reduction == 2, [&] { return total(each); }, each));
+            },
+            // Each class that the target names, up to the first -1, against each class that it does not name.
+            on<aten::multilabel_margin_loss> = [](auto x, auto target, const auto& a) {
+                const std::int64_t rows = x.rank() == 2 ? x.size(0) : 1;
+                const std::int64_t classes = x.rank() == 0 ? 1 : x.size(-1);
+                const auto wide = viewed(as(x, dtype::float32), int_list{rows, classes});
+                const auto index = viewed(target, int_list{rows, classes});
+                const auto each = numbers(x, classes);
+                const auto counts = each < smallest(where(index == -1, each, static_cast<double>(classes)),
+                                                    int_list{1});
+                const auto own = call<aten::gather>(wide, 1, where(counts, index, 0));
+                const auto is_own = call<aten::any_dim>(
+                    call<aten::unsqueeze>(where(counts, index, -1), 2) == call<aten::unsqueeze>(each, 1), 1);
+                const auto pairs = logical_and(call<aten::unsqueeze>(counts, 2),
+                                               call<aten::unsqueeze>(!is_own, 1));
+                const auto margin = max(
+                    call<aten::unsqueeze>(wide, 1) - call<aten::unsqueeze>(own, 2) + 1, 0);
+                const auto loss = sum(where(pairs, margin, 0), int_list{1, 2}) / static_cast<double>(classes);
+                return as_result(choose(
+                    a.reduction == 1, [&] { return call<aten::mean_dim>(loss, std::nullopt, false); },
+                    a.reduction == 2, [&] { return total(loss); }, loss));
             });
     }
     // clang-format on
@@ -3714,6 +3877,13 @@ private:
         Total total;  ///< the weight of all rows together
     };
 
+    // 0, 1, …, as a row.
+    static auto numbers(const auto& x, std::int64_t count) {
+        pmr_vector<std::int64_t> all;
+        const std::int64_t computed = x.may_compute(count, dtype::int64) ? count : 0;
+        for (std::int64_t i = 0; i != computed; ++i) all.push_back(i);
+        return x.tensor(dtype::int64, shape_builder{1, count}, all);
+    }
     static std::int64_t axis_of_classes(const auto& x) { return x.rank() == 1 ? 0 : 1; }
     static auto total(const auto& x) { return call<aten::sum_dim_intlist>(x, std::nullopt, false); }
     // weight[index], for indices of any shape.
@@ -3785,7 +3955,7 @@ namespace headrace {
 struct decompose_products : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, vecdot, cov as mul and sum";
+        "inner, tensordot, bilinear, multi_dot as matmul; kron, cross, cov as mul and sum; vander";
     using targeted_ops = ops<aten::chain_matmul, aten::linalg_multi_dot, aten::linalg_matrix_power>;
     using produces = ops<aten::matmul>;
 
@@ -3875,6 +4045,12 @@ struct decompose_products : pass {
                 const auto biased = with_operand(whole, a.bias, [](auto v, auto b) { return v + flat(b); });
                 return as_result(biased);
             },
+            on<aten::linalg_vander> = [](auto x) { return powers(x); },
+            on<aten::vander> = [](auto x, const auto& a) {
+                return choose(
+                    a.increasing, [&] { return powers(x); },
+                    [&] { return call<aten::flip>(powers(x), int_list{-1}); });
+            },
             on<aten::cov> = [](auto x, const auto& a) {
                 return choose(
                     a.fweights || a.aweights,
@@ -3950,6 +4126,21 @@ private:
         return choose(longer.empty(), x,
                       [&] { return as(call<aten::sum_dim_intlist>(x, int_list(longer), true), x.dtype()); });
     }
+    // The powers of each number from 0 on, as many as the result has along its last axis.
+    static auto powers(const auto& x) {
+        const dtype type = x.result_meta().dtype;
+        const int_list shape = x.result_meta().shape;
+        const auto ones = call<aten::unsqueeze>(x.filled(1, type), -1);
+        const auto others = [&] {
+            shape_builder wide(shape);
+            wide.back() -= 1;
+            const auto base = call<aten::expand>(call<aten::unsqueeze>(as(x, type), -1), int_list(wide));
+            return call<aten::cat>(tensors(ones, call<aten::cumprod>(base, -1)), -1);
+        };
+        return choose(
+            shape.back() == 0, [&] { return x.unsupported("no powers: TOSA has no empty tensors"); },
+            shape.back() == 1, ones, others);
+    }
     // [variables, observations] in float32.
     static auto observations(const auto& x) {
         const std::int64_t columns = x.rank() == 2 ? x.size(1) : x.meta().elements();
@@ -3962,6 +4153,96 @@ private:
     }
 };
 HEADRACE_COMPILED_PASS(decompose_products);
+
+}  // namespace headrace
+
+// ---- headrace/passes/decompose/decompose_quantiles.hpp ----
+
+namespace headrace {
+
+/// The q-quantile of n sorted numbers is that at rank q · (n - 1), or lies between its neighbours. Ranks are
+/// computed in float64, as in PyTorch: from a constant q they are constants. NaN comes last in the order;
+/// where it does not count, n differs from line to line, so that there are ranks for each n.
+struct decompose_quantiles : pass {
+    using phase = decomposition;
+    static constexpr std::string_view summary = "quantile, nanquantile by sort, at ranks q · (n - 1)";
+
+    // clang-format off
+    static auto rewrites() {
+        return rules(
+            on<aten::quantile> = [](auto x, auto q, const auto& a) { return of_all(x, q, a); },
+            on<aten::quantile_scalar> = [](auto x, const auto& a) { return of_all(x, x.constant(a.q), a); },
+            on<aten::nanquantile> = [](auto x, auto q, const auto& a) { return of_numbers(x, q, a); },
+            on<aten::nanquantile_scalar> = [](auto x, const auto& a) {
+                return of_numbers(x, x.constant(a.q), a);
+            });
+    }
+    // clang-format on
+
+private:
+    // [..., n] in ascending order.
+    static auto in_order(const auto& x, const std::optional<std::int64_t>& dim) {
+        const auto lines = choose(
+            dim && x.rank() != 0, [&] { return call<aten::movedim_int>(x, dim.value_or(0), -1); },
+            [&] { return flat(x); });
+        return call<aten::sort>(lines, -1, false);
+    }
+    static auto of_all(const auto& x, const auto& q, const auto& a) {
+        const auto sorted = in_order(x, a.dim);
+        const std::int64_t last = sorted.size(-1) - 1;
+        const auto ranks = flat(as(q, dtype::float64)) * static_cast<double>(last);
+        const auto found = at_ranks(
+            ranks, a.interpolation,
+            [&](const auto& rank) { return call<aten::index_select>(sorted, -1, as(rank, dtype::int64)); },
+            [&](const auto& weight) { return as(weight, sorted.dtype()); });
+        const auto largest = call<aten::narrow>(sorted, -1, last, 1);
+        return in_front(where(largest == largest, found, largest));
+    }
+    static auto of_numbers(const auto& x, const auto& q, const auto& a) {
+        const auto sorted = in_order(x, a.dim);
+        const auto ones = where(sorted == sorted, sorted.constant(1), 0);
+        const auto count = flat(as(sum(ones, int_list{-1}), dtype::int64));
+        const auto ranks = last_ranks(sorted) * flat(as(q, dtype::float64));  // [n + 1, q]
+        // The row of each line, in the place of its elements: in floats, which every target gathers.
+        const auto of_count = [&](const auto& table) {
+            shape_builder shape(sorted.shape());
+            if (!shape.empty()) shape.back() = table.size(-1);
+            const auto rows = call<aten::index_select>(as(table, sorted.dtype()), 0, count);
+            return viewed(rows, int_list(shape));
+        };
+        return in_front(at_ranks(
+            ranks, a.interpolation,
+            [&](const auto& rank) {
+                return call<aten::gather>(sorted, -1, as(of_count(rank), dtype::int64));
+            },
+            of_count));
+    }
+    // The last rank of 0, 1, …, n numbers; that of none is NaN, the first of its line.
+    static auto last_ranks(const auto& sorted) {
+        const std::int64_t rows = sorted.size(-1) + 1;
+        pmr_vector<double> ranks;
+        const std::int64_t computed = sorted.may_compute(rows, dtype::float64) ? rows : 0;
+        for (std::int64_t i = 0; i != computed; ++i) ranks.push_back(i == 0 ? 0 : static_cast<double>(i - 1));
+        return sorted.tensor(dtype::float64, shape_builder{rows, 1}, ranks);
+    }
+    static auto at_ranks(const auto& ranks, std::string_view interpolation, const auto& at,
+                         const auto& weights_at) {
+        return choose(
+            interpolation == "lower", [&] { return at(floor(ranks)); }, interpolation == "higher",
+            [&] { return at(ceil(ranks)); }, interpolation == "nearest",
+            [&] { return at(call<aten::round>(ranks)); }, interpolation == "midpoint",
+            [&] { return call<aten::lerp_scalar>(at(floor(ranks)), at(ceil(ranks)), scalar(0.5)); },
+            [&] {
+                const auto below = floor(ranks);
+                return call<aten::lerp_tensor>(at(below), at(ceil(ranks)), weights_at(ranks - below));
+            });
+    }
+    // Those of one q after those of another.
+    static auto in_front(const auto& found) {
+        return as_result(call<aten::movedim_int>(found, -1, 0));
+    }
+};
+HEADRACE_COMPILED_PASS(decompose_quantiles);
 
 }  // namespace headrace
 
@@ -4131,12 +4412,9 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     }
 }
 
-/// The elements of an integer or boolean constant in row-major order; nothing if the value is computed. What
-/// is computed from constants alone has been folded where this is asked.
-[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> constant_integers(value v) {
-    const auto* constant = match<builtin::constant>(v);
-    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
-    const tensor_meta& meta = *meta_of(v);
+/// Integers or booleans in row-major order; nothing for other types, or packed ones.
+[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> integers_of(const tensor_data& data,
+                                                                         const tensor_meta& meta) {
     if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
     const std::size_t width = traits_of(meta.dtype).bits / 8U;
     if (width == 0) return std::nullopt;  // packed
@@ -4144,7 +4422,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     const int unused = 64 - 8 * static_cast<int>(width);
     pmr_vector<std::int64_t> numbers;
     numbers.reserve(static_cast<std::size_t>(meta.elements()));
-    for_each_element(constant->data, meta, [&](const std::byte* at) {
+    for_each_element(data, meta, [&](const std::byte* at) {
         std::uint64_t bits = 0;
         std::memcpy(&bits, at, width);
         numbers.push_back(is_signed ? static_cast<std::int64_t>(bits << unused) >> unused
@@ -4153,23 +4431,29 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     return numbers;
 }
 
+/// The elements of an integer or boolean constant; nothing if the value is computed. What is computed from
+/// constants alone has been folded where this is asked.
+[[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> constant_integers(value v) {
+    const auto* constant = match<builtin::constant>(v);
+    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
+    return integers_of(constant->data, *meta_of(v));
+}
+
 /// The one element of such a constant; nothing if it has several.
 [[nodiscard]] inline std::optional<std::int64_t> constant_integer(value v) {
     const auto numbers = constant_integers(v);
     return numbers && numbers->size() == 1 ? std::optional((*numbers)[0]) : std::nullopt;
 }
 
-/// The elements of a float32 or float64 constant, or of one of integers, likewise.
-[[nodiscard]] inline std::optional<pmr_vector<double>> constant_reals(value v) {
-    if (const auto integers = constant_integers(v))
+/// Numbers of float32, float64 or an integer type in row-major order; nothing for other types.
+[[nodiscard]] inline std::optional<pmr_vector<double>> reals_of(const tensor_data& data,
+                                                                const tensor_meta& meta) {
+    if (const auto integers = integers_of(data, meta))
         return pmr_vector<double>(integers->begin(), integers->end());
-    const auto* constant = match<builtin::constant>(v);
-    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
-    const tensor_meta& meta = *meta_of(v);
     pmr_vector<double> numbers;
     const auto read_all = [&]<class Number>(Number number) {
         numbers.reserve(static_cast<std::size_t>(meta.elements()));
-        for_each_element(constant->data, meta, [&](const std::byte* at) {
+        for_each_element(data, meta, [&](const std::byte* at) {
             std::memcpy(&number, at, sizeof number);
             numbers.push_back(static_cast<double>(number));
         });
@@ -4178,6 +4462,13 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     if (meta.dtype == dtype::float64) return read_all(double{});
     if (meta.dtype == dtype::float32) return read_all(float{});
     return std::nullopt;
+}
+
+/// The elements of a float32 or float64 constant, or of one of integers, likewise.
+[[nodiscard]] inline std::optional<pmr_vector<double>> constant_reals(value v) {
+    const auto* constant = match<builtin::constant>(v);
+    if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
+    return reals_of(constant->data, *meta_of(v));
 }
 
 }  // namespace headrace
@@ -4270,6 +4561,23 @@ struct decompose_searches : pass {
                         const auto taken = call<aten::index_select>(flat(source), 0, position);
                         return where(selected, viewed(taken, shape), expanded(x, shape));
                     });
+            },
+            on<aten::max_unpool2d> = [](auto x, auto indices, const auto& a) {
+                const int_list& size = a.output_size;
+                const auto planes = [](const auto& v, std::int64_t area) {
+                    shape_builder shape(sizes(v.shape()).first(v.rank() - 2));
+                    shape.push_back(area);
+                    return int_list(shape);
+                };
+                const auto zeros = emitting<ops<>>(
+                    [&](emit<ops<>> e, value) {
+                        return e.splat(0, x.dtype(), planes(x, saturating_mul(size[0], size[1])));
+                    },
+                    x);
+                const int_list all = planes(x, x.size(-2) * x.size(-1));
+                const auto placed =
+                    call<aten::scatter_src>(zeros, -1, viewed(indices, all), viewed(x, all));
+                return viewed(placed, x.result_meta().shape);
             },
             on<aten::repeat_interleave_self_tensor> = [](auto x, auto repeats, const auto& a) {
                 const auto line = [](const auto& v, std::int64_t size) {
@@ -4392,11 +4700,11 @@ inline constexpr std::string_view no_complex_numbers =
 
 namespace headrace {
 
-/// Functions that PyTorch defines by others: of elements, and of sums along axes.
+/// Functions that PyTorch defines by others: of elements, of sums along axes, and of shifts.
 struct decompose_special : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
-        "sinc, angle, heaviside, isposinf as arithmetic; count_nonzero, nanmean, trapezoid as sums";
+        "sinc, ndtr, heaviside, float_power as arithmetic; nanmean, trapezoid as sums; fftshift";
 
     // clang-format off
     static auto rewrites() {
@@ -4409,6 +4717,9 @@ struct decompose_special : pass {
                 return choose(
                     is_complex(x.dtype()), [&] { return refused(x); },
                     [&] { return where(x == x, where(x < 0, std::numbers::pi, x.constant(0)), x); });
+            },
+            on<aten::special_ndtr> = [](auto x) {
+                return call<aten::erfc>(x * (-std::numbers::sqrt2 / 2)) * 0.5;
             },
             on<aten::special_entr> = [](auto x) {
                 const auto below = where(x < 0, -infinity, -(x * log(x)));
@@ -4460,6 +4771,25 @@ struct decompose_special : pass {
                     is_floating(x.dtype()), [&] { return where(wide == wide, whole, wide.constant(0)); },
                     whole));
             },
+            on<aten::float_power_tensor_tensor> = [](auto x, auto y) {
+                return choose(
+                    is_complex(x.result_meta().dtype), [&] { return refused(x); },
+                    [&] { return call<aten::pow_tensor_tensor>(in_result_type(x), in_result_type(y)); });
+            },
+            on<aten::float_power_tensor_scalar> = [](auto x, const auto& a) {
+                const scalar exponent(a.exponent.to_double());
+                return choose(
+                    is_complex(x.dtype()), [&] { return refused(x); },
+                    [&] { return call<aten::pow_tensor_scalar>(in_result_type(x), exponent); });
+            },
+            on<aten::float_power_scalar> = [](auto y, const auto& a) {
+                const scalar base(a.self.to_double());
+                return choose(
+                    is_complex(y.dtype()), [&] { return refused(y); },
+                    [&] { return call<aten::pow_scalar>(base, in_result_type(y)); });
+            },
+            on<aten::fft_fftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 0); },
+            on<aten::fft_ifftshift> = [](auto x, const auto& a) { return shifted(x, a.dim, 1); },
             on<aten::isposinf> = [](auto x) { return is_infinite(x, infinity); },
             on<aten::isneginf> = [](auto x) { return is_infinite(x, -infinity); },
             on<aten::isreal> = [](auto x) {
@@ -4496,6 +4826,15 @@ private:
         const auto ones = where(is_zero, x.constant(0, type), x.constant(1, type));
         return as_result(sum(ones, axes));
     }
+    // By half of each of these axes, or of all; odd sizes are rounded down, or up.
+    static auto shifted(const auto& x, const std::optional<int_list>& dims, std::int64_t rounding) {
+        shape_builder axes(dims ? sizes(*dims) : sizes());
+        for (std::size_t i = 0; !dims && i != x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+        shape_builder by;
+        for (const std::int64_t axis : axes) by.push_back((x.size(axis) + rounding) / 2);
+        return choose(
+            axes.empty(), x, [&] { return call<aten::roll>(x, int_list(by), int_list(axes)); });
+    }
 
     // All but the first along an axis, or all but the last.
     static auto part(const auto& x, std::int64_t dim, bool later) {
@@ -4530,7 +4869,8 @@ struct decompose_tables : pass {
     using kaiser_windows = ops<aten::kaiser_window, aten::kaiser_window_periodic, aten::kaiser_window_beta>;
     using windows = joined<cosine_windows, triangular_windows, kaiser_windows>;
     using index_tables = ops<aten::tril_indices, aten::triu_indices>;
-    using random_ops = ops<aten::rand, aten::randn, aten::rand_like, aten::randn_like>;
+    using random_ops = ops<aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli,
+                           aten::bernoulli_p>;
     using targeted_ops = joined<windows, index_tables, random_ops, ops<aten::logspace>>;
     using produces = ops<>;
 
@@ -8556,12 +8896,14 @@ struct decompose_volumes : pass {
     using max_pools = ops<aten::max_pool3d, aten::max_pool3d_with_indices>;
     using adaptive_averages = ops<aten::adaptive_avg_pool3d, aten::_adaptive_avg_pool3d>;
     using nearest = ops<aten::upsample_nearest3d, aten::upsample_nearest3d_vec>;
+    using nearest_exact = ops<aten::_upsample_nearest_exact3d, aten::_upsample_nearest_exact3d_vec>;
     using linear = ops<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>;
-    using targeted_ops = joined<max_pools, adaptive_averages, nearest, linear,
+    using targeted_ops = joined<max_pools, adaptive_averages, nearest, nearest_exact, linear,
                                 ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
     using produces =
         ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d,
-            aten::upsample_nearest2d, aten::upsample_bilinear2d, aten::reshape>;
+            aten::upsample_nearest2d, aten::_upsample_nearest_exact2d, aten::upsample_bilinear2d,
+            aten::reshape>;
 
     value operator()(const args<aten::max_pool3d>& a, emit<produces>& e) const { return max_pool(a, e); }
     std::tuple<value, value> operator()(const args<aten::max_pool3d_with_indices>& a,
@@ -8597,12 +8939,13 @@ struct decompose_volumes : pass {
         };
         return {separately(e, a.self, pool), {}};
     }
-    template <one_of<nearest> Op>
+    template <one_of<joined<nearest, nearest_exact>> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+        using plane_op = std::conditional_t<one_of<Op, nearest>, aten::upsample_nearest2d,
+                                            aten::_upsample_nearest_exact2d>;
         return separately(e, resized_input(a), [&](value v, const part& p) {
             const auto [h, w] = scales_of(a, p);
-            return e.make<aten::upsample_nearest2d>(
-                {.self = v, .output_size = p.size, .scales_h = h, .scales_w = w});
+            return e.make<plane_op>({.self = v, .output_size = p.size, .scales_h = h, .scales_w = w});
         });
     }
     template <one_of<linear> Op>
@@ -16457,8 +16800,9 @@ struct canonicalize_pooling : pass {
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
     using targeted_ops = joined<one_dimensional, unbatched,
-                                ops<aten::_adaptive_avg_pool2d, aten::max_pool2d_with_indices,
-                                    aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
+                                ops<aten::_adaptive_avg_pool2d, aten::max_pool1d_with_indices,
+                                    aten::max_pool2d_with_indices, aten::adaptive_max_pool1d,
+                                    aten::adaptive_max_pool2d>>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
                          aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
 
@@ -16472,15 +16816,10 @@ struct canonicalize_pooling : pass {
                                              .count_include_pad = a.count_include_pad});
         });
     }
-    value operator()(const args<aten::max_pool1d>& a, emit<produces>& e) const {
-        return over_rows(e, a.self, [&](value rows) {
-            return e.make<aten::max_pool2d>({.self = rows,
-                                             .kernel_size = {1, a.kernel_size[0]},
-                                             .stride = {1, first_of(a.stride, a.kernel_size[0])},
-                                             .padding = {0, a.padding[0]},
-                                             .dilation = {1, a.dilation[0]},
-                                             .ceil_mode = a.ceil_mode});
-        });
+    value operator()(const args<aten::max_pool1d>& a, emit<produces>& e) const { return max_of_rows(e, a); }
+    std::tuple<value, value> operator()(const args<aten::max_pool1d_with_indices>& a,
+                                        emit<produces>& e) const {
+        return {indices_are_used(e) ? refuse_indices(e) : max_of_rows(e, a), {}};
     }
     value operator()(const args<aten::adaptive_avg_pool1d>& a, emit<produces>& e) const {
         return over_rows(e, a.self, [&](value rows) {
@@ -16546,6 +16885,16 @@ private:
         return list.empty() ? otherwise : list[0];
     }
 
+    static value max_of_rows(emit<produces>& e, const auto& a) {
+        return over_rows(e, a.self, [&](value rows) {
+            return e.make<aten::max_pool2d>({.self = rows,
+                                             .kernel_size = {1, a.kernel_size[0]},
+                                             .stride = {1, first_of(a.stride, a.kernel_size[0])},
+                                             .padding = {0, a.padding[0]},
+                                             .dilation = {1, a.dilation[0]},
+                                             .ceil_mode = a.ceil_mode});
+        });
+    }
     static value over_batch(emit<produces>& e, value v, const auto& pool) {
         if (e.rank(v) == 4) return pool(v);
         return e.make<aten::squeeze_dim>(
@@ -23047,8 +23396,9 @@ namespace headrace {
 /// In an order in which no pass makes what an earlier one decomposes.
 using composite_passes =
     pass_list<decompose_losses, decompose_class_losses, decompose_distances, decompose_diagonals,
-              decompose_products, decompose_searches, decompose_extrema, decompose_scatter_reduction,
-              decompose_bags, decompose_tables, decompose_special>;
+              decompose_products, decompose_searches, decompose_extrema, decompose_quantiles,
+              decompose_gradients, decompose_scatter_reduction, decompose_bags, decompose_tables,
+              decompose_special>;
 
 }  // namespace headrace
 

@@ -1100,29 +1100,44 @@ struct dialect : dialect_of<"delegate", call_delegate> {};
 
 namespace headrace::device {
 
-/// A layer holds a graph of TOSA operators, which says what it computes: a kernel reads `inputs`, keeps what lies
-/// between the operators in registers, and stores the graph's one result. The graph has an operator that names the
-/// layer, and element-wise ones behind it; a reduction has them before it, too. Constants stay outside and are
-/// inputs.
+/// A layer holds a graph of TOSA operators, which says what it computes: a kernel reads `inputs`, keeps what
+/// lies between the operators in registers, and stores the graph's one result. The graph has an operator that
+/// names the layer, and element-wise ones behind it; a reduction has them before it, too. Constants stay
+/// outside and are inputs.
 struct dialect;
 
 // clang-format off: one line for an op wherever it fits
 
 struct convolution : op<dialect, "device.convolution", "inputs, body"> {
-    struct args { list<value> inputs; graph* body; };
+    struct args {
+        list<value> inputs;
+        graph* body;
+    };
 };
 struct product : op<dialect, "device.product", "inputs, body"> {
-    struct args { list<value> inputs; graph* body; };
+    struct args {
+        list<value> inputs;
+        graph* body;
+    };
 };
 struct pooling : op<dialect, "device.pooling", "inputs, body"> {
-    struct args { list<value> inputs; graph* body; };
+    struct args {
+        list<value> inputs;
+        graph* body;
+    };
 };
 struct reduction : op<dialect, "device.reduction", "inputs, body"> {
-    struct args { list<value> inputs; graph* body; };
+    struct args {
+        list<value> inputs;
+        graph* body;
+    };
 };
 /// Element-wise operators alone: one loop.
 struct elementwise : op<dialect, "device.elementwise", "inputs, body"> {
-    struct args { list<value> inputs; graph* body; };
+    struct args {
+        list<value> inputs;
+        graph* body;
+    };
 };
 
 struct dialect : dialect_of<"device", convolution, product, pooling, reduction, elementwise> {
@@ -3705,6 +3720,7 @@ namespace detail {
         range_of<softmax_int>(unit_interval),
         range_of<_softmax>(unit_interval),
         range_of<_safe_softmax>(unit_interval),
+        range_of<special_ndtr>(unit_interval),
         range_of<aten::tanh>(within_one),
         range_of<aten::erf>(within_one),
         range_of<aten::sin>(within_one),
@@ -3767,6 +3783,10 @@ namespace detail {
         range_of<median_dim>(chosen),
         range_of<nanmedian>(as_self),
         range_of<nanmedian_dim>(chosen),
+        range_of<quantile>(as_self),
+        range_of<quantile_scalar>(as_self),
+        range_of<nanquantile>(as_self),
+        range_of<nanquantile_scalar>(as_self),
         range_of<cummax>(chosen),
         range_of<cummin>(chosen),
         range_of<count_nonzero>(counted),
@@ -3787,6 +3807,7 @@ namespace detail {
         range_of<max_pool1d>(as_self),
         range_of<max_pool2d>(as_self),
         range_of<max_pool3d>(as_self),
+        range_of<max_pool1d_with_indices>(chosen_in_window),
         range_of<max_pool2d_with_indices>(chosen_in_window),
         range_of<max_pool3d_with_indices>(chosen_in_window),
         range_of<adaptive_max_pool1d>(chosen_in_window),
@@ -3829,10 +3850,13 @@ namespace detail {
         range_of<pixel_shuffle>(as_self),
         range_of<pixel_unshuffle>(as_self),
         range_of<roll>(as_self),
+        range_of<fft_fftshift>(as_self),
+        range_of<fft_ifftshift>(as_self),
         range_of<rot90>(as_self),
         range_of<tril>(self_or_zero),
         range_of<triu>(self_or_zero),
         range_of<im2col>(self_or_zero),
+        range_of<max_unpool2d>(self_or_zero),
         range_of<diag>(self_or_zero),
         range_of<diag_embed>(self_or_zero),
         range_of<diagflat>(self_or_zero),
@@ -3864,6 +3888,8 @@ namespace detail {
         range_of<arange_start>(counted_up),
         range_of<arange_start_step>(counted_up),
         range_of<linspace>([](const range_query& q, const auto& a) { return q(a.start) | q(a.end); }),
+        range_of<bernoulli>(truth_value),
+        range_of<bernoulli_p>(truth_value),
         range_of<eye>(truth_value),
         range_of<eye_m>(truth_value),
         range_of<tril_indices>(in_triangle),
@@ -4271,15 +4297,15 @@ enum class integer_use : std::uint8_t {
         ops_in<aten::abs, sgn, sign, relu, relu6, hardtanh, threshold, aten::maximum, aten::minimum, fmax,
                fmin, aten::clamp, clamp_tensor, clamp_min, clamp_min_tensor, clamp_max, clamp_max_tensor,
                amax, amin, aminmax, aten::max, aten::min, max_dim, min_dim, topk, sort, sort_stable, msort,
-               aten::floor, aten::ceil, aten::round, aten::trunc, max_pool1d, max_pool2d,
-               max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices, adaptive_max_pool1d,
+               aten::floor, aten::ceil, aten::round, aten::trunc, max_pool1d, max_pool1d_with_indices,
+               max_pool2d, max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices, adaptive_max_pool1d,
                adaptive_max_pool2d, adaptive_max_pool3d>;
     static constexpr auto replacing =
         ops_in<where_self, where_scalar, where_scalarother, where_scalarself, masked_fill_scalar,
                masked_fill_tensor, index_fill_int_scalar, index_copy, scatter_src, scatter_value,
                select_scatter, slice_scatter, index_put, _unsafe_index_put, channel_shuffle, pixel_shuffle,
-               pixel_unshuffle, roll, rot90, tril, triu, im2col, copy, fill_tensor, fill_scalar,
-               meshgrid_indexing, broadcast_tensors>;
+               pixel_unshuffle, roll, fft_fftshift, fft_ifftshift, rot90, tril, triu, im2col,
+               max_unpool2d, copy, fill_tensor, fill_scalar, meshgrid_indexing, broadcast_tensors>;
     using enum trait;
     const op_info& op = n.op->functional();
     if (n.result_count == 0) return integer_use::testing;  // an assertion

@@ -181,7 +181,8 @@ def main():
         faults.append("the table of passes is stale: run tests/checks/passes_readme.py PROGRAM --update")
     named = set(re.findall(r"`(\w+)`", " ".join([table(listed, headers)] + [here for _, here, _ in rows])))
     # The pipeline to ExecuTorch's kernels has passes of its own, which README.md names by their folder.
-    elsewhere = {header.stem for header in (PASSES / "executorch").glob("*.hpp")} | {"require_kernels"}
+    others = [*(PASSES / "executorch").glob("*.hpp"), *(PASSES / "device").glob("*.hpp")]
+    elsewhere = {header.stem for header in others} | {"require_kernels"}
     faults += [f"{name} is in neither table" for name in sorted(headers.defined - named - elsewhere)]
     print("\n".join(faults + [f"{len(in_pipeline)} passes here, {len(rows)} there, {len(faults)} faults"]))
     return 1 if faults or not rows else 0

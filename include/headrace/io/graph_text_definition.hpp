@@ -39,8 +39,8 @@ namespace detail::graph_text {
 
 [[nodiscard]] inline const op_info* find_op_of_headrace(std::string_view name) {
     return find_op<aten::dialect, quantized_decomposed::dialect, dim_order_ops::dialect, cortex_m::dialect,
-                   higher_order::dialect, delegate::dialect, device::dialect, tosa::dialect, memory::dialect, out::dialect,
-                   executorch::dialect, builtin::dialect>(name);
+                   higher_order::dialect, delegate::dialect, device::dialect, tosa::dialect, memory::dialect,
+                   out::dialect, executorch::dialect, builtin::dialect>(name);
 }
 
 [[nodiscard]] inline std::string data_path(const std::string& path) { return path + ".data"; }
