@@ -153,10 +153,10 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
 
     const auto scale = find_scale(body, anchor);
     HEADRACE_TRY(constants, pack(s, scale, a, n));
-    const node* const last = scale ? scale->last : &anchor;
+    const node* const last = scale ? scale->nodes.back() : &anchor;
     std::vector<operand> operands{input}, extras;
     HEADRACE_TRY(function,
-                 finish(body, behind(body.nodes, last), {const_cast<node*>(last), 0}, extras, to.type));
+                 finish(body, others(body, anchor, scale), {const_cast<node*>(last), 0}, extras, to.type));
     std::string text = fmt::format("hr::conv2d<{}, {}", convolution_text(s), function);
     for (const operand& e : extras) text += ", " + tensor_text(e.type);
     operands.insert(operands.end(), extras.begin(), extras.end());
@@ -248,7 +248,7 @@ result<void> layer_writer::write_computed(const layer_body& body, const node& an
                                 a.dilation[0], a.dilation[1], a.pad[0], a.pad[2], zero),
                     {input, weights, bias, at(to)});
     made.macs = std::int64_t{sums->elements()} * (weights.type.elements() / weights.type.size[0]);
-    const auto rest = behind(body.nodes, &anchor);
+    const auto rest = others(body, anchor);
     if (rest.empty()) {
         put({const_cast<node*>(&n), 0}, to);
         return {};

@@ -28,7 +28,7 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
     const bool is_narrow = left.type.type == on_device::element::int8;
     auto scale = is_float ? std::nullopt : find_scale(body, anchor);
     if (scale && scale->multipliers.size() != 1) scale.reset();
-    const node* const last = scale ? scale->last : &anchor;
+    const node* const last = scale ? scale->nodes.back() : &anchor;
     std::string text = fmt::format("hr::matmul<hr::matrix_product{{.a = {}, .b = {}, .output = {}",
                                    tensor_text(left.type), tensor_text(right.type), tensor_text(to.type));
     if (*left_zero != 0) text += fmt::format(", .a_zero = {}", *left_zero);
@@ -52,7 +52,7 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
     }
     std::vector<operand> extras;
     HEADRACE_TRY(function,
-                 finish(body, behind(body.nodes, last), {const_cast<node*>(last), 0}, extras, to.type));
+                 finish(body, others(body, anchor, scale), {const_cast<node*>(last), 0}, extras, to.type));
     text += "}, " + function;
     for (const operand& e : extras) text += ", " + tensor_text(e.type);
     std::vector<operand> operands{left, right};

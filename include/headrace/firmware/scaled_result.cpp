@@ -21,7 +21,7 @@ std::optional<scaled_result> find_scale(const layer_body& body, const node& anch
     const dtype sum = meta_of(a->input)->dtype;
     if (!multipliers || !shifts || !output_zero || input_zero != 0 || a->scale32 != (sum == dtype::int32))
         return std::nullopt;
-    scaled_result found{reader, {}, {}};
+    scaled_result found{{reader}, {}, {}};
     for (const std::int64_t m : *multipliers) found.multipliers.push_back(static_cast<std::int32_t>(m));
     for (const std::int64_t s : *shifts) found.shifts.push_back(static_cast<std::int8_t>(s));
     const auto out = element_of(reader->results[0].meta->dtype);
@@ -36,11 +36,21 @@ std::optional<scaled_result> find_scale(const layer_body& body, const node& anch
     found.maximum = is_wide ? 32767 : is_unsigned ? 255 : 127;
     const node* const next = body.only_reader({const_cast<node*>(reader), 0});
     if (const auto* const clamp = next == nullptr ? nullptr : args_if<tosa::clamp>(*next)) {
-        found.last = next;
+        found.nodes.push_back(next);
         found.minimum = std::max(found.minimum, static_cast<std::int32_t>(clamp->min_val.to_int()));
         found.maximum = std::min(found.maximum, static_cast<std::int32_t>(clamp->max_val.to_int()));
     }
     return found;
+}
+
+std::vector<const node*> others(const layer_body& body, const node& anchor,
+                                const std::optional<scaled_result>& scale) {
+    std::vector<const node*> left;
+    for (const node* n : body.nodes) {
+        const bool is_scale = scale && std::ranges::find(scale->nodes, n) != scale->nodes.end();
+        if (n != &anchor && !is_scale) left.push_back(n);
+    }
+    return left;
 }
 
 std::span<const node* const> behind(const std::vector<const node*>& nodes, const node* last) {

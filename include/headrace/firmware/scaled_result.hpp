@@ -18,7 +18,7 @@
 namespace headrace::firmware {
 
 struct scaled_result {
-    const node* last;
+    std::vector<const node*> nodes;  ///< the RESCALE, and the CLAMP if there is one
     std::vector<std::int32_t> multipliers;
     std::vector<std::int8_t> shifts;
     on_device::element type = on_device::element::int8;
@@ -29,6 +29,9 @@ struct scaled_result {
 /// int8, uint8 and int16.
 [[nodiscard]] std::optional<scaled_result> find_scale(const layer_body& body, const node& anchor);
 
+/// What is computed beside an operator and its scale.
+[[nodiscard]] std::vector<const node*> others(const layer_body& body, const node& anchor,
+                                              const std::optional<scaled_result>& scale = {});
 /// The nodes behind one of them.
 [[nodiscard]] std::span<const node* const> behind(const std::vector<const node*>& nodes, const node* last);
 

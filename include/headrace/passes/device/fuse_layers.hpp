@@ -44,23 +44,35 @@ private:
         for (const value v : inputs) {
             const node& n = *v.producer;
             if (n.op->dialect != &info_of_dialect<device::dialect> || !is_taken(n)) continue;
-            if (n.first_use == nullptr || n.first_use->next_use != nullptr) continue;
+            if (!is_read_alone(n)) continue;
             if (!reduces && e.shape(v) != e.result_meta().shape) continue;
             if (last == nullptr || last->position < n.position) last = &n;
         }
         return last;
     }
 
+    // A layer whose result is read here alone.
+    static bool is_read_alone(const node& n) {
+        return n.first_use != nullptr && n.first_use->next_use == nullptr;
+    }
+
+    // `before` and this layer as one of kind `op`, with the element-wise layers that give the latter other operands.
     static std::optional<value> fused(const node& before, const op_info& op, emit<produces>& e) {
         const node& n = e.current();
-        const layer_parts first = parts_of(before), second = parts_of(n);
+        const layer_parts second = parts_of(n);
         layer_builder layer(e.owner());
+        const auto append = [&](const node& first) {
+            pmr_vector<value> operands;
+            const layer_parts parts = parts_of(first);
+            for (const value v : parts.inputs) operands.push_back(layer.input(v));
+            return layer.append(*parts.body, operands);
+        };
         pmr_vector<value> operands;
-        for (const value v : first.inputs) operands.push_back(layer.input(v));
-        const value between = layer.append(*first.body, operands);
-        operands.clear();
-        for (const value v : second.inputs)
-            operands.push_back(v.producer == &before ? between : layer.input(v));
+        for (const value v : second.inputs) {
+            const bool is_operand = is<device::elementwise>(*v.producer) && is_read_alone(*v.producer) &&
+                                    is<device::elementwise>(n) && e.shape(v) == e.result_meta().shape;
+            operands.push_back(v.producer == &before || is_operand ? append(*v.producer) : layer.input(v));
+        }
         layer.end(layer.append(*second.body, operands));
         const args<device::elementwise> all{.inputs = layer.inputs(), .body = &layer.body()};
         std::optional<value> made;
