@@ -315,6 +315,8 @@ TEST_CASE("gradients by numbers and by coordinates") {
     };
     gives<P, aten::gradient_tensorarray>({rows, coordinates}, at(1),
                                          {{3, 2.8333333, 2.25, 1.75, 2, 1.1666667, 0, 1}});
+    gives<P, aten::gradient_tensorarray>({rows, integers({4}, {0, 1, 3, 7})}, at(1),
+                                         {{3, 2.8333333, 2.25, 1.75, 2, 1.1666667, 0, 1}});
     gives<P, aten::gradient_tensorarray>({rows, coordinates}, at(2),
                                          {{3.1666667, 2.8333333, 2.25, 1.25, 2.8333333, 1.1666667, 0, 2}});
 }
