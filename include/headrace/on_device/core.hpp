@@ -45,7 +45,11 @@ enum class core_id : unsigned char { portable, dsp, mve };
 /// constants, then to the result, and to scratch memory if `scratch` is not 0. Without one for a core, that
 /// of the next core is taken.
 template <class Op, class Core>
+struct kernel;
+/// @cond Doxygen takes it for a recursion without an end.
+template <class Op, class Core>
 struct kernel : kernel<Op, typename Core::next> {};
+/// @endcond
 
 }  // namespace headrace::on_device
 

@@ -160,14 +160,14 @@ HEADRACE_INLINE constexpr void run_all(layers<Layers...>, auto& memory) {
 }
 
 template <class Plan, class Core, class First, class Second>
-inline constexpr std::int32_t more_scratch_of_either =
-    more_scratch<Plan, Core>(First{}) > more_scratch<Plan, Core>(Second{})
-        ? more_scratch<Plan, Core>(First{})
-        : more_scratch<Plan, Core>(Second{});
+constexpr std::int32_t more_scratch_of_either() {
+    const std::int32_t first = more_scratch<Plan, Core>(First{}), second = more_scratch<Plan, Core>(Second{});
+    return first > second ? first : second;
+}
 
 template <fixed_text Name, std::size_t Condition, class Then, class Else, class Core, class Plan>
 struct call<branch<Name, Condition, Then, Else>, Core, Plan> {
-    static constexpr std::int32_t more_scratch = more_scratch_of_either<Plan, Core, Then, Else>;
+    static constexpr std::int32_t more_scratch = more_scratch_of_either<Plan, Core, Then, Else>();
     static constexpr void run(auto& memory) {
         if (*memory.template get<Condition>())
             run_all<Plan, Core>(Then{}, memory);
@@ -177,7 +177,7 @@ struct call<branch<Name, Condition, Then, Else>, Core, Plan> {
 };
 template <fixed_text Name, std::size_t Condition, class Test, class Body, class Core, class Plan>
 struct call<loop<Name, Condition, Test, Body>, Core, Plan> {
-    static constexpr std::int32_t more_scratch = more_scratch_of_either<Plan, Core, Test, Body>;
+    static constexpr std::int32_t more_scratch = more_scratch_of_either<Plan, Core, Test, Body>();
     static constexpr void run(auto& memory) {
         for (run_all<Plan, Core>(Test{}, memory); *memory.template get<Condition>();
              run_all<Plan, Core>(Test{}, memory))

@@ -56,7 +56,8 @@ private:
         return n.first_use != nullptr && n.first_use->next_use == nullptr;
     }
 
-    // `before` and this layer as one of kind `op`, with the element-wise layers that give the latter other operands.
+    // `before` and this layer as one of kind `op`, with the element-wise layers that give the latter other
+    // operands.
     static std::optional<value> fused(const node& before, const op_info& op, emit<produces>& e) {
         const node& n = e.current();
         const layer_parts second = parts_of(n);
