@@ -9000,12 +9000,19 @@ public:
             return invalid({"einsum labels '", labels, "' do not match ", shape_text(shape)});
         }
         std::size_t axis = 0;
+        std::array<std::int64_t, 256> sizes_here{};  // of each label, and one more
         for (const char c : labels) {
             if (c == '.') {
                 HEADRACE_TRY(both, broadcast(hidden_, shape.subspan(axis, shape.size() - named)));
                 hidden_ = both;
                 axis += shape.size() - named;
             } else {
+                // A diagonal does not broadcast.
+                std::int64_t& own = sizes_here[static_cast<unsigned char>(c) % sizes_here.size()];
+                if (own != 0 && own != shape[axis] + 1)
+                    return invalid({"einsum label '", c, "' has sizes ", own - 1, " and ", shape[axis],
+                                    " in one operand"});
+                own = shape[axis] + 1;
                 HEADRACE_TRY(add_label(c, shape[axis++]));
             }
         }

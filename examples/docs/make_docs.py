@@ -26,7 +26,7 @@ LEFT_OUT = ["compiled/*", "dialect/*", "*_generated.hpp", "*_definition.hpp", "i
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 FOLDER = re.compile(r"^\| `(\w+)/` \| (.*) \|$", re.M)
 NAMESPACE = re.compile(r"^namespace (headrace(?:::\w+)?) \{$(.*?)^\}  // namespace \1$", re.M | re.S)
-MAX_MEGABYTES = 10
+MAX_MEGABYTES = 12
 INDEXES = ("concepts", "functions", "namespacemembers", "annotated", "hierarchy", "classes")
 
 
