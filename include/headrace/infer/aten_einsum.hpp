@@ -3,6 +3,8 @@
 #ifndef HEADRACE_INFER_ATEN_EINSUM_HPP
 #define HEADRACE_INFER_ATEN_EINSUM_HPP
 
+#include <array>
+#include <cstdint>
 #include <memory_resource>
 #include <string>
 #include <string_view>
