@@ -1102,7 +1102,7 @@ namespace headrace::device {
 
 /// A layer holds a graph of TOSA operators, which says what it computes: a kernel reads `inputs`, keeps what
 /// lies between the operators in registers, and stores the graph's one result. The graph has an operator that
-/// names the layer, and element-wise ones behind it; a reduction has them before it, too. Constants stay
+/// names the layer, and element-wise ones after it; a reduction has them before it, too. Constants stay
 /// outside and are inputs.
 struct dialect;
 

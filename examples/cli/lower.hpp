@@ -38,7 +38,7 @@ using show_function = std::function<void(std::string_view)>;
                                           const std::optional<target_spec>& target,
                                           const show_function& show_pass = {});
 
-/// What `--state` asks for.
+/// Returns how `--state` treats buffers that the program writes back.
 [[nodiscard]] state_kind state_of(const lower_options& options);
 
 /// What a person reads of an outcome that is no success: lines that begin with `error: `.

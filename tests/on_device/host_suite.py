@@ -11,12 +11,15 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TYPES = {"BOOL": np.bool_, "INT4": np.int8, "INT8": np.int8, "UINT8": np.uint8, "INT16": np.int16, "INT32": np.int32,
-         "FP32": np.float32, "INT48": np.int64, "UINT16": np.uint16}
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from run import TYPES, as_stored, random_input  # noqa: E402
+
+ROOT = HERE.parents[1]
 
 
 def run(command, **more):
@@ -27,22 +30,10 @@ def samples(io, case):
     """The case's inputs as the flatbuffer takes them; random numbers where it has none."""
     meta = json.loads((case / "meta.json").read_text()) if (case / "meta.json").exists() else {"inputs": []}
     given = [case / f"in{i}.npy" for i, m in enumerate(meta["inputs"]) if "const" not in m]
-    rng = np.random.default_rng(1)
+    generator = np.random.default_rng(1)
     for i, tensor in enumerate(io["inputs"]):
-        kind = TYPES[tensor["dtype"]]
-        if i < len(given) and given[i].exists():
-            x = np.load(given[i])
-        elif kind == np.float32:
-            x = rng.standard_normal(tensor["shape"])
-        else:
-            info = np.iinfo(kind) if kind != np.bool_ else None
-            x = rng.integers(0, 2, tensor["shape"]) if info is None else rng.integers(max(info.min, -1000), min(info.max, 1000), tensor["shape"])
-        q = tensor.get("quantization")
-        if q and np.issubdtype(x.dtype, np.floating):
-            x = np.clip(np.round(x / q["scale"]) + q["zero_point"], q["qmin"], q["qmax"])
-        if tensor.get("layout") == "NHWC" and list(x.shape) != tensor["shape"]:
-            x = np.moveaxis(x, 1, -1)
-        yield np.ascontiguousarray(x.astype(kind).reshape(tensor["shape"]))
+        has_sample = i < len(given) and given[i].exists()
+        yield as_stored(np.load(given[i]), tensor) if has_sample else random_input(tensor, generator)
 
 
 def check(program, case, folder, compiler, flags):

@@ -26,7 +26,7 @@ constexpr bool is_close(float a, double b) {
     return difference <= 1e-3;
 }
 
-/// How many elements of a random product differ from TOSA 2.2.7 with a RESCALE behind it.
+/// Counts the elements of a random product that differ from TOSA 2.2.7 with a RESCALE after it.
 template <matrix_product M, std::int32_t shift, class Core>
 std::int32_t product_differences(std::uint32_t seed) {
     using in = element_t<M.a.type>;

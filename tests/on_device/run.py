@@ -79,13 +79,11 @@ def main_text(xs, ys):
     text += '    board::print("stack ");\n    board::print(std::int64_t{board::stack_used()});\n'
     text += '    board::print("\\ninstructions ");\n    board::print(executed);\n'
     for i, y in enumerate(ys):
-        element = "float" if y.dtype == np.float32 else None
-        if element:
-            condition = (f"!(d <= 1e-4F * (magnitude + 1e-3F)) && std::memcmp(&a, &b, 4) != 0")
+        if y.dtype == np.float32:
             text += (f"    {{\n        int bad = 0;\n        const auto got = model.output<{i}>();\n"
                      f"        for (int i = 0; i != {y.size}; ++i) {{\n            float a = got[static_cast<unsigned>(i)], b;\n"
                      f"            std::memcpy(&b, &y{i}[i], 4);\n            const float d = a < b ? b - a : a - b, magnitude = b < 0 ? -b : b;\n"
-                     f"            bad += {condition};\n        }}\n")
+                     f"            bad += !(d <= 1e-4F * (magnitude + 1e-3F)) && std::memcmp(&a, &b, 4) != 0;\n        }}\n")
         else:
             text += (f"    {{\n        const int bad = std::memcmp(model.output<{i}>().data(), y{i}, sizeof y{i}) != 0;\n")
         text += f'        board::print("\\ndiffers ");\n        board::print(std::int64_t{{bad}});\n    }}\n'
@@ -122,7 +120,7 @@ def measure(options, folder):
     constants = int(re.search(r"constant_bytes = (\d+)", header).group(1))
     return {"equal": not any(int(n) for n in re.findall(r"^differs (\d+)$", text, re.M)),
             "instructions": int(found["instructions"]), "arena": symbol_size(elf, "arena") - 1,
-            "code": code_bytes(elf, folder), "constants": constants, "stack": int(found["stack"])}
+            "code": code_bytes(elf), "constants": constants, "stack": int(found["stack"])}
 
 
 def symbol_size(elf, name):
@@ -133,9 +131,8 @@ def symbol_size(elf, name):
     return 0
 
 
-def code_bytes(elf, folder):
+def code_bytes(elf):
     """What the image's instructions take beside those of an image without a model."""
-    del folder
     total = 0
     for line in execute("arm-none-eabi-nm", "-SC", elf).splitlines():
         parts = line.split(maxsplit=3)

@@ -52,7 +52,7 @@ inline void advance(cell_kind kind, const cell_weights& w, const batch_matrix& x
     const Eigen::Index n = kind == cell_kind::lstm ? s.cell.cols() : s.hidden.cols();
     batch_matrix wide;
     if (w.projection.size() != 0) wide.resize(s.hidden.rows(), n);
-    // A gate that is closed in float32 is 0, and what is infinite behind it NaN.
+    // A gate that is closed in float32 is 0, and its product with an infinite state is NaN.
     const auto opened = [&w](double gate) {
         const double open = sigmoid_of(gate);
         return w.doubles ? open : static_cast<double>(static_cast<float>(open));

@@ -93,13 +93,7 @@ private:
 
     result<std::string> call_text(const node& n) {
         std::optional<result<std::string>> text;
-        const auto look = [&]<class... Ops>(ops<Ops...>) {
-            const auto take = [&]<class Op>(std::type_identity<Op>) {
-                if (const auto* a = args_if<Op>(n)) text = write(Op{}, *a, n);
-            };
-            (take(std::type_identity<Ops>{}), ...);
-        };
-        look(tosa::dialect::all_ops{});
+        visit_args(tosa::dialect::all_ops{}, n, [&](auto op, const auto& a) { text = write(op, a, n); });
         return text ? *std::move(text)
                     : result<std::string>(invalid({message_prefix(n), "no operator of TOSA"}));
     }

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <headrace/firmware/layer_writer.hpp>
-#include <headrace/infer/higher_order.hpp>
 #include <headrace/io/c_text.hpp>
 #include <headrace/io/io_description.hpp>
 #include <headrace/passes/device_lowering.hpp>
@@ -19,7 +18,7 @@ namespace headrace::firmware {
 
 namespace {
 
-// Operators of layers lie in layers' graphs, whose kernels compute any of them; the others have a writer.
+// A layer's kernel computes any operator of its graph; all other operators need a writer.
 template <class Op>
 inline constexpr bool is_written = has_writer<Op> || one_of<Op, layered_ops>;
 
@@ -74,7 +73,7 @@ public:
     }
 
 private:
-    // Of the kernels that are used alone, so that no other takes time to compile.
+    // Includes only the kernels that the model uses, because each takes time to compile.
     std::string includes() const {
         static constexpr std::pair<std::string_view, std::string_view> moved[] = {
             {"copy", "move"},
@@ -158,16 +157,10 @@ private:
 
 // The tensors that live at the fullest layer, largest first.
 std::string peak_text(const model_header& model) {
-    const auto& buffers = model.layers.buffers;
-    std::int64_t most = -1, at = 0;
-    for (std::int64_t step = 0; step <= model.layers.steps; ++step) {
-        std::int64_t sum = 0;
-        for (const planned_buffer& b : buffers) sum += b.first <= step && step <= b.last ? b.bytes() : 0;
-        if (sum > most) most = sum, at = step;
-    }
+    const std::int64_t at = model.arena.fullest;
     std::vector<std::int64_t> sizes;
-    for (const planned_buffer& b : buffers)
-        if (b.first <= at && at <= b.last) sizes.push_back(b.bytes());
+    for (const planned_buffer& b : model.layers.buffers)
+        if (!b.is_state && b.first <= at && at <= b.last) sizes.push_back(b.bytes());
     std::ranges::sort(sizes, std::greater<>());
     std::string name = "the outputs";
     std::int64_t step = 0;

@@ -23,7 +23,7 @@ struct header_options {
         largest_flash{};  ///< bytes; beyond them the model is refused
 };
 
-/// What a generated header consists of, and its figures.
+/// A generated header with its layers and figures.
 struct model_header {
     std::string text;
     written_layers layers;

@@ -86,7 +86,7 @@ result<void> layer_writer::write(tosa::cond_if, const args<tosa::cond_if>& a, co
     return {};
 }
 
-/// What a loop carries lies where its results will be.
+/// Carried values share the memory of the loop's results.
 result<void> layer_writer::write(tosa::while_loop, const args<tosa::while_loop>& a, const node& n) {
     HEADRACE_TRY(carried, add_results(n));
     std::size_t i = 0;
@@ -111,14 +111,11 @@ result<void> layer_writer::write(tosa::while_loop, const args<tosa::while_loop>&
     made.second = std::move(body);
     HEADRACE_TRY(copy_outputs(*a.body_graph, carried, made.second));
     hold(known, begin);
-    for (const place& p : carried)
-        done_.buffers[p.buffer].last = std::max(done_.buffers[p.buffer].last, done_.steps - 1);
-    done_.buffers[decision.buffer].last = done_.steps - 1;
     into_->push_back(std::move(made));
     return {};
 }
 
-// What was there before a region and is used in it is in use to the region's end.
+// Keeps the buffers that a region uses, and that were there before it, until the region's end.
 void layer_writer::hold(std::size_t known, std::int64_t begin) {
     for (std::size_t i = 0; i != known; ++i)
         if (done_.buffers[i].last >= begin)

@@ -94,7 +94,7 @@ folded_biases fold_zero_point(const on_device::convolution& s, const auto& weigh
     return folded;
 }
 
-// The channels' constants as C++, those behind the last channel with their default values.
+// The channels' constants as C++, filled up with default values.
 std::vector<std::string> channel_rows(const on_device::convolution& s, const scaled_result& scale,
                                       const std::vector<std::int64_t>& biases) {
     std::vector<std::string> rows(index_of(packed_channels(s)), "{}");
@@ -109,7 +109,7 @@ std::vector<std::string> channel_rows(const on_device::convolution& s, const sca
     return rows;
 }
 
-// What all convolutions say; types, packing and scale follow.
+// Describes the window and the tensors; packing and scale follow.
 on_device::convolution describe(const window_attributes& a, const tensor_meta& weight, const tensor& input,
                                 const tensor& output, bool is_depthwise) {
     const std::size_t first =
@@ -163,7 +163,7 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     operands.insert(operands.end(), {constants.weights, constants.channels, at(to)});
     call& made = call_kernel(n, text + '>', operands);
     made.macs = s.macs();
-    const on_device::choice chosen = choose(s, id_of(core_));
+    const on_device::choice chosen = choose(s, core_.set);
     made.origin = chosen.because[0] == '\0' ? std::string(chosen.kernel)
                                             : fmt::format("{}: {}", chosen.kernel, chosen.because);
     made.instructions = chosen.instructions;
@@ -194,11 +194,11 @@ result<packed_constants> layer_writer::pack(on_device::convolution& s,
     if (scale) {
         s.minimum = scale->minimum;
         s.maximum = scale->maximum;
-        s.scale = is_narrow ? choose_scaling(id_of(core_), scale->multipliers, scale->shifts,
-                                             scale->output_zero, biases.largest_sum, scale->type)
+        s.scale = is_narrow ? choose_scaling(core_.set, scale->multipliers, scale->shifts, scale->output_zero,
+                                             biases.largest_sum, scale->type)
                             : on_device::scaling::wide;
     }
-    s.weights = best_packing(s, id_of(core_));
+    s.weights = best_packing(s, core_.set);
     packed_constants made{flash(done_.constants.add(name + "_weight", on_device::element::int8,
                                                     packed<std::int64_t>(s, *weights, order))),
                           {}};
@@ -217,8 +217,8 @@ result<packed_constants> layer_writer::pack(on_device::convolution& s,
     return made;
 }
 
-// Weights that are computed lie in memory as TOSA has them: the convolution is one of volumes, whose depth is
-// 1, and what follows it a loop of its own.
+// Computed weights are in memory in TOSA's order, which the kernel for volumes reads: the depth is 1. The
+// element-wise operators after the convolution are a loop of their own.
 result<void> layer_writer::write_computed(const layer_body& body, const node& anchor,
                                           const window_attributes& a, const node& n) {
     HEADRACE_TRY(input, operand_of(a.input));

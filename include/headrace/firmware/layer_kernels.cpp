@@ -31,8 +31,7 @@ tensor broadcast(const tensor& t, const tensor& to) {
 
 }  // namespace
 
-// What is computed behind an operator's own result `first`: the type of a function, with the operands that it
-// reads.
+// Writes the function of the operators after an operator's own result `first`, and the operands that it reads.
 result<std::string> layer_writer::finish(const layer_body& body, std::span<const node* const> nodes,
                                          value first, std::vector<operand>& extras, const tensor& out) {
     if (nodes.empty()) return std::string("hr::as_it_is");
@@ -79,23 +78,19 @@ result<void> layer_writer::write(device::reduction, const args<device::reduction
     }
     HEADRACE_TRY(to, add_result(n));
     std::vector<operand> extras;
-    HEADRACE_TRY(end, finish(body, behind(body.nodes, &reduction), {const_cast<node*>(&reduction), 0}, extras,
-                             to.type));
+    HEADRACE_TRY(end, finish(body, std::span(std::next(anchor), body.nodes.end()),
+                             {const_cast<node*>(&reduction), 0}, extras, to.type));
     if (operands.size() != 1 || !extras.empty()) return refuse(n, "a reduction reads one tensor");
     std::string kind(reduction.op->name.substr(std::string_view("tosa.REDUCE_").size()));
     std::ranges::transform(kind, kind.begin(), [](char c) { return static_cast<char>(c - 'A' + 'a'); });
     std::int64_t axis = 0;
     nan_mode mode = nan_mode::propagate;
-    const auto look = [&]<class... Ops>(ops<Ops...>) {
-        const auto take = [&](const auto* r) {
-            if (r == nullptr) return;
-            axis = r->axis;
-            if constexpr (requires { r->nan_mode; }) mode = r->nan_mode;
-        };
-        (take(args_if<Ops>(reduction)), ...);
-    };
-    look(ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min, tosa::reduce_product,
-             tosa::reduce_sum>{});
+    using reductions = ops<tosa::reduce_all, tosa::reduce_any, tosa::reduce_max, tosa::reduce_min,
+                           tosa::reduce_product, tosa::reduce_sum>;
+    visit_args(reductions{}, reduction, [&](auto, const auto& of) {
+        axis = of.axis;
+        if constexpr (requires { of.nan_mode; }) mode = of.nan_mode;
+    });
     std::string text = fmt::format(
         "hr::reduce<hr::reduction{{.input = {}, .output = {}, .axis = {}, .kind = "
         "hr::reduction_kind::{}{}}}, {}, {}>",
@@ -114,7 +109,7 @@ result<void> layer_writer::write(device::pooling, const args<device::pooling>& l
     HEADRACE_TRY(to, add_result(n));
     std::vector<operand> extras;
     HEADRACE_TRY(function,
-                 finish(body, behind(body.nodes, &anchor), {const_cast<node*>(&anchor), 0}, extras, to.type));
+                 finish(body, others(body, anchor), {const_cast<node*>(&anchor), 0}, extras, to.type));
     if (!extras.empty()) return refuse(n, "a pool reads one tensor");
     const auto window = [](const auto& a) {
         return fmt::format(".kernel = {{{}, {}}}, .stride = {{{}, {}}}, .pad = {{{}, {}, {}, {}}}",

@@ -25,32 +25,22 @@ tensor part_of(tensor t, sizes start, sizes size) {
 
 }  // namespace
 
-/// Elements stay where they are, if they follow each other in their order.
+/// Elements stay in place if they follow each other in their order.
 result<void> layer_writer::write(tosa::reshape, const args<tosa::reshape>& a, const node& n) {
+    const auto type = dense_tensor(*n.results[0].meta);
+    if (!type) return refuse(n, "kernels of microcontrollers do not compute with this type");
     const auto from = places_.find({a.input1.producer, a.input1.result});
     if (from != places_.end() && from->second.type.is_dense()) {
-        place p = from->second;
-        const tensor old = p.type;
-        p.type.rank = static_cast<int>(n.results[0].meta->rank());
-        std::int32_t step = 1;
-        for (int d = on_device::max_rank; d-- != 0;) {
-            const bool is_axis = d < p.type.rank;
-            p.type.size[d] =
-                is_axis ? static_cast<std::int32_t>(n.results[0].meta->shape[static_cast<std::size_t>(d)])
-                        : 0;
-            p.type.stride[d] = is_axis ? step : 0;
-            if (is_axis) step *= p.type.size[d];
-        }
-        p.type.offset = old.offset;
+        place p{from->second.buffer, *type};
+        p.type.offset = from->second.type.offset;
+        p.type.span = from->second.type.span;
         put({const_cast<node*>(&n), 0}, p);
         return {};
     }
     HEADRACE_TRY(source, operand_of(a.input1));
     HEADRACE_TRY(to, add_result(n));
     operand view = at(to);
-    for (int d = 0, rank = view.type.rank = source.type.rank; d != rank; ++d)
-        view.type.size[d] = source.type.size[d];
-    for (int d = view.type.rank, step = 1; d-- != 0; step *= view.type.size[d]) view.type.stride[d] = step;
+    view.type = row_major(source.type);
     return copy(n, source, view);
 }
 

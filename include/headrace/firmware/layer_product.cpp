@@ -38,7 +38,7 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
         const std::int32_t m = scale->multipliers[0];
         const std::int8_t shift = scale->shifts[0];
         const std::int64_t largest = std::int64_t{left.type.size[2]} * 255 * 255;
-        const auto how = is_narrow ? choose_scaling(id_of(core_), scale->multipliers, scale->shifts,
+        const auto how = is_narrow ? choose_scaling(core_.set, scale->multipliers, scale->shifts,
                                                     scale->output_zero, largest, scale->type)
                                    : on_device::scaling::wide;
         text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", scaling_text(how),

@@ -13,10 +13,11 @@
 namespace headrace::firmware {
 
 std::span<const core_description> all_cores() {
+    using enum on_device::core_id;
     static constexpr core_description cores[] = {
-        {"host", "portable"},      {"cortex-m0", "portable"}, {"cortex-m0plus", "portable"},
-        {"cortex-m3", "portable"}, {"cortex-m4", "dsp"},      {"cortex-m7", "dsp"},
-        {"cortex-m33", "dsp"},     {"cortex-m55", "mve"},     {"cortex-m85", "mve"}};
+        {"host", portable},      {"cortex-m0", portable}, {"cortex-m0plus", portable},
+        {"cortex-m3", portable}, {"cortex-m4", dsp},      {"cortex-m7", dsp},
+        {"cortex-m33", dsp},     {"cortex-m55", mve},     {"cortex-m85", mve}};
     return cores;
 }
 
@@ -54,15 +55,16 @@ error layer_writer::refuse(const node& n, std::string_view reason) {
     return unsupported({message_prefix(n), reason});
 }
 
-// The exported node's name; a layer is called as the first node in it.
-std::string layer_writer::name_of_node(const node& n) const {
-    const layer_parts parts = parts_of(n);
-    const node& named = parts.body != nullptr ? *layer_body(parts).nodes.front() : n;
-    if (!named.results[0].name.empty()) return std::string(named.results[0].name);
-    if (const auto* origin = named.find_annotation<provenance>();
+// The exported node's name; a layer is called as the first operator in it.
+std::string layer_writer::name_of_node(const node& n) {
+    const graph* const body = parts_of(n).body;
+    const node* named = body != nullptr ? body->first() : &n;
+    while (is<builtin::placeholder>(*named)) named = named->next;
+    if (!named->results[0].name.empty()) return std::string(named->results[0].name);
+    if (const auto* origin = named->find_annotation<provenance>();
         origin != nullptr && !origin->node_name.empty())
         return std::string(origin->node_name);
-    return std::string(named.op->name.substr(named.op->name.find('.') + 1));
+    return std::string(named->op->name.substr(named->op->name.find('.') + 1));
 }
 
 std::size_t layer_writer::add_buffer(on_device::element type, std::int64_t count) {
@@ -82,12 +84,8 @@ std::optional<on_device::tensor> dense_tensor(const tensor_meta& meta) {
     const auto type = element_of(meta.dtype);
     if (!type || meta.rank() > on_device::max_rank || meta.elements() > INT32_MAX / 8) return std::nullopt;
     on_device::tensor t{.type = *type, .rank = static_cast<int>(meta.rank())};
-    for (int d = t.rank; d-- != 0;) {
-        t.size[d] = static_cast<std::int32_t>(meta.shape[static_cast<std::size_t>(d)]);
-        t.stride[d] = t.span;
-        t.span *= t.size[d];
-    }
-    return t;
+    std::ranges::transform(meta.shape, t.size, [](std::int64_t n) { return static_cast<std::int32_t>(n); });
+    return row_major(t);
 }
 
 result<place> layer_writer::add_result(const node& n, std::uint32_t i) {
@@ -241,15 +239,11 @@ result<void> layer_writer::copy(const node& n, const operand& from, const operan
 result<void> layer_writer::write_node(const node& n) {
     if (is<builtin::constant>(n) || is<builtin::placeholder>(n) || is<builtin::output>(n)) return {};
     std::optional<result<void>> done;
-    const auto look = [&]<class... Ops>(ops<Ops...>) {
-        const auto take = [&]<class Op>(std::type_identity<Op>) {
-            if constexpr (has_writer<Op>)
-                if (const auto* const a = args_if<Op>(n)) done = write(Op{}, *a, n);
-        };
-        (take(std::type_identity<Ops>{}), ...);
+    const auto write_one = [&]<class Op>(Op, const args<Op>& a) {
+        if constexpr (has_writer<Op>) done = write(Op{}, a, n);
     };
-    look(device::dialect::all_ops{});
-    look(tosa::dialect::all_ops{});
+    visit_args(device::dialect::all_ops{}, n, write_one);
+    visit_args(tosa::dialect::all_ops{}, n, write_one);
     if (!done) return refuse(n, "no kernel of microcontrollers computes this op");
     end_reads(n);
     return *std::move(done);

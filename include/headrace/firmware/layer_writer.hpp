@@ -17,7 +17,7 @@
 
 namespace headrace::firmware {
 
-/// What a kernel reads: a pointer, as C++, and how elements lie behind it.
+/// A kernel's operand: a pointer, as C++, and the layout of its elements.
 struct operand {
     std::string text;
     on_device::tensor type{};
@@ -32,7 +32,7 @@ struct operand {
 struct layer_body {
     explicit layer_body(const layer_parts& parts);
 
-    /// What an input of the graph stands for; another value itself.
+    /// Returns the layer's operand for an input of the graph; any other value unchanged.
     [[nodiscard]] value outside(value v) const;
     [[nodiscard]] value result() const { return parts.body->outputs()[0]; }
     /// The node that reads a value, if it is one alone and the value is not the graph's result.
@@ -42,13 +42,13 @@ struct layer_body {
     std::vector<const node*> nodes;  ///< in the order of their execution
 };
 
-/// What CONV2D and DEPTHWISE_CONV2D have in common.
+/// The members that CONV2D and DEPTHWISE_CONV2D share.
 struct window_attributes {
     value input, weight, bias, input_zp, weight_zp;
     int_list pad, stride, dilation;
 };
 
-/// What a convolution reads from flash.
+/// The constants of a convolution, in flash.
 struct packed_constants {
     operand weights, channels;
 };
@@ -98,19 +98,19 @@ private:
     std::size_t add_buffer(on_device::element type, std::int64_t count);
     void put(value v, const place& p);
     result<place> add_result(const node& n, std::uint32_t i = 0);
-    // Of a convolution: channels as planes where a depthwise one is at either end or the input has them, and
-    // over the input where it may be.
+    // Adds a convolution's result: channels are planes where a depthwise one is at either end or the input
+    // has them, and the input's memory is used where it may be.
     result<place> add_image(const node& n, const on_device::convolution& s, value input);
     [[nodiscard]] bool wants_planes(const node& n, bool has_planes) const;
     // True if the buffer's last readers are those of this node.
     [[nodiscard]] bool ends_with(const node& n, std::size_t buffer) const;
-    // The place of an operand that the result may overwrite, as it lies there element by element; or null.
+    // Returns the place of an operand that the result may overwrite element by element, or null.
     const place* replaceable(const node& n, const on_device::tensor& result) const;
     result<operand> operand_of(value v);
     // An array in flash, or nothing if kernels do not compute with its type.
     std::optional<operand> add_constant(std::string_view name, const tensor_meta& meta,
                                         const tensor_data& data);
-    // Where a value lies in memory; a constant is copied there.
+    // Returns a value's place in memory; a constant is copied there.
     result<place> place_of(value v);
     void hold(std::size_t known, std::int64_t begin);
     static operand at(const place& p);
@@ -126,16 +126,16 @@ private:
     result<std::string> finish(const layer_body& body, std::span<const node* const> nodes, value first,
                                std::vector<operand>& extras, const on_device::tensor& out);
     result<void> write_node(const node& n);
-    // The calls of a region whose inputs lie at `inputs`.
+    // Returns the calls of a region whose inputs are at `inputs`.
     result<std::vector<call>> write_region(const graph& region, std::span<const place> inputs);
-    // Copies what a region gives to where others expect it.
+    // Copies a region's outputs to the places `to`, after its calls.
     result<void> copy_outputs(const graph& region, std::span<const place> to, std::vector<call>& behind);
     result<std::vector<place>> add_results(const node& n);
     result<packed_constants> pack(on_device::convolution& s, const std::optional<scaled_result>& scale,
                                   const window_attributes& a, const node& n);
     result<void> write_computed(const layer_body& body, const node& anchor, const window_attributes& a,
                                 const node& n);
-    [[nodiscard]] std::string name_of_node(const node& n) const;
+    [[nodiscard]] static std::string name_of_node(const node& n);
     result<operand> biases_of(value bias, std::int32_t channels);
     result<std::int64_t> zero_point(value input_zp, value weight_zp, const node& n);
     [[nodiscard]] static error refuse(const node& n, std::string_view reason);

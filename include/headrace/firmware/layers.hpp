@@ -16,11 +16,12 @@
 #include <headrace/firmware/functions.hpp>
 #include <headrace/firmware/source_text.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/on_device/core.hpp>
 #include <headrace/on_device/tensor.hpp>
 
 namespace headrace::firmware {
 
-/// Where a value lies: which buffer, and how in it.
+/// A value's place: its buffer, and its layout there.
 struct place {
     std::size_t buffer = 0;
     on_device::tensor type{};
@@ -84,7 +85,7 @@ void for_each_call(const written_layers& layers, const F& f) {
 /// Which kernels a header is written for, and how much memory there is.
 struct core_description {
     std::string_view name;  ///< cortex-m4
-    std::string_view set;   ///< the type of on_device/core.hpp: dsp
+    on_device::core_id set = on_device::core_id::portable;
 };
 
 /// The cores, and `host`.

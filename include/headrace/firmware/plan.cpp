@@ -33,7 +33,9 @@ arena_figures plan_buffers(std::span<planned_buffer> buffers) {
         std::int64_t sum = 0;
         for (const planned_buffer& b : buffers)
             if (!b.is_state && b.first <= at.first && at.first <= b.last) sum += b.bytes();
-        figures.lower_bound = std::max(figures.lower_bound, sum);
+        if (sum <= figures.lower_bound) continue;
+        figures.lower_bound = sum;
+        figures.fullest = at.first;
     }
     return figures;
 }

@@ -12,6 +12,7 @@ namespace headrace::firmware {
 
 struct arena_figures {
     std::int64_t bytes = 0;        ///< the end of the buffer that lies highest
+    std::int64_t fullest = 0;      ///< the layer at which most bytes are in use
     std::int64_t lower_bound = 0;  ///< what lives at the fullest layer
     std::int64_t state_bytes = 0;  ///< beside the arena
 };

@@ -53,17 +53,6 @@ std::vector<const node*> others(const layer_body& body, const node& anchor,
     return left;
 }
 
-std::span<const node* const> behind(const std::vector<const node*>& nodes, const node* last) {
-    const auto found = std::ranges::find(nodes, last);
-    return std::span(nodes).subspan(static_cast<std::size_t>(found - nodes.begin()) + (found != nodes.end()));
-}
-
-on_device::core_id id_of(const core_description& core) {
-    return core.set == "mve"   ? on_device::core_id::mve
-           : core.set == "dsp" ? on_device::core_id::dsp
-                               : on_device::core_id::portable;
-}
-
 std::string_view scaling_text(on_device::scaling how) {
     static constexpr std::string_view names[] = {"none", "high_word", "doubled", "wide"};
     return names[static_cast<std::size_t>(how)];

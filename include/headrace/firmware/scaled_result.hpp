@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::firmware::scaled_result, the RESCALE and the CLAMP right behind a sum of products, which
+// Defines headrace::firmware::scaled_result, the RESCALE and the CLAMP right after a sum of products, which
 // its kernel computes.
 #ifndef HEADRACE_FIRMWARE_SCALED_RESULT_HPP
 #define HEADRACE_FIRMWARE_SCALED_RESULT_HPP
@@ -25,17 +25,13 @@ struct scaled_result {
     std::int32_t output_zero = 0, minimum = -128, maximum = 127;
 };
 
-/// Nothing if there is no such RESCALE, or one that rounds twice, reads unsigned numbers or gives others than
-/// int8, uint8 and int16.
+/// Nothing if there is no such RESCALE, if it rounds twice or reads unsigned numbers, or if its type is not
+/// int8, uint8 or int16.
 [[nodiscard]] std::optional<scaled_result> find_scale(const layer_body& body, const node& anchor);
 
-/// What is computed beside an operator and its scale.
+/// The layer's other operators: neither `anchor` nor part of its scale.
 [[nodiscard]] std::vector<const node*> others(const layer_body& body, const node& anchor,
                                               const std::optional<scaled_result>& scale = {});
-/// The nodes behind one of them.
-[[nodiscard]] std::span<const node* const> behind(const std::vector<const node*>& nodes, const node* last);
-
-[[nodiscard]] on_device::core_id id_of(const core_description& core);
 [[nodiscard]] std::string_view scaling_text(on_device::scaling how);
 [[nodiscard]] std::string channel_text(const on_device::channel& q);
 [[nodiscard]] std::string channel_text(const on_device::wide_channel& q);

@@ -108,13 +108,7 @@ std::string element_text(on_device::element e) {
 std::string tensor_text(const on_device::tensor& t) {
     const std::span sizes(t.size, static_cast<std::size_t>(t.rank));
     const std::span strides(t.stride, static_cast<std::size_t>(t.rank));
-    on_device::tensor plain{.type = t.type, .rank = t.rank};
-    for (int d = t.rank; d-- != 0;) {
-        plain.size[d] = t.size[d];
-        plain.stride[d] = plain.span;
-        plain.span *= t.size[d];
-    }
-    if (t == plain && t.rank != 0)
+    if (t == row_major(t) && t.rank != 0)
         return fmt::format("hr::dense({}, {})", element_text(t.type), fmt::join(sizes, ", "));
     std::string text = fmt::format("hr::tensor{{.type = {}, .rank = {}", element_text(t.type), t.rank);
     if (t.rank != 0)

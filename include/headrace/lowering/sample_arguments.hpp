@@ -256,7 +256,8 @@ private:
         a.number = pick({scalar(1), scalar(2), scalar(0.5), scalar(0), scalar(true)});
         a.type = pick({dtype::float32, dtype::int64, dtype::int8, dtype::boolean, type_});
         a.text = pick({"none", "tanh", "valid", "same", "constant", "reflect", "circular", "replicate",
-                       "floor", "trunc", "ij", "linear", "i,i", "ij,jk->ik", "...i->i...", "ij->ji"});
+                       "floor", "trunc", "ij", "xy", "i,i", "ij,jk->ik", "...i->i...", "ij->ji", "linear",
+                       "nearest"});
         a.tensors = {tensor()};
         if (field.kind == field_kind::tensors || field.kind == field_kind::optional_tensors) {
             for (std::size_t more = up_to(2); more != 0; --more) a.tensors.push_back(tensor());

@@ -79,7 +79,7 @@ inline constexpr std::int32_t patch_on_stack = 1312, image_on_stack = 768;
 struct extents {
     std::int32_t height, width;
 };
-/// Of the image that windows read.
+/// The extents of the image that windows read.
 constexpr extents read_extents(const convolution& s) {
     return {(s.output.size[1] - 1) * s.stride.height + (s.kernel.height - 1) * s.dilation.height + 1,
             (s.output.size[2] - 1) * s.stride.width + (s.kernel.width - 1) * s.dilation.width + 1};
@@ -114,7 +114,7 @@ constexpr plane_key key_of(const convolution& s, core_id core) { return key_of(s
 /// Bytes that the blocks of a core need while they compute.
 constexpr std::int32_t work_bytes(const convolution& s, core_id core) {
     if (s.is_depthwise) return round_up(planes_on(s, core).elements * plane_element_bytes(core) + 16, 16);
-    // Of a block's patches and a window: DSP has four pixels of int16, Helium up to 16, and C++ two.
+    // A block's patches and a window: DSP has four pixels of int16, Helium up to 16, and C++ two.
     const std::int32_t depth = s.depth();
     if (core == core_id::dsp) return round_up(depth, 4) * 9;
     if (core == core_id::mve) return round_up(depth, 16) * (patch_pixels(s, 16, 16, 2) + 1);
@@ -191,7 +191,7 @@ constexpr std::int64_t plane_instructions(const convolution& s, core_id core) {
 }  // namespace detail
 
 /// The kernel that `kernel<conv2d<s>, core>` is; for `s.weights` packed as `best_packing` says, the fastest.
-/// What writes a model asks for candidates of layouts and takes those whose sum is least.
+/// The generator of a model compares the estimates of candidate layouts.
 constexpr choice choose(const convolution& s, core_id core) {
     const std::int64_t outputs = s.output.elements();
     const core_id by = detail::core_of_blocks(s, core);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::conv3d, TOSA's CONV3D with the RESCALE and CLAMP behind it.
+// Defines headrace::on_device::conv3d, TOSA's CONV3D with the RESCALE and CLAMP after it.
 #ifndef HEADRACE_ON_DEVICE_CONV3D_HPP
 #define HEADRACE_ON_DEVICE_CONV3D_HPP
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::on_device::convolution, a description of TOSA's CONV2D and DEPTHWISE_CONV2D with the
-// RESCALE and CLAMP behind it.
+// RESCALE and CLAMP after it.
 #ifndef HEADRACE_ON_DEVICE_CONVOLUTION_HPP
 #define HEADRACE_ON_DEVICE_CONVOLUTION_HPP
 
@@ -65,7 +65,7 @@ constexpr std::int32_t weight_at(const convolution& s, std::int32_t channel, std
 constexpr std::int32_t packed_elements(const convolution& s) {
     return packed_elements(s.weights, s.out_channels(), s.depth());
 }
-/// The length of the array of channels' constants; those behind the last channel have their default values.
+/// The length of the array of channels' constants; those after the last channel have their default values.
 constexpr std::int32_t packed_channels(const convolution& s) {
     return round_up(s.out_channels(), block_of(s.weights).channels);
 }

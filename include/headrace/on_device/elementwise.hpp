@@ -16,7 +16,7 @@ namespace headrace::on_device {
 
 /// Stores `F::of(values...)` for each index. It takes an element of each operand, a float or a number with
 /// the bounds of its type. Operands have the rank and sizes of the result, and stride 0 along axes where they
-/// are broadcast. The result may lie in the memory of an operand that has its layout.
+/// are broadcast. The result may share the memory of an operand that has its layout.
 ///
 ///     struct relu_of_sum {
 ///         static constexpr auto of(auto x, auto y) { return hr::clamp<0, 127>(hr::add(x, y)); }

@@ -41,7 +41,7 @@ template <const auto& Array>
 struct flash {};
 /// A null pointer, in place of a constant that the layer has not.
 struct nothing {};
-/// Scratch memory: a buffer, or, for a kernel that needs more than was planned, what lies behind the plan.
+/// Scratch memory: a buffer, or, for a kernel that needs more than was planned, the memory after the plan.
 template <std::size_t Index>
 struct scratch {};
 /// Scratch memory that was not planned.
@@ -62,7 +62,7 @@ struct layers {
 /// TOSA 1.0, 2.15.1 (COND_IF): the layers of `Then` if the boolean in a buffer is true, else those of `Else`.
 template <fixed_text Name, std::size_t Condition, class Then, class Else>
 struct branch {};
-/// TOSA 1.0, 2.15.2 (WHILE_LOOP): `Test` computes the boolean in a buffer; `Body` runs as long as it is true.
+/// TOSA 1.0, 2.15.2 (WHILE_LOOP): `Test` computes the boolean in a buffer; `Body` runs while it is true.
 template <fixed_text Name, std::size_t Condition, class Test, class Body>
 struct loop {};
 

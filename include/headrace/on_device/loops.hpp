@@ -86,7 +86,7 @@ constexpr loop_nest<1 + sizeof...(Tensors)> loops_over(int without, const tensor
     return nest;
 }
 
-/// Where the elements of N operands lie.
+/// The positions of the elements of N operands.
 template <int N>
 struct places {
     std::int32_t at[N];

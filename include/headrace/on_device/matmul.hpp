@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::matmul, TOSA's MATMUL with the RESCALE and CLAMP behind it.
+// Defines headrace::on_device::matmul, TOSA's MATMUL with the RESCALE and CLAMP after it.
 #ifndef HEADRACE_ON_DEVICE_MATMUL_HPP
 #define HEADRACE_ON_DEVICE_MATMUL_HPP
 
@@ -99,7 +99,7 @@ struct portable_dots {
 };
 
 /// int8 by rows of a and columns of b, which are copied so that they follow each other in memory, are filled
-/// up with zeros and lie in the order of b's columns. Zero points are taken from the sums: sum((a - p)(b -
+/// up with zeros and follow the order of b's columns. Zero points are taken from the sums: sum((a - p)(b -
 /// q)) is sum(ab) - p sum(b) - q sum(a) + depth p q.
 template <matrix_product M, class Dots>
 struct row_products {

@@ -13,7 +13,7 @@ namespace headrace::on_device {
 
 /// Memory for a tensor, or for several that never live at once: `count` elements from byte `offset` of the
 /// arena on, in use from the layer `first` to the layer `last`. A state lives from one inference to the next,
-/// and lies in the model itself.
+/// and is part of the model itself.
 struct buffer {
     element type = element::int8;
     std::int32_t count = 0;

@@ -71,7 +71,7 @@ public:
 
     /// Multiplications with additions of convolutions and matrix products, in one inference.
     static constexpr std::int64_t macs = Description::macs;
-    /// Of the arena.
+    /// The size of the arena.
     static constexpr std::size_t arena_bytes =
         static_cast<std::size_t>(more == 0 ? plan::bytes : planned_end + more);
     /// Weights, scales and tables, in flash.

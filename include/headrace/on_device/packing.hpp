@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::on_device::packing, which names the orders in which weights lie in flash.
+// Defines headrace::on_device::packing, which names the orders of weights in flash.
 #ifndef HEADRACE_ON_DEVICE_PACKING_HPP
 #define HEADRACE_ON_DEVICE_PACKING_HPP
 

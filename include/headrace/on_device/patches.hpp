@@ -193,7 +193,7 @@ HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x,
     std::int8_t* const window = scratch + p.chunks * Patches::chunk * pixels * patch_width<Patches>;
     typename Patches::result* out[Patches::most_pixels];
     std::int32_t j = 0;
-    // The weights behind the depth are 0, and so is what they are multiplied by. Where taps are whole, no
+    // The weights after the depth are 0, and so is what they are multiplied by. Where taps are whole, no
     // window is gathered, and its memory is a tap outside of the image.
     if (p.has_whole_taps)
         std::memset(window, p.input_zero, static_cast<std::size_t>(p.in_channels));
@@ -216,8 +216,8 @@ HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x,
                     Patches::multiply(p, patch, w, q, out, block);
                     left -= block, column += block;
                 }
-            // What a pixel needs is read from the plan before: stored bytes might be the plan, for all that
-            // the compiler knows.
+            // The plan is read before the loop: the compiler cannot know that stored bytes are not
+            // part of it.
             const std::int32_t stride = p.stride_width, in_pixel = p.in_pixel, out_pixel = p.out_pixel;
             const bool has_runs =
                 p.has_runs && static_cast<std::uint32_t>(row) <

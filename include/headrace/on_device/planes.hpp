@@ -81,8 +81,8 @@ constexpr bool is_wide(const plane_plan& p) {
            (p.stride_width == 1 || p.stride_width == 2);
 }
 
-/// What the code for windows of 3 x 3 depends on, so that it is unrolled; all else it takes from the plan. A
-/// pitch of 0 stands for windows of any kind.
+/// The constants of the unrolled code for windows of 3 x 3, which reads all else from the plan. A pitch of 0
+/// means windows of any kind.
 struct plane_key {
     std::int32_t width = 0;  ///< of rows that follow each other in memory and are short; else 0
     std::int32_t pitch = 0;

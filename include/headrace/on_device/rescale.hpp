@@ -27,7 +27,7 @@ HEADRACE_INLINE constexpr auto limited(A a) {
     else
         return r;
 }
-/// The same of a scalar in 64 bits.
+/// Saturates a scalar of 64 bits likewise.
 template <rescaling S>
 HEADRACE_INLINE constexpr std::int32_t saturated(std::int64_t v) {
     return static_cast<std::int32_t>(limited<S>(number<INT64_MIN, INT64_MAX, std::int64_t>{v}).value);

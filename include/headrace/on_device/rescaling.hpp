@@ -30,8 +30,7 @@ struct rescaling {
 
 namespace detail {
 
-/// The range of an element whose bits are read as unsigned, and a number that lies in it after a sign is
-/// lost.
+/// The range of an element whose bits are read as unsigned, and the number in it once a sign is lost.
 constexpr std::int64_t highest_as_unsigned(element e) {
     return lowest_of(e) < 0 ? highest_of(e) - lowest_of(e) : highest_of(e);
 }
@@ -59,8 +58,9 @@ enum class scale_form : std::uint8_t {
     wide,          ///< the product has 64 bits
 };
 
-/// What a RESCALE of numbers of [lowest, highest] becomes. `low` and `high` are the bounds of the result. The
-/// form computes `(x << left) * multiplier` or so, with `addend`, and then shifts right by `right`.
+/// The arithmetic of a RESCALE of numbers of [lowest, highest]. `low` and `high` are the bounds of the
+/// result. The form computes `(x << left) * multiplier` or so, with `addend`, and then shifts right by
+/// `right`.
 struct scale_plan {
     scale_form form = scale_form::wide;
     std::int64_t low = 0, high = 0;
@@ -126,7 +126,7 @@ constexpr scale_plan plan_scale(rescaling s, std::int64_t lowest, std::int64_t h
     }
     p = before;
     if (shift >= 33) {
-        // The rounding bit lies in the high word, so the low word has no part in the result.
+        // The rounding bit is in the high word, so the low word has no part in the result.
         if (finish_right(shift - 32, std::min(lo * m, hi * m) >> 32, std::max(lo * m, hi * m) >> 32, 0)) {
             p.form = scale_form::high;
             return p;

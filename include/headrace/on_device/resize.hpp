@@ -15,7 +15,7 @@ namespace headrace::on_device {
 
 enum class resize_mode : std::uint8_t { nearest, bilinear };
 
-/// An axis: the result at i lies at (i * denominator + offset) / numerator of the input.
+/// An axis: the result at i is at (i * denominator + offset) / numerator of the input.
 struct resize_axis {
     std::int32_t numerator = 1, denominator = 1, offset = 0;
 };
@@ -36,7 +36,7 @@ struct resize {};
 
 namespace detail {
 
-/// Where a result lies along an axis: between two elements, `rest` of numerator parts behind the first.
+/// A result's position along an axis: between two elements, `rest` of numerator parts after the first.
 struct resize_place {
     std::int32_t first = 0, second = 0, rest = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace headrace::on_device {
 
-/// The types of elements. A boolean is a byte, 0 or 1; an int48 lies in 64 bits.
+/// The types of elements. A boolean is a byte, 0 or 1; an int48 takes 64 bits.
 enum class element : std::uint8_t { boolean, int8, uint8, int16, uint16, int32, int48, float32 };
 
 namespace detail {
@@ -71,7 +71,7 @@ constexpr float float_of_bits(std::uint32_t bits) { return std::bit_cast<float>(
 
 inline constexpr int max_rank = 6;  ///< of TOSA's level 8K
 
-/// A tensor's type, sizes and layout: the element at index i lies at `offset + sum(i[d] * stride[d])`,
+/// A tensor's type, sizes and layout: the element at index i is at `offset + sum(i[d] * stride[d])`,
 /// counted in elements from the start of `span` elements of memory. Strides may be 0 (a broadcast) or
 /// negative (a reversal). What lies between the elements is a margin, if it is filled: it holds `margin`,
 /// which a convolution reads as what lies outside the image. It is structural: the argument of templates.
@@ -92,7 +92,7 @@ struct tensor {
     }
     constexpr std::int32_t bytes() const { return span * bytes_of(type); }
 
-    /// Where an element lies; indices for the last axes, the others are 0.
+    /// Returns an element's position, of indices for the last axes; the others are 0.
     template <class... Indices>
     constexpr std::int32_t at(Indices... indices) const {
         std::int32_t place = offset;
@@ -112,21 +112,26 @@ struct tensor {
     }
 };
 
-/// A tensor whose last axis is the innermost, without gaps.
-template <class... Sizes>
-constexpr tensor dense(element type, Sizes... sizes) {
-    tensor t{.type = type, .rank = static_cast<int>(sizeof...(Sizes))};
-    int n = 0;
-    ((t.size[n++] = static_cast<std::int32_t>(sizes)), ...);
+/// The tensor with these sizes whose last axis is the innermost, without gaps or margins.
+constexpr tensor row_major(const tensor& sizes) {
+    tensor t{.type = sizes.type, .rank = sizes.rank};
     for (int d = t.rank; d-- != 0;) {
+        t.size[d] = sizes.size[d];
         t.stride[d] = t.span;
         t.span *= t.size[d];
     }
     return t;
 }
+template <class... Sizes>
+constexpr tensor dense(element type, Sizes... sizes) {
+    tensor t{.type = type, .rank = static_cast<int>(sizeof...(Sizes))};
+    int n = 0;
+    ((t.size[n++] = static_cast<std::int32_t>(sizes)), ...);
+    return row_major(t);
+}
 
 /// An image (batch, height, width, channels) whose channels are planes, one after the other. Each plane has
-/// `gap` elements of margin before it, as the last one has behind it, and each row `row_gap` behind it: with
+/// `gap` elements of margin before it, as the last one has after it, and each row `row_gap` after it: with
 /// a row of margin, a window may leave the image above and below without a test. `lead` elements of margin
 /// come first of all, and `tail` last, so that wide loads may reach over the ends.
 constexpr tensor planes(element type, std::int32_t height, std::int32_t width, std::int32_t channels,

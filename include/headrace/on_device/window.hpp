@@ -23,7 +23,7 @@ struct window_sums {
     using per_channel =
         std::conditional_t<How == scaling::none, sum, std::conditional_t<is_wide, wide_channel, channel>>;
 
-    /// What a pixel adds to a sum: n channels, and weights that follow each other.
+    /// Adds a pixel to a sum: n channels, and weights that follow each other.
     HEADRACE_SHARED static constexpr sum add_pixel(sum s, std::int32_t n, const element_t<In>* x,
                                                    std::int32_t x_stride, std::int32_t zero,
                                                    const weight* w) {

@@ -44,7 +44,7 @@ HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
 /// Products of four pixels x[steps][4] (pairs of int16) and all channels, scaled by the high word. Each step
 /// is two k of two channels: one word of weights and four of pixels give eight SMLAD, with all 14 registers:
 /// eight sums, two pointers and four values. It is a function of its own, so that no compiler has to allocate
-/// them. The loop's body has 16 steps and is entered where the rest of the steps is behind it. A last channel
+/// them. The loop's body has 16 steps and is entered where only the rest of the steps follows. A last channel
 /// without a second one leaves the second one's results.
 [[gnu::naked, gnu::noinline]] inline void gemm_4x2(const std::int32_t* /*x*/, const std::int8_t* /*w*/,
                                                    const channel* /*q*/, std::int32_t /*channels*/,

@@ -18,7 +18,7 @@ namespace headrace::on_device::detail {
 // k takes six loads and eight VMLADAV, whose sums are in all eight even registers; loads and products
 // alternate, because a core does both at once. The odd registers: r1 weights and r5 their end, r3 x, r7 where
 // the loop is entered, r9 results of the pairs, r11 pairs left. The first chunk starts the sums; the loop has
-// four more and is entered where the rest of them is behind it. q4..q7 are the four channels' scales.
+// four more and is entered where only the rest of them follows. q4..q7 are the four channels' scales.
 // clang-format off
 #define HEADRACE_CHUNK(multiply) \
     "vldrb.8 q0, [r3], #16\n"    \
@@ -224,7 +224,7 @@ struct mve_patches {
         }
     }
 
-    /// Gathers rows of 1, 2, 4 or 8 bytes, 16 bytes at a time: rows behind the window may be read.
+    /// Gathers rows of 1, 2, 4 or 8 bytes, 16 bytes at a time: rows after the window may be read.
     static constexpr bool takes_short_rows(std::int32_t n, std::int32_t step) {
         return (n == 1 || n == 2 || n == 4 || n == 8) && step >= 0 && (16 / n - 1) * step + n <= 256;
     }

@@ -29,8 +29,8 @@ HEADRACE_INLINE void copy_rows(const plane_plan& p, const std::int8_t* from, std
             for (std::int32_t x = 0; x != width; ++x) to[x] = from[x * pixel];
 }
 
-/// What narrow planes need: a window is a load of 16 bytes from the copy, so its taps lie at the distances
-/// that they have there.
+/// The plan of narrow planes: a window is a load of 16 bytes from the copy, so its taps have the distances of
+/// the copy.
 struct narrow_plan {
     std::uint8_t tap[16];     ///< of each lane; 255 for none
     std::int32_t offsets[4];  ///< of four rows' results

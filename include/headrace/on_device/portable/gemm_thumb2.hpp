@@ -13,7 +13,7 @@ namespace headrace::on_device::detail {
 /// Products of two pixels x[chunk][2][4] and all channels, scaled by the high word: Cortex-M3 and all that
 /// have Thumb-2. A k takes six loads and eight MLA with all 14 registers, which compilers do not manage
 /// without spilling: 56 instructions for a chunk of four k, where g++ 12 has 64. The loop's body has four
-/// chunks and is entered where the rest of the chunks is behind it.
+/// chunks and is entered where only the rest of the chunks follows.
 [[gnu::naked, gnu::noinline]] inline void gemm_2x4_thumb2(const std::int8_t* /*x*/, std::int32_t /*chunks*/,
                                                           const std::int8_t* /*w*/, const channel* /*q*/,
                                                           std::int32_t /*channels*/, std::int8_t* /*out0*/,

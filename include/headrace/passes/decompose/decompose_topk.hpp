@@ -39,7 +39,7 @@ struct decompose_topk : pass {
         for (std::int64_t i = 0; i != a.k; ++i) {
             const value best = extremum(e, rest, axis, a.largest);
             if (i != 0) {
-                // What was found has the lowest number, whatever that is once the tensor is quantized.
+                // Positions already taken have the lowest number, which differs once the tensor is quantized.
                 const value lowest_left = extremum(e, rest, axis, !a.largest);
                 ranked = e.make<aten::where_self>(e.make<aten::eq_tensor>(best, lowest_left), open, rest);
             }

@@ -59,20 +59,25 @@ using layer_of = typename decltype(detail::find_layer<Op>())::type;
 /// rare.
 using layered_ops = typename detail::layered<tosa::dialect::all_ops>::type;
 
-/// The arguments of any layer: all have the same members.
+/// Calls `f(Op{}, arguments)` for the op of a list that a node is of, if it is of one.
+template <class... Ops, class F>
+void visit_args(ops<Ops...>, const node& n, F&& f) {
+    const auto visit = [&]<class Op>(Op) {
+        const auto* const a = args_if<Op>(n);
+        if (a != nullptr) f(Op{}, *a);
+        return a != nullptr;
+    };
+    static_cast<void>((visit(Ops{}) || ...));
+}
+
+/// The arguments of any layer, which all have these members.
 struct layer_parts {
     list<value> inputs;
     graph* body = nullptr;
 };
 [[nodiscard]] inline layer_parts parts_of(const node& n) {
     layer_parts parts;
-    const auto look = [&]<class... Ops>(ops<Ops...>) {
-        const auto take = [&](const auto* a) {
-            if (a != nullptr) parts = {a->inputs, a->body};
-        };
-        (take(args_if<Ops>(n)), ...);
-    };
-    look(device::dialect::all_ops{});
+    visit_args(device::dialect::all_ops{}, n, [&](auto, const auto& a) { parts = {a.inputs, a.body}; });
     return parts;
 }
 
@@ -97,7 +102,7 @@ class layer_builder {
 public:
     explicit layer_builder(graph& g) : body_(g.create_region()), output_(body_.create<builtin::output>({})) {}
 
-    /// What stands for a value inside: an input, made where it is new.
+    /// Returns a value's stand-in inside: an input, made where it is new.
     value input(value v) {
         const auto known = std::find(inputs_.begin(), inputs_.end(), v);
         if (known != inputs_.end()) return stand_ins_[static_cast<std::size_t>(known - inputs_.begin())];
