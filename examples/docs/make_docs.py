@@ -25,7 +25,7 @@ OTHER_PAGES = {ROOT / "README.md": "readme", ROOT / "CHANGELOG.md": "changes", P
 LEFT_OUT = ["compiled/*", "dialect/*", "*_generated.hpp", "*_definition.hpp", "infer/aten*", "infer/tosa*",
             "passes/device/*", "firmware/*"]
 # The headers of on_device/ that a firmware's own code names; the others are kernels of single ops and their parts.
-ON_DEVICE = {"core", "convolution", "layers", "memory_plan", "model", "scale", "tensor"}
+ON_DEVICE = {"core", "convolution", "memory_plan", "model", "scale", "tensor"}
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 FOLDER = re.compile(r"^\| `(\w+)/` \| (.*) \|$", re.M)
 NAMESPACE = re.compile(r"^namespace (headrace(?:::\w+)?) \{$(.*?)^\}  // namespace \1$", re.M | re.S)
