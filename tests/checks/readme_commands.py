@@ -17,7 +17,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KWS = ROOT / "examples" / "models" / "kws_dscnn"
-FILES = {"model.pt2": "model.pt2", "model_int8.pt2": "../kws_dscnn_int8/model.pt2", "calib.npy": "in0.npy", "x.npy": "in0.npy"}
+FILES = {"model.pt2": "model.pt2", "calib.npy": "in0.npy", "x.npy": "in0.npy"}
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.S | re.M)
 # Commands, and the test that does what they do.
 DONE_BY = {

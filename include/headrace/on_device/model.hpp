@@ -79,8 +79,8 @@ public:
     static constexpr std::size_t arena_lower_bound = static_cast<std::size_t>(plan::lower_bound);
 
     /// The arena is `arena_bytes`, aligned to 16 bytes; other models may use it between two inferences.
-    explicit model(std::span<std::byte, arena_bytes> arena) : model(arena.data()) {}
-    explicit model(std::byte* arena) : arena_(arena) { reset(); }
+    explicit model(std::span<std::byte, arena_bytes> memory_of_arena) : model(memory_of_arena.data()) {}
+    explicit model(std::byte* start_of_arena) : arena_(start_of_arena) { reset(); }
 
     /// Gives states the values that they begin with.
     void reset() {

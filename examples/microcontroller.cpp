@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Runs a model as a C++ type, as a firmware does, and computes some of its layers by a kernel of its own.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+
+// [firmware]
+#include "kws.hpp"
+static_assert(kws::model::macs == 2'656'768 && kws::model::arena_bytes <= 9 * 1024);
+alignas(16) static std::byte arena[kws::model::arena_bytes];
+
+auto classify(const std::int8_t (&features)[490]) {
+    static kws::model m{arena};
+    std::ranges::copy(features, m.input<"x">().begin());
+    m.run();
+    return m.output<0>();
+}
+// [firmware]
+
+// [own_kernel]
+struct my_npu {
+    using next = headrace::on_device::native;
+};
+
+/// Computes pointwise convolutions of images whose channels are planes.
+template <headrace::on_device::convolution S>
+    requires(S.is_pointwise() && S.input.stride[3] != 1)
+struct headrace::on_device::kernel<headrace::on_device::conv2d<S>, my_npu> {
+    static constexpr std::int32_t scratch = 64;  // bytes; the arena grows by what the plan lacks
+
+    static void run(const std::int8_t* x, const std::int8_t* w, const channel* q, std::int8_t* y,
+                    std::int8_t* memory) {
+        static_assert(kernel<conv2d<S>, native>::scratch <= scratch);
+        kernel<conv2d<S>, native>::run(x, w, q, y, memory);  // a real one would start the NPU
+    }
+};
+
+using accelerated = headrace::on_device::model<kws::description, my_npu>;
+// [own_kernel]
+
+int main() {
+    std::int8_t features[490];
+    for (std::size_t i = 0; i != std::size(features); ++i) features[i] = static_cast<std::int8_t>(i * 37 % 251);
+    const auto scores = classify(features);
+    std::printf("%zu scores, the best is number %td\n", scores.size(),
+                std::ranges::max_element(scores) - scores.begin());
+
+    alignas(16) static std::byte larger[accelerated::arena_bytes];
+    accelerated m{larger};
+    std::ranges::copy(features, m.input<"x">().begin());
+    m.run();
+    std::printf("by the own kernel: %s, in %zu bytes more\n",
+                std::ranges::equal(m.output<0>(), scores) ? "the same" : "other scores",
+                accelerated::arena_bytes - kws::model::arena_bytes);
+}
