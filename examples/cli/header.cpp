@@ -35,6 +35,14 @@ result<firmware::model_header> write_model(const lower_options& options, program
     return std::move(header);
 }
 
+// What the portable kernels compute beside the profiles.
+constexpr target_spec features_of_cores = target_spec{}
+                                              .with(target_feature::core)
+                                              .with(target_feature::control_flow)
+                                              .with(target_feature::variable)
+                                              .with(target_feature::int4)
+                                              .with(target_feature::fft);
+
 void say_written(const lower_options& options, const firmware::model_header& header) {
     say(fmt::format("{} -> {}: {} layers, {} MACs, an arena of {} bytes (at least {}), {} bytes of constants",
                     options.model, options.output, header.layers.calls.size(), header.macs,
@@ -65,7 +73,8 @@ int lower_to_header(const lower_options& options) {
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
     lowering_outcome done =
         try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
-                     {.target = target,
+                     {.target = target ? std::optional(target->with(target_feature::core)) : std::nullopt,
+                      .beside = features_of_cores,
                       .verify = options.verify,
                       .inputs = options.inputs,
                       .state = state_of(options),

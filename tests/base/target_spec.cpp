@@ -29,4 +29,6 @@ TEST_CASE("the part that is not understood is named", "[target]") {
     CHECK_FALSE(parse_target("TOSA-1.0INT", &rest));
     CHECK_FALSE(parse_target("TOSA-1.0+INT+u55+u85", &rest));  // one program runs on one NPU
     CHECK(rest == "u85");
+    CHECK_FALSE(parse_target("TOSA-1.0+INT+core+u85"));
+    CHECK(parse_target("TOSA-1.0+INT+core")->has(target_feature::core));
 }

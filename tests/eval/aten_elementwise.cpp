@@ -82,6 +82,9 @@ TEST_CASE("activations") {
     check_close(k.numbers<aten::leaky_relu>({x, 0.1}, meta), {-0.2, 0.5, 7});
     check_close(k.numbers<aten::elu>({x}, meta), {-0.8646647, 0.5, 7});
     check_close(k.numbers<aten::gelu>({x}, meta), {-0.04550028, 0.3457312, 7});
+    constexpr float infinite = std::numeric_limits<float>::infinity();
+    const reals large = k.numbers<aten::gelu>({k(f32({3}, {infinite, 3e38F, -3e38F}))}, meta);
+    CHECK(large == reals{infinite, 3e38F, 0});
     check_close(k.numbers<aten::gelu>({x, "tanh"}, meta), {-0.04540229, 0.3457140, 7});
     check_close(k.numbers<aten::silu>({x}, meta), {-0.2384058, 0.3112297, 6.9936228});
     check_close(k.numbers<aten::hardswish>({x}, meta), {-1.0 / 3, 0.2916667, 7});

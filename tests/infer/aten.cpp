@@ -327,6 +327,8 @@ TEST_CASE_METHOD(fixture, "rules name the argument that does not fit") {
     CHECK(infer<aten::conv2d>({image, real({6, 4, 3, 3}), real({5})}) == "bias [5] must have shape [6]");
     CHECK(infer<aten::conv1d>({image, real({6, 4, 3, 3})}) == "weight [6, 4, 3, 3] must have rank 3");
     CHECK(infer<aten::max_pool2d>({image, {3}, {1}, {2}}) == "padding 2 is more than half of a window of 3");
+    CHECK(infer<aten::max_pool2d>({image, {3}, {1}, {2}, {2}}) ==
+          "padding 2 is more than half of a window of 3");
     CHECK(infer<aten::avg_pool2d>({image, {2}, {}, {0}, false, true, 0}) == "divisor_override must not be 0");
     CHECK(infer<aten::adaptive_avg_pool2d>({real({4, 0, 3}), {1}}) == "self [0, 3] must not be empty");
     CHECK(infer<aten::group_norm>({image, 3}) == "4 channels are not divisible into 3 groups");

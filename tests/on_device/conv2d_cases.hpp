@@ -20,23 +20,16 @@ struct random {
     }
 };
 
-template <class Core>
-inline constexpr core_id id = core_id::portable;
-template <>
-inline constexpr core_id id<dsp> = core_id::dsp;
-template <>
-inline constexpr core_id id<mve> = core_id::mve;
-
 /// The convolution as a generator would describe it for a core: `shift` decides the form of the scale.
 template <class Core>
 constexpr convolution described(convolution s, std::int32_t shift, std::int32_t output_zero) {
     if (s.scale != scaling::none) {
         const std::int32_t multipliers[] = {0x7fffffff};
         const std::int8_t shifts[] = {static_cast<std::int8_t>(shift)};
-        s.scale = choose_scaling(id<Core>, multipliers, shifts, output_zero, s.depth() * 16384 + 40000,
+        s.scale = choose_scaling(Core::id, multipliers, shifts, output_zero, s.depth() * 16384 + 40000,
                                  s.output.type);
     }
-    s.weights = best_packing(s, id<Core>);
+    s.weights = best_packing(s, Core::id);
     return s;
 }
 
@@ -111,15 +104,18 @@ std::int32_t differences(std::uint32_t seed) {
         else
             return m.y;
     }();
-    alignas(16) static std::int8_t scratch[static_cast<std::size_t>(choose(S, id<Core>).scratch + 16)];
+    alignas(16) static std::int8_t scratch[static_cast<std::size_t>(choose(S, Core::id).scratch + 16)];
     for (auto& v : scratch) v = 99;
-    if constexpr (is_residual)
+    if constexpr (S.is_over_extra) {
+        for (std::int32_t i = 0; i != S.output.span; ++i) y[i] = m.extra[i];
+        kernel<conv2d<S, residual, S.output>, Core>::run(m.x, y, m.w, m.q, y, scratch);
+    } else if constexpr (is_residual)
         kernel<conv2d<S, residual, S.output>, Core>::run(m.x, m.extra, m.w, m.q, y, scratch);
     else
         kernel<conv2d<S>, Core>::run(m.x, m.w, m.q, y, scratch);
 
     std::int32_t wrong = 0;
-    for (std::int32_t i = 0; i != 16; ++i) wrong += scratch[choose(S, id<Core>).scratch + i] != 99;
+    for (std::int32_t i = 0; i != 16; ++i) wrong += scratch[choose(S, Core::id).scratch + i] != 99;
     static bool is_result[static_cast<std::size_t>(S.output.span)];
     for (auto& v : is_result) v = false;
     const std::int32_t ics = S.is_depthwise ? 1 : S.in_channels();
@@ -253,6 +249,16 @@ void for_each(Take take) {
                   .minimum = -3, .maximum = 55);
     HEADRACE_CASE(39, -3, true, .input = image(1, 6, 6, 16), .output = image(1, 6, 6, 16), .kernel = {3, 3},
                   .pad = {1, 1, 1, 1}, .scale = how);
+    // Over the operand: whole blocks, a rest of pixels, windows too large for the stack, a clamp before the
+    // sum.
+    HEADRACE_CASE(39, -3, true, .input = image(1, 6, 6, 16), .output = image(1, 6, 6, 16), .kernel = {3, 3},
+                  .pad = {1, 1, 1, 1}, .scale = how, .is_over_extra = true);
+    HEADRACE_CASE(39, -3, true, .input = image(1, 5, 5, 12), .output = image(1, 3, 3, 7), .stride = {2, 2},
+                  .scale = how, .minimum = -3, .maximum = 55, .is_over_extra = true);
+    HEADRACE_CASE(39, 4, true, .input = image(1, 3, 3, 32), .output = image(1, 3, 3, 32), .kernel = {3, 3},
+                  .pad = {1, 1, 1, 1}, .scale = how, .is_over_extra = true);
+    HEADRACE_CASE(24, 4, true, .input = image(2, 3, 3, 5), .output = image(2, 3, 3, 3), .scale = how,
+                  .is_over_extra = true);
     HEADRACE_CASE(39, -3, true, .input = image_planes(9, 6, 3), .output = image_planes(9, 6, 3),
                   .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .scale = how);
     HEADRACE_CASE(39, 128, false, .input = image(1, 4, 5, 12), .output = image(1, 4, 5, 6, element::uint8),

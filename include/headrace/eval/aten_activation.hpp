@@ -64,7 +64,7 @@ inline void evaluate(aten::gelu, const args<aten::gelu>& a, evaluation& e) {
     const bool alone = e.output().size() == 1;  // which PyTorch computes elsewhere
     map_real(e, a.self, [=]<class T>(T x) {
         if constexpr (std::is_same_v<T, float>) {
-            if (!alone) return x * (1 + erf_of_gelu(x)) * 0.5F;
+            if (!alone) return x * 0.5F * (1 + erf_of_gelu(x));
         }
         const auto part = static_cast<T>(std::erf(static_cast<double>(x * (std::numbers::sqrt2_v<T> / 2))));
         return x * T(0.5) * (1 + part);

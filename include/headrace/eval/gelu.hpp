@@ -44,6 +44,7 @@ namespace headrace::eval {
     constexpr float last = 0x1.62b9dcp+2F;
     constexpr std::int32_t first_piece = 0x3e000001;
     const float magnitude = std::fabs(x);
+    if (std::isinf(x)) return x > 0 ? 1.0F : -1.0F;  // polynomials of infinity are NaN
     const std::int32_t piece = (std::bit_cast<std::int32_t>(magnitude) - first_piece) >> 21;
     const auto& c = polynomials[magnitude > last ? 22U : static_cast<unsigned>(std::clamp(piece, 0, 22))];
     float y = c[5];

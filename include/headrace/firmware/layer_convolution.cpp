@@ -52,6 +52,7 @@ std::string convolution_text(const on_device::convolution& s) {
     text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", scaling_text(s.scale),
                         s.minimum, s.maximum);
     if (s.is_in_place) text += ", .is_in_place = true";
+    if (s.is_over_extra) text += ", .is_over_extra = true";
     return text + '}';
 }
 
@@ -125,12 +126,16 @@ on_device::convolution describe(const window_attributes& a, const tensor_meta& w
 
 }  // namespace
 
-result<void> layer_writer::write(device::convolution, const args<device::convolution>& layer, const node& n) {
-    const layer_body body({layer.inputs, layer.body});
+const node& convolution_in(const layer_body& body) {
     const auto convolves = [](const node* m) {
         return is<tosa::conv2d>(*m) || is<tosa::depthwise_conv2d>(*m);
     };
-    const node& anchor = **std::ranges::find_if(body.nodes, convolves);
+    return **std::ranges::find_if(body.nodes, convolves);
+}
+
+result<void> layer_writer::write(device::convolution, const args<device::convolution>& layer, const node& n) {
+    const layer_body body({layer.inputs, layer.body});
+    const node& anchor = convolution_in(body);
     const auto* const depthwise = args_if<tosa::depthwise_conv2d>(anchor);
     window_attributes a =
         depthwise != nullptr ? attributes_of(*depthwise) : attributes_of(args_of<tosa::conv2d>(anchor));
@@ -147,16 +152,16 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     if (!output) return refuse(n, "kernels of microcontrollers do not compute with this type");
     on_device::convolution s = describe(a, *meta_of(a.weight), input.type, *output, depthwise != nullptr);
     s.input_zero = size_of(zero);
-    HEADRACE_TRY(to, add_image(n, s, a.input));
-    s.output = to.type;
-    s.is_in_place = input.buffer == to.buffer;
-
     const auto scale = find_scale(body, anchor);
     HEADRACE_TRY(constants, pack(s, scale, a, n));
     const node* const last = scale ? scale->nodes.back() : &anchor;
     std::vector<operand> operands{input}, extras;
     HEADRACE_TRY(function,
-                 finish(body, others(body, anchor, scale), {const_cast<node*>(last), 0}, extras, to.type));
+                 finish(body, others(body, anchor, scale), {const_cast<node*>(last), 0}, extras, *output));
+    HEADRACE_TRY(to, add_image(n, s, a.input, extras));
+    s.output = to.type;
+    s.is_in_place = input.buffer == to.buffer;
+    s.is_over_extra = extras.size() == 1 && extras[0].buffer == to.buffer;
     std::string text = fmt::format("hr::conv2d<{}, {}", convolution_text(s), function);
     for (const operand& e : extras) text += ", " + tensor_text(e.type);
     operands.insert(operands.end(), extras.begin(), extras.end());

@@ -31,7 +31,8 @@ tensor broadcast(const tensor& t, const tensor& to) {
 
 }  // namespace
 
-// Writes the function of the operators after an operator's own result `first`, and the operands that it reads.
+// Writes the function of the operators after an operator's own result `first`, and the operands that it
+// reads.
 result<std::string> layer_writer::finish(const layer_body& body, std::span<const node* const> nodes,
                                          value first, std::vector<operand>& extras, const tensor& out) {
     if (nodes.empty()) return std::string("hr::as_it_is");

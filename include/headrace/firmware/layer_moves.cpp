@@ -70,13 +70,39 @@ result<void> layer_writer::write(tosa::reverse, const args<tosa::reverse>& a, co
     return copy(n, from, at(to));
 }
 
+// Kernels of these readers take any strides, but for computed weights and biases.
+static bool takes_views(const node& reader, value v) {
+    if (is<device::convolution>(reader)) {
+        const layer_body body(parts_of(reader));
+        const node& anchor = convolution_in(body);
+        return body.outside(anchor.operand(1)) != v && body.outside(anchor.operand(2)) != v;
+    }
+    return is<device::elementwise>(reader) || is<tosa::slice>(reader) || is<tosa::concat>(reader) ||
+           is<tosa::transpose>(reader) || is<tosa::reverse>(reader);
+}
+
+// A small part is copied where the rest is not needed any longer.
+bool layer_writer::is_read_as_view(const node& n, const operand& from, const tensor& part) const {
+    if (!from.buffer) return false;
+    const std::int64_t bytes = std::int64_t{part.elements()} * bytes_of(part.type);
+    if (2 * bytes < done_.buffers[*from.buffer].bytes() && ends_with(n, *from.buffer)) return false;
+    for (const edge* e = n.first_use; e != nullptr; e = e->next_use)
+        if (!takes_views(*e->target, *e->slot)) return false;
+    return true;
+}
+
 result<void> layer_writer::write(tosa::slice, const args<tosa::slice>& a, const node& n) {
     const auto* const start = match<tosa::const_shape>(a.start);
     const auto* const size = match<tosa::const_shape>(a.size);
     if (start == nullptr || size == nullptr) return refuse(n, "its start is computed");
     HEADRACE_TRY(from, operand_of(a.input1));
+    const tensor part = part_of(from.type, start->values, size->values);
+    if (is_read_as_view(n, from, part)) {
+        put({const_cast<node*>(&n), 0}, {*from.buffer, part});
+        return {};
+    }
     HEADRACE_TRY(to, add_result(n));
-    from.type = part_of(from.type, start->values, size->values);
+    from.type = part;
     return copy(n, from, at(to));
 }
 

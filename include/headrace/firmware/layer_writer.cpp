@@ -94,7 +94,7 @@ result<place> layer_writer::add_result(const node& n, std::uint32_t i) {
     if (!type)
         return refuse(n,
                       "kernels of microcontrollers do not compute with this type, or with so many elements");
-    const place* const over = replaceable(n, *type);
+    const place* const over = is<device::elementwise>(n) ? replaceable(n, *type) : nullptr;
     const place made{over != nullptr ? over->buffer : add_buffer(type->type, type->span), *type};
     put({const_cast<node*>(&n), i}, made);
     return made;
@@ -111,7 +111,6 @@ bool layer_writer::ends_with(const node& n, std::size_t buffer) const {
 }
 
 const place* layer_writer::replaceable(const node& n, const on_device::tensor& result) const {
-    if (!is<device::elementwise>(n)) return nullptr;
     for (std::size_t i = 0; i != n.operand_count; ++i) {
         const value v = n.operand(i);
         const auto found = places_.find({v.producer, v.result});
@@ -154,9 +153,25 @@ bool layer_writer::wants_planes(const node& n, bool has_planes) const {
     return meets_planes;
 }
 
-result<place> layer_writer::add_image(const node& n, const on_device::convolution& s, value input) {
+bool layer_writer::is_residual(const node& n, value input, const operand& extra,
+                               const on_device::tensor& result) const {
+    if (!extra.buffer || !(extra.type == result) || !ends_with(n, *extra.buffer)) return false;
+    const auto from = places_.find({input.producer, input.result});
+    const planned_buffer& buffer = done_.buffers[*extra.buffer];
+    return (from == places_.end() || from->second.buffer != *extra.buffer) && buffer.type == result.type &&
+           buffer.count == result.span;
+}
+
+result<place> layer_writer::add_image(const node& n, const on_device::convolution& s, value input,
+                                      std::span<const operand> extras) {
     const bool has_planes = s.is_depthwise || (s.in_channels() != 1 && s.input.stride[3] != 1);
-    if (!wants_planes(n, has_planes)) return add_result(n);
+    if (!wants_planes(n, has_planes)) {
+        if (extras.size() != 1 || !can_be_over_extra(s) || !is_residual(n, input, extras[0], s.output))
+            return add_result(n);
+        const place made{*extras[0].buffer, s.output};
+        put({const_cast<node*>(&n), 0}, made);
+        return made;
+    }
     const on_device::tensor& y = s.output;
     place made{0, planes(y.type, y.size[1], y.size[2], y.size[3], 0, 0)};
     on_device::convolution over = s;

@@ -42,6 +42,9 @@ struct layer_body {
     std::vector<const node*> nodes;  ///< in the order of their execution
 };
 
+/// The CONV2D or DEPTHWISE_CONV2D of a convolution's graph.
+[[nodiscard]] const node& convolution_in(const layer_body& body);
+
 /// The members that CONV2D and DEPTHWISE_CONV2D share.
 struct window_attributes {
     value input, weight, bias, input_zp, weight_zp;
@@ -99,8 +102,15 @@ private:
     void put(value v, const place& p);
     result<place> add_result(const node& n, std::uint32_t i = 0);
     // Adds a convolution's result: channels are planes where a depthwise one is at either end or the input
-    // has them, and the input's memory is used where it may be.
-    result<place> add_image(const node& n, const on_device::convolution& s, value input);
+    // has them, and the memory of the input, or of the one further operand, is used where it may be.
+    result<place> add_image(const node& n, const on_device::convolution& s, value input,
+                            std::span<const operand> extras);
+    // True if the result may be written over the operand, which is in memory for this node alone.
+    [[nodiscard]] bool is_residual(const node& n, value input, const operand& extra,
+                                   const on_device::tensor& result) const;
+    // True if a part of a tensor is read where it lies.
+    [[nodiscard]] bool is_read_as_view(const node& n, const operand& from,
+                                       const on_device::tensor& part) const;
     [[nodiscard]] bool wants_planes(const node& n, bool has_planes) const;
     // True if the buffer's last readers are those of this node.
     [[nodiscard]] bool ends_with(const node& n, std::size_t buffer) const;

@@ -117,9 +117,10 @@ result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& 
     const std::size_t lead = input.size() - count;
     shape_builder shape(input.first(lead));
     for (std::size_t i = 0; i != count; ++i) {
-        if (windows[i].before > windows[i].extent() / 2) {
+        // PyTorch does not count dilation here.
+        if (windows[i].before > windows[i].kernel / 2) {
             return invalid(
-                {"padding ", windows[i].before, " is more than half of a window of ", windows[i].extent()});
+                {"padding ", windows[i].before, " is more than half of a window of ", windows[i].kernel});
         }
         HEADRACE_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
         shape.push_back(size);

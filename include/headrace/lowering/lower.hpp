@@ -31,6 +31,7 @@ using program_source = std::function<result<program>()>;
 
 struct lowering_options {
     std::optional<target_spec> target{};  ///< none: the first of default_targets() that can hold the model
+    target_spec beside{};                 ///< what default targets have beside their own features
     bool channels_last = false;           ///< inputs and outputs with four axes are NHWC, not as exported
     bool verify = false;                  ///< execute the model after each pass: see result_check
     std::vector<std::string> inputs{};    ///< for `verify`: .npy files; random tensors if there are none

@@ -88,6 +88,8 @@ private:
         if (const std::uint64_t bytes = least_constant_bytes(g); bytes > largest_tosa_file)
             return unsupported(too_large_text("the weights alone would take ", bytes));
         targets_ = options_.target ? std::vector{*options_.target} : default_targets(g);
+        if (!options_.target)
+            for (target_spec& t : targets_) t = t.with(options_.beside);
         g.set_target(targets_[std::min(attempt, targets_.size() - 1)]);
         if (options_.channels_last) ask_for_channels_last(g);
         add_origins(g);

@@ -74,7 +74,7 @@ constexpr const char* refusal(const convolution& s, core_id core) {
 constexpr bool has_blocks(const convolution& s, core_id core) { return *refusal(s, core) == 0; }
 
 // Scratch memory up to these sizes is taken from the stack.
-inline constexpr std::int32_t patch_on_stack = 1312, image_on_stack = 768;
+inline constexpr std::int32_t patch_on_stack = 1376, image_on_stack = 768;
 
 struct extents {
     std::int32_t height, width;
@@ -114,11 +114,12 @@ constexpr plane_key key_of(const convolution& s, core_id core) { return key_of(s
 /// Bytes that the blocks of a core need while they compute.
 constexpr std::int32_t work_bytes(const convolution& s, core_id core) {
     if (s.is_depthwise) return round_up(planes_on(s, core).elements * plane_element_bytes(core) + 16, 16);
-    // A block's patches and a window: DSP has four pixels of int16, Helium up to 16, and C++ two.
-    const std::int32_t depth = s.depth();
-    if (core == core_id::dsp) return round_up(depth, 4) * 9;
-    if (core == core_id::mve) return round_up(depth, 16) * (patch_pixels(s, 16, 16, 2) + 1);
-    return round_up(depth, 4) * 3;
+    // A block's patches and a window, and its results if they are finished afterwards: DSP has four pixels of
+    // int16, Helium up to 16, and C++ two.
+    const std::int32_t depth = s.depth(), results = s.is_over_extra ? s.out_channels() : 0;
+    if (core == core_id::dsp) return round_up(depth, 4) * 9 + results * 4;
+    const std::int32_t pixels = core == core_id::mve ? patch_pixels(s, 16, 16, 2) : 2;
+    return round_up(depth, core == core_id::mve ? 16 : 4) * (pixels + 1) + results * pixels;
 }
 constexpr std::int32_t scratch_bytes(const convolution& s, core_id core) {
     const std::int32_t bytes = round_up(work_bytes(s, core), 16);

@@ -25,8 +25,8 @@ namespace headrace::on_device {
 
 /// The operator as a type: equal descriptions share their code. `Finish::of` takes each value of the result,
 /// scaled and clamped, with the values of `Extra` operands at its index, and gives what is stored: a residual
-/// sum, for example. Those operands have the sizes of the output and do not share its memory. `run(input,
-/// extra…, weights, channels, output, scratch)`.
+/// sum, for example. Those operands have the sizes of the output, and share its memory only if the
+/// description says so. `run(input, extra…, weights, channels, output, scratch)`.
 template <convolution S, class Finish = as_it_is, tensor... Extra>
 struct conv2d {};
 
@@ -178,16 +178,51 @@ struct clamp_and_finish {
     }
 };
 
-/// Clamps and finishes stored values, which kernels saturate only.
+/// The function of stored values, which kernels saturate only.
+template <convolution S, class Finish>
+using finish_stored = std::conditional_t<S.scale != scaling::none && (S.minimum > lowest_of(S.output.type) ||
+                                                                      S.maximum < highest_of(S.output.type)),
+                                         clamp_and_finish<S.minimum, S.maximum, Finish>, Finish>;
+
+/// Clamps and finishes stored values.
 template <convolution S, class Core, class Finish, tensor... Extra>
 HEADRACE_INLINE void finish(const element_t<Extra.type>*... extra, element_t<S.output.type>* y) {
-    constexpr bool is_scaled = S.scale != scaling::none;
-    constexpr std::int64_t lowest = lowest_of(S.output.type), highest = highest_of(S.output.type);
-    if constexpr (is_scaled && (S.minimum > lowest || S.maximum < highest)) {
-        using function = clamp_and_finish<S.minimum, S.maximum, Finish>;
+    using function = finish_stored<S, Finish>;
+    if constexpr (!std::is_same_v<function, as_it_is>)
         kernel<elementwise<function, S.output, S.output, Extra...>, Core>::run(y, extra..., y);
-    } else if constexpr (!std::is_same_v<Finish, as_it_is>) {
-        kernel<elementwise<Finish, S.output, S.output, Extra...>, Core>::run(y, extra..., y);
+}
+
+/// Patches whose results are finished block by block, each with the operand that it is written over.
+template <class Patches, convolution S, class Core, class Finish>
+struct residual_patches : Patches {
+    using result = typename Patches::result;
+    static constexpr std::int32_t channels = S.out_channels();
+
+    static void multiply(const patch_plan& p, std::int8_t* patch, const std::int8_t* w,
+                         const typename Patches::per_channel* q, result* const* out, std::int32_t pixels) {
+        constexpr tensor row = dense(S.output.type, channels);
+        constexpr std::int32_t width = patch_width<Patches>;
+        auto* const block =
+            reinterpret_cast<result*>(patch + p.chunks * Patches::chunk * (p.pixels * width + 1));
+        result* results[Patches::most_pixels];
+        for (std::int32_t i = 0; i != Patches::most_pixels; ++i) results[i] = block + i * channels;
+        Patches::multiply(p, patch, w, q, results, pixels);
+        for (std::int32_t i = 0; i != pixels; ++i)
+            if (i == 0 || out[i] != out[i - 1])  // a last block is filled up by its last pixel
+                kernel<elementwise<finish_stored<S, Finish>, row, row, row>, Core>::run(results[i], out[i],
+                                                                                        out[i]);
+    }
+};
+
+template <class Patches, convolution S, class Core, class Finish, tensor... Extra>
+HEADRACE_INLINE void run_patches_and_finish(const std::int8_t* x, const element_t<Extra.type>*... extra,
+                                            const std::int8_t* w, const typename Patches::per_channel* q,
+                                            typename Patches::result* y, std::int8_t* scratch) {
+    if constexpr (S.is_over_extra) {
+        run_patches<residual_patches<Patches, S, Core, Finish>, S, Core::id>(x, w, q, y, scratch);
+    } else {
+        run_patches<Patches, S, Core::id>(x, w, q, y, scratch);
+        finish<S, Core, Finish, Extra...>(extra..., y);
     }
 }
 }  // namespace detail
@@ -195,6 +230,8 @@ HEADRACE_INLINE void finish(const element_t<Extra.type>*... extra, element_t<S.o
 template <convolution S, class Finish, tensor... Extra>
 struct kernel<conv2d<S, Finish, Extra...>, portable> {
     static_assert(!S.is_in_place || can_be_in_place(S), "this convolution cannot write over its input");
+    static_assert(!S.is_over_extra || (can_be_over_extra(S) && sizeof...(Extra) == 1),
+                  "this convolution cannot write over an operand");
     static constexpr std::int32_t scratch = choose(S, core_id::portable).scratch;
     using input = element_t<S.input.type>;
     using output = element_t<S.output.type>;
@@ -215,11 +252,12 @@ struct kernel<conv2d<S, Finish, Extra...>, portable> {
                 using planes = detail::portable_planes<S.scale, output, per_channel,
                                                        detail::key_of(S, core_id::portable)>;
                 detail::run_planes<planes, S, core_id::portable>(x, w, q, y, memory);
+                detail::finish<S, portable, Finish, Extra...>(extra..., y);
             } else {
                 using patches = detail::portable_patches<S.scale, output, per_channel>;
-                detail::run_patches<patches, S, core_id::portable>(x, w, q, y, memory);
+                detail::run_patches_and_finish<patches, S, portable, Finish, Extra...>(x, extra..., w, q, y,
+                                                                                       memory);
             }
-            detail::finish<S, portable, Finish, Extra...>(extra..., y);
         }
     }
 };

@@ -40,6 +40,7 @@ struct convolution {
     scaling scale = scaling::none;
     std::int32_t minimum = -128, maximum = 127;  ///< of the scaled value
     bool is_in_place = false;                    ///< output and input share their memory, from its first byte
+    bool is_over_extra = false;  ///< the output's memory holds the one further operand, in the same layout
 
     friend constexpr bool operator==(const convolution&, const convolution&) = default;
 
@@ -81,6 +82,13 @@ constexpr bool can_be_in_place(const convolution& s) {
     }
     if (s.input.offset != s.output.offset) return false;
     return s.is_depthwise ? s.multiplier() == 1 : s.is_pointwise() && s.out_channels() <= s.in_channels();
+}
+
+/// True if kernels may write the output over a further operand of one byte an element: no product is stored
+/// before it is finished.
+constexpr bool can_be_over_extra(const convolution& s) {
+    return !s.is_depthwise && !s.is_in_place && s.scale != scaling::none && bytes_of(s.output.type) == 1 &&
+           s.output.is_dense();
 }
 
 }  // namespace headrace::on_device

@@ -19,14 +19,21 @@ namespace headrace::on_device {
 // A core names in `next` the one whose kernels it takes where it has none of its own. A core of one's own
 // does so, too: `struct my_npu { using next = native; };`.
 
+/// The cores as values, by which what writes a model asks for kernels, packings and costs.
+enum class core_id : unsigned char { portable, dsp, mve };
+
 /// C++ alone, also in constant expressions.
-struct portable {};
+struct portable {
+    static constexpr core_id id = core_id::portable;
+};
 /// Armv7E-M's and Armv8-M's DSP extension: Cortex-M4, M7, M33.
 struct dsp {
+    static constexpr core_id id = core_id::dsp;
     using next = portable;
 };
 /// Armv8.1-M's vector extension (Helium): Cortex-M55, M85.
 struct mve {
+    static constexpr core_id id = core_id::mve;
     using next = dsp;
 };
 
@@ -37,9 +44,6 @@ using native = dsp;
 #else
 using native = portable;  ///< the core that the compiler makes code for
 #endif
-
-/// The cores as values, by which what writes a model asks for kernels, packings and costs.
-enum class core_id : unsigned char { portable, dsp, mve };
 
 /// Computes `Op` on `Core`. A specialisation has `run`, which takes pointers to the operands, then to the
 /// constants, then to the result, and to scratch memory if `scratch` is not 0. Without one for a core, that

@@ -22,10 +22,11 @@ requires(detail::has_blocks(S, core_id::dsp)) struct kernel<conv2d<S, Finish, Ex
         if constexpr (S.is_depthwise) {
             using planes = detail::dsp_planes<detail::key_of(S, core_id::dsp), S.scale>;
             detail::run_planes<planes, S, core_id::dsp>(x, w, q, y, memory);
+            detail::finish<S, dsp, Finish, Extra...>(extra..., y);
         } else {
-            detail::run_patches<detail::dsp_patches, S, core_id::dsp>(x, w, q, y, memory);
+            detail::run_patches_and_finish<detail::dsp_patches, S, dsp, Finish, Extra...>(x, extra..., w, q,
+                                                                                          y, memory);
         }
-        detail::finish<S, dsp, Finish, Extra...>(extra..., y);
     }
 };
 

@@ -27,10 +27,11 @@ requires(detail::has_blocks(S, core_id::mve)) struct kernel<conv2d<S, Finish, Ex
                                    core_id::mve>(x, w, q, y, memory);
             else
                 detail::run_planes<detail::mve_wide_planes, S, core_id::mve>(x, w, q, y, memory);
+            detail::finish<S, mve, Finish, Extra...>(extra..., y);
         } else {
-            detail::run_patches<detail::mve_patches, S, core_id::mve>(x, w, q, y, memory);
+            detail::run_patches_and_finish<detail::mve_patches, S, mve, Finish, Extra...>(x, extra..., w, q,
+                                                                                          y, memory);
         }
-        detail::finish<S, mve, Finish, Extra...>(extra..., y);
     }
 };
 

@@ -3,16 +3,20 @@
 #ifndef HEADRACE_PASSES_DEVICE_FUSE_LAYERS_HPP
 #define HEADRACE_PASSES_DEVICE_FUSE_LAYERS_HPP
 
+#include <algorithm>
 #include <optional>
+#include <span>
 
+#include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/pass.hpp>
 #include <headrace/passes/device/layers.hpp>
 
 namespace headrace {
 
 /// Computes an element-wise layer in the layer whose result it alone reads, so that the tensor between them
-/// is never in memory. A sum of two branches becomes part of the one that ends later. A reduction takes in
-/// what is element-wise before it as well. Reductions and pools read one tensor.
+/// is never in memory. A sum of two branches becomes part of the one that ends later. What only widens a
+/// stored result is computed where it is read: the narrow one is what memory holds. A reduction takes in what
+/// is element-wise before it as well. Reductions and pools read one tensor.
 struct fuse_layers : pass {
     static constexpr std::string_view summary = "element-wise layers as part of the layer before them";
     static constexpr bool in_execution_order = true;
@@ -20,61 +24,108 @@ struct fuse_layers : pass {
     using produces = joined<device::dialect::all_ops, layered_ops>;
 
     std::optional<value> operator()(const args<device::elementwise>& a, emit<produces>& e) const {
-        const auto is_taken = [&](const node& n) {
-            const bool takes_tensors = !is<device::reduction>(n) && !is<device::pooling>(n);
-            return takes_tensors || count_tensors({a.inputs, a.body}, &n) == 0;
-        };
-        const node* const before = last_of(a.inputs, e, is_taken);
-        return before == nullptr ? std::nullopt : fused(*before, *before->op, e);
+        const node& n = e.current();
+        parts taken = operands_of(a.inputs, e);
+        const node* const before = last_of(a.inputs, taken, e);
+        if (before != nullptr && !(widens(n, *before) && is_taken_by_reader(n))) {
+            taken.push_back(before);
+            return fused(taken, *before->op, e);
+        }
+        return taken.empty() ? std::nullopt : fused(taken, info_of<device::elementwise>, e);
     }
     std::optional<value> operator()(const args<device::reduction>& a, emit<produces>& e) const {
-        const auto is_taken = [](const node& n) {
-            return is<device::elementwise>(n) && count_tensors(parts_of(n)) == 1;
-        };
-        const node* const before = last_of(a.inputs, e, is_taken);
-        return before == nullptr ? std::nullopt : fused(*before, info_of<device::reduction>, e);
+        for (const value v : a.inputs) {
+            const node& n = *v.producer;
+            if (is<device::elementwise>(n) && is_read_alone(n) && count_tensors(parts_of(n)) == 1)
+                return fused({&n}, info_of<device::reduction>, e);
+        }
+        return std::nullopt;
     }
 
 private:
-    // The last layer that is read here alone and has a result for each element of this one, or null.
-    template <class IsTaken>
-    static const node* last_of(list<value> inputs, const emitter& e, IsTaken&& is_taken) {
-        const node* last = nullptr;
-        const bool reduces = is<device::reduction>(e.current());
-        for (const value v : inputs) {
-            const node& n = *v.producer;
-            if (n.op->dialect != &info_of_dialect<device::dialect> || !is_taken(n)) continue;
-            if (!is_read_alone(n)) continue;
-            if (!reduces && e.shape(v) != e.result_meta().shape) continue;
-            if (last == nullptr || last->position < n.position) last = &n;
-        }
-        return last;
-    }
+    using parts = pmr_vector<const node*>;
 
-    // A layer whose result is read here alone.
+    // A layer whose result one layer reads.
     static bool is_read_alone(const node& n) {
         return n.first_use != nullptr && n.first_use->next_use == nullptr;
     }
+    static bool has_shape(const node& n, sizes shape) {
+        return std::ranges::equal(n.results[0].meta->shape, shape);
+    }
+    static unsigned bits_of(const node& n) { return traits_of(n.results[0].meta->dtype).bits; }
 
-    // `before` and this layer as one of kind `op`, with the element-wise layers that give the latter other
-    // operands.
-    static std::optional<value> fused(const node& before, const op_info& op, emit<produces>& e) {
-        const node& n = e.current();
-        const layer_parts second = parts_of(n);
+    static bool widens(const node& n, const node& before) { return bits_of(n) > bits_of(before); }
+    static bool is_taken_by_reader(const node& n) {
+        if (!is_read_alone(n)) return false;
+        const node& reader = *n.first_use->target;
+        if (is<device::reduction>(reader)) return count_tensors(parts_of(n)) == 1;
+        return is<device::elementwise>(reader) && has_shape(reader, n.results[0].meta->shape);
+    }
+
+    // The element-wise layers that are read here alone, index by index. An earlier one than the last is taken
+    // only if no more must stay in memory for it until now than its result.
+    static parts operands_of(list<value> inputs, const emitter& e) {
+        parts found;
+        for (const value v : inputs) {
+            const node& n = *v.producer;
+            const bool is_one = is<device::elementwise>(n) && is_read_alone(n) &&
+                                has_shape(n, e.result_meta().shape) &&
+                                std::find(found.begin(), found.end(), &n) == found.end();
+            if (is_one) found.push_back(&n);
+        }
+        const auto is_earlier = [](const node* a, const node* b) { return a->position < b->position; };
+        const auto last = std::max_element(found.begin(), found.end(), is_earlier);
+        const node* const newest = last == found.end() ? nullptr : *last;
+        const auto is_left = [&](const node* n) { return n != newest && !keeps_memory(*n); };
+        found.erase(std::remove_if(found.begin(), found.end(), is_left), found.end());
+        return found;
+    }
+    static bool keeps_memory(const node& n) {
+        const layer_parts layer = parts_of(n);
+        return count_tensors(layer) <= 1 && std::ranges::all_of(layer.inputs, [&](value v) {
+                   return meta_of(v)->elements() == 1 || traits_of(meta_of(v)->dtype).bits <= bits_of(n);
+               });
+    }
+
+    // The last layer of another kind that is read here alone, or by the operands, and has a result for each
+    // element of this one; or null.
+    static const node* last_of(list<value> inputs, const parts& operands, const emitter& e) {
+        const node* last = nullptr;
+        const auto look = [&](const node& reader, list<value> values) {
+            for (const value v : values) {
+                const node& n = *v.producer;
+                const bool is_layer = n.op->dialect == &info_of_dialect<device::dialect> &&
+                                      !is<device::elementwise>(n) && is_read_alone(n);
+                if (!is_layer || !has_shape(n, e.result_meta().shape)) continue;
+                const bool reads_one = is<device::reduction>(n) || is<device::pooling>(n);
+                if (reads_one && !is_chain(reader, n, e.current(), operands)) continue;
+                if (last == nullptr || last->position < n.position) last = &n;
+            }
+        };
+        look(e.current(), inputs);
+        for (const node* n : operands) look(*n, parts_of(*n).inputs);
+        return last;
+    }
+    // True if no layer from `before` to `end` reads another tensor.
+    static bool is_chain(const node& reader, const node& before, const node& end, const parts& operands) {
+        if (count_tensors(parts_of(reader), &before) != 0) return false;
+        if (&reader == &end) return true;
+        return operands.size() == 1 && count_tensors(parts_of(end), &reader) == 0;
+    }
+
+    // This layer and `taken` as one of kind `op`.
+    static std::optional<value> fused(const parts& taken, const op_info& op, emit<produces>& e) {
         layer_builder layer(e.owner());
-        const auto append = [&](const node& first) {
+        const auto append = [&](auto&& self, const node& n) -> value {
             pmr_vector<value> operands;
-            const layer_parts parts = parts_of(first);
-            for (const value v : parts.inputs) operands.push_back(layer.input(v));
+            const layer_parts parts = parts_of(n);
+            for (const value v : parts.inputs) {
+                const bool is_taken = std::find(taken.begin(), taken.end(), v.producer) != taken.end();
+                operands.push_back(is_taken ? self(self, *v.producer) : layer.input(v));
+            }
             return layer.append(*parts.body, operands);
         };
-        pmr_vector<value> operands;
-        for (const value v : second.inputs) {
-            const bool is_operand = is<device::elementwise>(*v.producer) && is_read_alone(*v.producer) &&
-                                    is<device::elementwise>(n) && e.shape(v) == e.result_meta().shape;
-            operands.push_back(v.producer == &before || is_operand ? append(*v.producer) : layer.input(v));
-        }
-        layer.end(layer.append(*second.body, operands));
+        layer.end(append(append, e.current()));
         const args<device::elementwise> all{.inputs = layer.inputs(), .body = &layer.body()};
         std::optional<value> made;
         const auto make = [&]<class... Ops>(ops<Ops...>) {
