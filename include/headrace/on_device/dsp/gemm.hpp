@@ -142,6 +142,44 @@ HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
     )");
 }
 
+/// Widens `rows` runs of words, `step` bytes apart, to pairs of int16 for one of four pixels; returns the place
+/// behind the last. The loop's body has eight words and is entered where only the rest of a run follows.
+[[gnu::naked, gnu::noinline]] inline std::int8_t* put_rows_of_4(const std::int8_t* /*from*/,
+                                                                std::int8_t* /*to*/, std::int32_t /*rows*/,
+                                                                std::int32_t /*words*/,
+                                                                std::int32_t /*step*/) {
+    asm(R"(
+    push {r4-r7, lr}
+    ldr r7, [sp, #20]
+    sub r7, r7, r3, lsl #2
+    rsb r4, r3, #0
+    and r4, r4, #7
+    movs r5, #18
+    adr.w r6, 1f
+    mla r6, r4, r5, r6
+    orr lr, r6, #1
+    adds r3, #7
+    lsrs r3, r3, #3
+0:  mov r4, r3
+    bx lr
+    .p2align 2
+1:  .rept 8
+    ldr r5, [r0], #4
+    sxtb16 r6, r5
+    sxtb16 r5, r5, ror #8
+    str r5, [r1, #16]
+    str r6, [r1], #32
+    .endr
+    subs r4, #1
+    bne 1b
+    add r0, r7
+    subs r2, #1
+    bne 0b
+    mov r0, r1
+    pop {r4-r7, pc}
+    )");
+}
+
 /// Patches of the DSP extension: [k / 4][k % 2][pixel], pairs of k and k + 2 as int16.
 struct dsp_patches {
     using result = std::int8_t;
@@ -151,14 +189,9 @@ struct dsp_patches {
 
     /// From the place of a pixel to the next one's.
     static std::int32_t step(std::int32_t, std::int32_t) { return 4; }
-    /// Puts chunks, steps over them and returns the place of the next one.
-    static std::int8_t* put(const std::int8_t*& from, std::int32_t chunks, std::int8_t* patch) {
-        auto* to = reinterpret_cast<std::int32_t*>(patch);
-        for (; chunks >= 4; chunks -= 4, from += 16, to += 32)
-            put_chunk(from, to), put_chunk(from + 4, to + 8), put_chunk(from + 8, to + 16),
-                put_chunk(from + 12, to + 24);
-        for (; chunks != 0; --chunks, from += 4, to += 8) put_chunk(from, to);
-        return reinterpret_cast<std::int8_t*>(to);
+    static std::int8_t* put_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows,
+                                 std::int32_t chunks, std::int32_t step) {
+        return put_rows_of_4(from, to, rows, chunks, step);
     }
     HEADRACE_INLINE static void put_chunk(const std::int8_t* from, std::int32_t* to) {
         const std::int32_t v = load_word(from);
