@@ -16,7 +16,10 @@ HEADRACE_INLINE std::int8_t* copy_bytes(std::int8_t* to, const std::int8_t* from
     std::int8_t* const end = to + n;
     if (n >= 4) {
         const std::int8_t* const last = from + (n - 4);
-        for (; from < last; to += 4, from += 4) std::memcpy(to, from, 4);
+        for (; from < last; to += 4, from += 4) {
+            asm("" : "+r"(from));  // g++ would have a second loop for rows that do not overlap
+            std::memcpy(to, from, 4);
+        }
         std::memcpy(end - 4, last, 4);
     } else {
         for (; n != 0; --n) *to++ = *from++;
