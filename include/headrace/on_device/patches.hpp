@@ -30,10 +30,10 @@ struct patch_plan {
     std::int32_t row_chunks;  ///< of a row, if that is whole chunks; otherwise 0
     std::int32_t chunks;      ///< of a patch
     std::int32_t pixels;      ///< of a block
-    bool has_planes;      ///< pointwise, and pixels follow each other in planes
-    bool has_runs;        ///< of whole rows of a window
-    bool has_whole_taps;  ///< whose channels follow each other and are whole chunks
-    bool has_short_rows;  ///< of a window, in memory that may be read behind the image
+    bool has_planes;          ///< pointwise, and pixels follow each other in planes
+    bool has_runs;            ///< of whole rows of a window
+    bool has_whole_taps;      ///< whose channels follow each other and are whole chunks
+    bool has_short_rows;      ///< of a window, in memory that may be read behind the image
 };
 
 constexpr std::int32_t patch_chunks(const convolution& s, std::int32_t chunk) {
