@@ -160,7 +160,10 @@ HEADRACE_SHARED void gather_window(const patch_plan& p, const std::int8_t* x, st
     };
     const auto copy = [&](const std::int8_t* from, std::int32_t taps) {
         if (p.run != 1) {
-            Patches::copy_rows(from, to, taps, channels, step);
+            if (p.has_runs)
+                Patches::copy_rows(from, to, 1, taps * channels, 0);
+            else
+                Patches::copy_rows(from, to, taps, channels, step);
             to += taps * channels;
             return;
         }
