@@ -189,6 +189,9 @@ void for_each(Take take) {
     HEADRACE_PLAIN(.input = image(1, 1, 3, 1), .output = image(1, 1, 3, 1), .scale = how);
     HEADRACE_PLAIN(.input = image(3, 2, 2, 20), .output = image(3, 2, 2, 9), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 4, 4, 300), .output = image(1, 4, 4, 5), .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 3, 3, 80), .output = image(1, 3, 3, 5), .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 3, 3, 96), .output = image(1, 3, 3, 6), .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 3, 3, 128), .output = image(1, 3, 3, 7), .scale = how);
     HEADRACE_PLAIN(.input = reversed(4, 3, 8), .output = reversed(4, 3, 6), .scale = how);
     HEADRACE_PLAIN(.input = image(1, 5, 5, 16), .output = image(1, 3, 3, 8), .stride = {2, 2}, .scale = how);
     // Windows: a first layer, K = 27, borders, strides, dilation, one column.
@@ -211,6 +214,19 @@ void for_each(Take take) {
     HEADRACE_PLAIN(.input = image(1, 30, 1, 12), .output = image(1, 28, 1, 4), .kernel = {3, 1},
                    .scale = how);
     HEADRACE_PLAIN(.input = image(1, 3, 3, 2), .output = image(1, 1, 1, 4), .kernel = {3, 3}, .scale = how);
+    // Windows with taps outside of the image at both ends, with none inside, and dilated.
+    HEADRACE_PLAIN(.input = image(1, 5, 1, 16), .output = image(1, 5, 1, 6), .kernel = {3, 3},
+                   .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 4, 5, 48), .output = image(1, 9, 10, 3), .kernel = {2, 2},
+                   .pad = {3, 3, 3, 3}, .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 4, 5, 50), .output = image(1, 9, 10, 3), .kernel = {2, 2},
+                   .pad = {3, 3, 3, 3}, .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 7, 6, 16), .output = image(1, 7, 6, 5), .kernel = {3, 3},
+                   .dilation = {2, 2}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 7, 6, 21), .output = image(1, 7, 6, 5), .kernel = {3, 3},
+                   .dilation = {2, 2}, .pad = {2, 2, 2, 2}, .input_zero = 9, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(9, 11, 9), .output = image(1, 9, 11, 4), .kernel = {3, 3},
+                   .pad = {1, 1, 1, 1}, .input_zero = 9, .scale = how);
     // Depthwise: narrow and wide rows, strides, multipliers, other windows, in place.
     HEADRACE_PLAIN(.input = image_planes(25, 5, 6), .output = image(1, 25, 5, 6), .is_depthwise = true,
                    .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = -128, .scale = how);

@@ -156,14 +156,16 @@ constexpr std::int64_t patch_instructions(const convolution& s, core_id core) {
     const int speed = p.has_planes || (p.has_runs && p.run >= 16) ? 2 : p.has_runs ? 1 : 0;
     if (core == core_id::mve) {
         const std::int64_t chunks = round_up(s.depth(), 16) / 16, groups = round_up(s.out_channels(), 4) / 4;
-        constexpr std::int64_t sixteenths[] = {112, 40, 8};
-        return pixels * groups * (chunks * 14 + 30) / 2 + gathered * sixteenths[speed] / 16 +
-               pixels * (p.has_planes ? 10 : 65);
+        constexpr std::int64_t sixteenths[] = {112, 40, 6, 3};
+        const int gathers = p.row_chunks != 0 && !p.has_planes ? 3 : p.has_planes ? 2 : p.has_runs ? 1 : 0;
+        const std::int64_t blocks = (pixels + p.pixels - 1) / p.pixels;
+        return pixels * groups * (chunks * 29 + 42) / 4 + blocks * (groups * 20 + 55) +
+               gathered * sixteenths[gathers] / 16 + pixels * (p.has_planes ? 25 : 65);
     }
     if (core == core_id::dsp) {
         const std::int64_t steps = round_up(s.depth(), 4) / 2, pairs = round_up(s.out_channels(), 2) / 2;
-        constexpr std::int64_t sixteenths[] = {128, 112, 28};
-        return pixels * pairs * (steps * 13 + steps / 5 + 64) / 4 + gathered * sixteenths[speed] / 16 +
+        constexpr std::int64_t sixteenths[] = {128, 112, 25};
+        return pixels * pairs * (steps * 13 + steps / 5 + 57) / 4 + gathered * sixteenths[speed] / 16 +
                pixels * 60;
     }
     const std::int64_t chunks = round_up(s.depth(), 4) / 4, groups = round_up(s.out_channels(), 4) / 4;

@@ -26,13 +26,14 @@ struct patch_plan {
     std::int32_t input_zero;
     std::int32_t inside_rows, inside_columns;  ///< windows that start there lie inside of the image
     std::int32_t run;  ///< bytes of the window that follow each other in memory: a row of it, a tap, or one
-    std::int32_t chunks;  ///< of a patch
-    std::int32_t pixels;  ///< of a block
-    bool has_planes;      ///< pointwise, and pixels follow each other in planes
-    bool has_runs;        ///< of whole rows of a window
-    bool has_whole_rows;  ///< of whole chunks
-    bool has_whole_taps;  ///< whose channels follow each other and are whole chunks
-    bool has_short_rows;  ///< of a window, in memory that may be read behind the image
+    std::int32_t row_step;    ///< from one row of the window to the next
+    std::int32_t row_chunks;  ///< of a row, if that is whole chunks; otherwise 0
+    std::int32_t chunks;      ///< of a patch
+    std::int32_t pixels;      ///< of a block
+    bool has_planes;          ///< pointwise, and pixels follow each other in planes
+    bool has_runs;            ///< of whole rows of a window
+    bool has_whole_taps;      ///< whose channels follow each other and are whole chunks
+    bool has_short_rows;      ///< of a window, in memory that may be read behind the image
 };
 
 constexpr std::int32_t patch_chunks(const convolution& s, std::int32_t chunk) {
@@ -91,12 +92,15 @@ constexpr patch_plan plan_of(const convolution& s, std::int32_t chunk, std::int3
             has_rows   ? s.kernel.width * x.size[3]
             : has_taps ? x.size[3]
                        : 1,
+            s.dilation.height * x.stride[1],
+            has_rows && !has_short_rows && s.kernel.width * x.size[3] % chunk == 0
+                ? s.kernel.width * x.size[3] / chunk
+                : 0,
             patch_chunks(s, chunk),
             patch_pixels(s, chunk, most, group),
             s.is_pointwise() && x.stride[2] == 1 && x.size[3] % chunk == 0 && x.size[3] != 1 &&
                 (chunk < 16 || (x.stride[3] >= 0 && x.stride[3] <= 9362)),
             has_rows,
-            has_rows && s.kernel.width * x.size[3] % chunk == 0,
             has_taps && x.size[3] % chunk == 0,
             has_short_rows};
 }
@@ -110,65 +114,87 @@ constexpr patch_plan plan_of(const convolution& s, bool is_copy = false) {
     return plan_of(s, Patches::chunk, Patches::most_pixels, Patches::group, has_short_rows);
 }
 
-/// Writes the window at (row, column) of the input, whose batch starts at x, in the order of the weights.
-HEADRACE_SHARED inline void gather_window(const patch_plan& p, const std::int8_t* x, std::int32_t row,
-                                          std::int32_t column, std::int8_t* to) {
-    for (std::int32_t ky = 0; ky != p.kernel_height; ++ky, row += p.dilation_height) {
-        std::int32_t c = column;
-        const std::int8_t* from = x + row * p.in_row + c * p.in_pixel;
-        const bool is_row_inside = static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.in_height);
-        for (std::int32_t kx = 0; kx != p.kernel_width;
-             ++kx, c += p.dilation_width, from += p.dilation_width * p.in_pixel) {
-            const bool is_inside =
-                is_row_inside && static_cast<std::uint32_t>(c) < static_cast<std::uint32_t>(p.in_width);
-            if (is_inside && p.run != 1) {
-                to = copy_bytes(to, from, p.in_channels);
-            } else {
-                const std::int8_t* element = from;
-                const std::int32_t step = p.in_channel, zero = p.input_zero;
-                for (std::int32_t i = p.in_channels; i != 0; --i, element += step)
-                    *to++ = is_inside ? *element : static_cast<std::int8_t>(zero);
-            }
-        }
-    }
-}
-
 /// Bytes of a patch for each byte of a window.
 template <class Patches>
 inline constexpr std::int32_t patch_width = Patches::bytes_of_chunk / Patches::chunk / Patches::group;
+
+/// The taps of a window's rows that lie outside of the image before and behind those inside.
+struct taps_of_row {
+    std::int32_t before, inside, behind;
+};
+HEADRACE_INLINE taps_of_row taps_at(const patch_plan& p, std::int32_t column) {
+    const std::int32_t width = p.in_width, step = p.dilation_width;
+    std::int32_t left = p.kernel_width;
+    for (; left != 0 && column < 0; --left) column += step;
+    const std::int32_t before = p.kernel_width - left;
+    for (; left != 0 && column < width; --left) column += step;
+    return {before, p.kernel_width - before - left, left};
+}
+
+/// Calls `fill(taps)` and `copy(from, taps)` for the window at (row, column) of the image at x, in the order
+/// of the weights: taps outside of the image are filled, and those inside are `step` bytes apart.
+template <class Fill, class Copy>
+HEADRACE_INLINE void for_each_part(const patch_plan& p, const std::int8_t* x, std::int32_t row,
+                                   std::int32_t column, std::int32_t step, Fill fill, Copy copy) {
+    const taps_of_row taps = taps_at(p, column);
+    const std::int8_t* from = x + row * p.in_row + column * p.in_pixel + taps.before * step;
+    for (std::int32_t ky = p.kernel_height; ky != 0; --ky, row += p.dilation_height) {
+        const bool is_inside = static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.in_height);
+        const std::int32_t inside = is_inside ? taps.inside : 0;
+        const std::int32_t before = inside == 0 ? p.kernel_width : taps.before;
+        if (before != 0) fill(before);
+        if (inside != 0) copy(from, inside);
+        if (inside != 0 && taps.behind != 0) fill(taps.behind);
+        from += p.row_step;
+    }
+}
+
+/// Writes the window at (row, column) of the input, whose batch starts at x, in the order of the weights.
+template <class Patches>
+HEADRACE_SHARED void gather_window(const patch_plan& p, const std::int8_t* x, std::int32_t row,
+                                   std::int32_t column, std::int8_t* to) {
+    const std::int32_t channels = p.in_channels, step = p.dilation_width * p.in_pixel;
+    const auto fill = [&](std::int32_t taps) {
+        std::memset(to, p.input_zero, static_cast<std::size_t>(taps * channels));
+        to += taps * channels;
+    };
+    const auto copy = [&](const std::int8_t* from, std::int32_t taps) {
+        if (p.run != 1) {
+            if (p.has_runs)
+                Patches::copy_rows(from, to, 1, taps * channels, 0);
+            else
+                Patches::copy_rows(from, to, taps, channels, step);
+            to += taps * channels;
+            return;
+        }
+        for (; taps != 0; --taps, from += step) {
+            const std::int8_t* element = from;
+            for (std::int32_t i = channels; i != 0; --i, element += p.in_channel) *to++ = *element;
+        }
+    };
+    for_each_part(p, x, row, column, step, fill, copy);
+}
 
 /// Writes the patch of a window of which taps lie outside of the image: those are read from `zeros`.
 template <class Patches>
 HEADRACE_INLINE void gather_taps(const patch_plan& p, const std::int8_t* x, std::int32_t row,
                                  std::int32_t column, const std::int8_t* zeros, std::int8_t* to) {
-    const std::int32_t chunks = p.in_channels / Patches::chunk;
-    const std::int32_t step = p.dilation_width * p.in_pixel, dilation = p.dilation_width;
-    const auto width = static_cast<std::uint32_t>(p.in_width);
-    for (std::int32_t ky = p.kernel_height; ky != 0; --ky, row += p.dilation_height) {
-        const bool is_row_inside = static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.in_height);
-        const std::int8_t* from = x + row * p.in_row + column * p.in_pixel;
-        std::int32_t c = column;
-        for (std::int32_t kx = p.kernel_width; kx != 0; --kx, c += dilation, from += step) {
-            const std::int8_t* tap = is_row_inside && static_cast<std::uint32_t>(c) < width ? from : zeros;
-            to = Patches::put(tap, chunks, to);
-        }
-    }
+    const std::int32_t chunks = p.in_channels / Patches::chunk, step = p.dilation_width * p.in_pixel;
+    const auto fill = [&](std::int32_t taps) { to = Patches::put_rows(zeros, to, taps, chunks, 0); };
+    const auto copy = [&](const std::int8_t* from, std::int32_t taps) {
+        to = Patches::put_rows(from, to, taps, chunks, step);
+    };
+    for_each_part(p, x, row, column, step, fill, copy);
 }
 
-/// Writes the patch of a window inside of the image from its first element on, whose rows are runs in memory.
+/// Writes the patch of a window inside of the image from its first element on, whose rows are runs in memory
+/// and not whole chunks.
 template <class Patches>
 HEADRACE_SHARED void gather_rows(const patch_plan& p, const std::int8_t* from, std::int8_t* window,
                                  std::int8_t* to) {
-    const std::int32_t step = p.dilation_height * p.in_row, run = p.run, rows = p.kernel_height;
-    if (p.has_short_rows) return Patches::put_short_rows(from, p.chunks, to, run, step);
-    if (p.has_whole_rows) {
-        const std::int32_t chunks = run / Patches::chunk, skip = step - run;
-        for (std::int32_t ky = rows; ky != 0; --ky, from += skip) to = Patches::put(from, chunks, to);
-        return;
-    }
-    Patches::copy_rows(from, window, rows, run, step);
-    const std::int8_t* whole = window;
-    Patches::put(whole, p.chunks, to);
+    if (p.has_short_rows) return Patches::put_short_rows(from, p.chunks, to, p.run, p.row_step);
+    Patches::copy_rows(from, window, p.kernel_height, p.run, p.row_step);
+    Patches::put_rows(window, to, 1, p.chunks, 0);
 }
 
 /// Writes the patch of any window, which starts at (row, column). `window` has room for all its chunks.
@@ -176,9 +202,8 @@ template <class Patches>
 HEADRACE_SHARED void gather_patch(const patch_plan& p, const std::int8_t* x, std::int32_t row,
                                   std::int32_t column, std::int8_t* window, std::int8_t* to) {
     if (p.has_whole_taps) return gather_taps<Patches>(p, x, row, column, window, to);
-    gather_window(p, x, row, column, window);
-    const std::int8_t* whole = window;
-    Patches::put(whole, p.chunks, to);
+    gather_window<Patches>(p, x, row, column, window);
+    Patches::put_rows(window, to, 1, p.chunks, 0);
 }
 
 /// The convolution by blocks of pixels; a last block is filled up by its last pixel. A block's windows are
@@ -207,15 +232,16 @@ HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x,
         for (std::int32_t oy = 0; oy != p.out_height; ++oy, row += p.stride_height, out_row += p.out_row) {
             auto* to = out_row;
             std::int32_t column = -p.left, left = p.out_width;
-            if (p.has_planes && j == 0)
-                while (left >= Patches::group) {
-                    const std::int32_t block =
-                        left < pixels ? left / Patches::group * Patches::group : pixels;
-                    Patches::put_planes(p, x + row * p.in_row + column, patch, block);
+            if (p.has_planes && j == 0) {
+                const std::int8_t* from = x + row * p.in_row + column;
+                for (std::int32_t block = pixels; left >= Patches::group; left -= block, from += block) {
+                    if (left < block) block = left / Patches::group * Patches::group;
+                    Patches::put_planes(p, from, patch, block);
                     for (std::int32_t i = 0; i != block; ++i, to += p.out_pixel) out[i] = to;
                     Patches::multiply(p, patch, w, q, out, block);
-                    left -= block, column += block;
                 }
+                column += p.out_width - left;
+            }
             // The plan is read before the loop: the compiler cannot know that stored bytes are not
             // part of it.
             const std::int32_t stride = p.stride_width, in_pixel = p.in_pixel, out_pixel = p.out_pixel;
@@ -227,10 +253,15 @@ HEADRACE_SHARED void convolve_patches(const patch_plan& p, const std::int8_t* x,
             const std::int8_t* const from = x + row * p.in_row;
             for (; left != 0; --left, column += stride, to += out_pixel) {
                 out[j] = to;
-                if (static_cast<std::uint32_t>(column) < columns)
-                    gather_rows<Patches>(p, from + column * in_pixel, window, place);
-                else
+                if (static_cast<std::uint32_t>(column) < columns) {
+                    const std::int8_t* const first = from + column * in_pixel;
+                    if (p.row_chunks != 0)
+                        Patches::put_rows(first, place, p.kernel_height, p.row_chunks, p.row_step);
+                    else
+                        gather_rows<Patches>(p, first, window, place);
+                } else {
                     gather_patch<Patches>(p, x, row, column, window, place);
+                }
                 place += Patches::step(chunks, j);
                 if (++j != pixels) continue;
                 Patches::multiply(p, patch, w, q, out, pixels);

@@ -45,31 +45,38 @@ HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
 /// is two k of two channels: one word of weights and four of pixels give eight SMLAD, with all 14 registers:
 /// eight sums, two pointers and four values. It is a function of its own, so that no compiler has to allocate
 /// them. The loop's body has 16 steps and is entered where only the rest of the steps follows. A last channel
-/// without a second one leaves the second one's results.
+/// without a second one has a stride of 0 and is stored over the second one's results.
 [[gnu::naked, gnu::noinline]] inline void gemm_4x2(const std::int32_t* /*x*/, const std::int8_t* /*w*/,
                                                    const channel* /*q*/, std::int32_t /*channels*/,
                                                    std::int8_t* /*out0*/, std::int8_t* /*out1*/,
                                                    std::int8_t* /*out2*/, std::int8_t* /*out3*/,
                                                    std::int32_t /*channel_stride*/, std::int32_t /*steps*/) {
-    // On the stack: 0 x, 4 end of x, 8 q, 12 channels left, 48 offset of the channel, 56 out0..3, 72 channel
-    // stride, 76 where the loop is entered.
+    // On the stack: 4 channels, 8 x, 12 end of x, 16 q, 20 end of the weights of pairs of channels, 56 where
+    // the loop is entered, 64 out0..3, 80 channel stride, 84 offset of the channel.
     asm(R"(
     push {r0-r12, lr}
-    ldr r4, [sp, #76]
+    push {r2, r3}
+    ldr r4, [sp, #84]
     add r5, r0, r4, lsl #4
-    str r5, [sp, #4]
+    str r5, [sp, #12]
+    lsrs r6, r3, #1
+    mul r6, r4, r6
+    add r6, r1, r6, lsl #2
+    str r6, [sp, #20]
     rsb r5, r4, #0
     and r5, r5, #15
-    movs r6, #52
-    mul r5, r5, r6
-    adr.w r6, 1f
-    add r5, r6
+    movs r7, #52
+    mul r5, r7, r5
+    adr.w r7, 1f
+    add r5, r7
     orr r5, r5, #1
-    str r5, [sp, #76]
+    str r5, [sp, #56]
     movs r5, #0
-    str r5, [sp, #48]
+    str r5, [sp, #84]
     mov r12, r1
     mov r0, r2
+    cmp r12, r6
+    beq.w 2f
 0:  ldr r4, [r0]
     ldr r8, [r0, #16]
     mov r5, r4
@@ -78,8 +85,8 @@ HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
     mov r9, r8
     mov r10, r8
     mov r11, r8
-    ldr.w lr, [sp]
-    ldr.w pc, [sp, #76]
+    ldr.w lr, [sp, #8]
+    ldr.w pc, [sp, #56]
     .p2align 2
 1:  .rept 16
     ldr r0, [r12], #4
@@ -96,49 +103,92 @@ HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
     smlad r7, r1, r3, r7
     smlad r11, r0, r3, r11
     .endr
-    ldr r0, [sp, #4]
+    ldr r0, [sp, #12]
     cmp lr, r0
     bne.w 1b
-    ldr r0, [sp, #8]
-    ldrd r1, r2, [r0, #4]
-    ldr r3, [r0, #12]
+    ldr r0, [sp, #16]
+    ldm r0!, {r1, r2, r3, lr}
     .irp sum, r4, r5, r6, r7
-    smmla \sum, \sum, r1, r2
-    asr \sum, \sum, r3
+    smmla \sum, \sum, r2, r3
+    asr \sum, \sum, lr
     ssat \sum, #8, \sum
     .endr
-    ldrd r1, r2, [r0, #20]
-    ldr r3, [r0, #28]
+    ldm r0!, {r1, r2, r3, lr}
     .irp sum, r8, r9, r10, r11
-    smmla \sum, \sum, r1, r2
-    asr \sum, \sum, r3
+    smmla \sum, \sum, r2, r3
+    asr \sum, \sum, lr
     ssat \sum, #8, \sum
     .endr
-    adds r0, #32
-    str r0, [sp, #8]
-    ldrd r1, r2, [sp, #56]
-    ldrd r3, lr, [sp, #64]
-    ldr r0, [sp, #48]
-    strb r4, [r1, r0]
-    strb r5, [r2, r0]
-    strb r6, [r3, r0]
-    strb.w r7, [lr, r0]
-    ldr r4, [sp, #72]
-    ldr r5, [sp, #12]
-    subs r5, #2
-    blt 2f
-    add r0, r4
-    strb.w r8, [r1, r0]
-    strb.w r9, [r2, r0]
-    strb.w r10, [r3, r0]
-    strb.w r11, [lr, r0]
-    add r0, r4
-    str r0, [sp, #48]
-    str r5, [sp, #12]
-    ldr r0, [sp, #8]
+    str r0, [sp, #16]
+    ldrd r1, r2, [sp, #64]
+    ldrd r3, lr, [sp, #80]
+    add r3, lr
+    strb.w r8, [r1, r3]
+    strb.w r4, [r1, lr]
+    strb.w r9, [r2, r3]
+    strb.w r5, [r2, lr]
+    ldrd r1, r2, [sp, #72]
+    strb.w r10, [r1, r3]
+    strb.w r6, [r1, lr]
+    strb.w r11, [r2, r3]
+    strb.w r7, [r2, lr]
+    rsb lr, lr, r3, lsl #1
+    str.w lr, [sp, #84]
+    ldr r1, [sp, #20]
+    cmp r12, r1
     bne.w 0b
-2:  add sp, #16
+2:  ldr r1, [sp, #4]
+    lsls r1, r1, #31
+    beq 3f
+    movs r1, #0
+    str r1, [sp, #4]
+    str r1, [sp, #80]
+    ldrd r1, r2, [sp, #8]
+    subs r2, r2, r1
+    add r2, r12, r2, lsr #2
+    str r2, [sp, #20]
+    b.w 0b
+3:  add sp, #24
     pop {r4-r12, pc}
+    )");
+}
+
+/// Widens `rows` runs of words, `step` bytes apart, to pairs of int16 for one of four pixels; returns the
+/// place behind the last. The loop's body has eight words and is entered where only the rest of a run
+/// follows.
+[[gnu::naked, gnu::noinline]] inline std::int8_t* put_rows_of_4(const std::int8_t* /*from*/,
+                                                                std::int8_t* /*to*/, std::int32_t /*rows*/,
+                                                                std::int32_t /*words*/,
+                                                                std::int32_t /*step*/) {
+    asm(R"(
+    push {r4-r7, lr}
+    ldr r7, [sp, #20]
+    sub r7, r7, r3, lsl #2
+    rsb r4, r3, #0
+    and r4, r4, #7
+    movs r5, #18
+    adr.w r6, 1f
+    mla r6, r4, r5, r6
+    orr lr, r6, #1
+    adds r3, #7
+    lsrs r3, r3, #3
+0:  mov r4, r3
+    bx lr
+    .p2align 2
+1:  .rept 8
+    ldr r5, [r0], #4
+    sxtb16 r6, r5
+    sxtb16 r5, r5, ror #8
+    str r5, [r1, #16]
+    str r6, [r1], #32
+    .endr
+    subs r4, #1
+    bne 1b
+    add r0, r7
+    subs r2, #1
+    bne 0b
+    mov r0, r1
+    pop {r4-r7, pc}
     )");
 }
 
@@ -151,14 +201,9 @@ struct dsp_patches {
 
     /// From the place of a pixel to the next one's.
     static std::int32_t step(std::int32_t, std::int32_t) { return 4; }
-    /// Puts chunks, steps over them and returns the place of the next one.
-    static std::int8_t* put(const std::int8_t*& from, std::int32_t chunks, std::int8_t* patch) {
-        auto* to = reinterpret_cast<std::int32_t*>(patch);
-        for (; chunks >= 4; chunks -= 4, from += 16, to += 32)
-            put_chunk(from, to), put_chunk(from + 4, to + 8), put_chunk(from + 8, to + 16),
-                put_chunk(from + 12, to + 24);
-        for (; chunks != 0; --chunks, from += 4, to += 8) put_chunk(from, to);
-        return reinterpret_cast<std::int8_t*>(to);
+    static std::int8_t* put_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows,
+                                 std::int32_t chunks, std::int32_t step) {
+        return put_rows_of_4(from, to, rows, chunks, step);
     }
     HEADRACE_INLINE static void put_chunk(const std::int8_t* from, std::int32_t* to) {
         const std::int32_t v = load_word(from);

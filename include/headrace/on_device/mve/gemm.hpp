@@ -16,9 +16,10 @@ namespace headrace::on_device::detail {
 
 // Products of pairs of pixels x[pair][chunk][2][16] and all channels, four channels after four. A chunk of 16
 // k takes six loads and eight VMLADAV, whose sums are in all eight even registers; loads and products
-// alternate, because a core does both at once. The odd registers: r1 weights and r5 their end, r3 x, r7 where
-// the loop is entered, r9 results of the pairs, r11 pairs left. The first chunk starts the sums; the loop has
-// four more and is entered where only the rest of them follows. q4..q7 are the four channels' scales.
+// alternate, because a core does both at once. The odd registers: r1 weights and r5 the end of those in the
+// loop, r3 x, r7 where the first chunk is left to, r9 results of the pairs, r11 pairs left. The first chunk
+// starts the sums; behind it are a loop of four and the last four. More than five chunks enter the loop, and
+// others the last four, where only the rest of the chunks follows. q4..q7 are the four channels' scales.
 // clang-format off
 #define HEADRACE_CHUNK(multiply) \
     "vldrb.8 q0, [r3], #16\n"    \
@@ -36,31 +37,28 @@ namespace headrace::on_device::detail {
     multiply " r6, q0, q3\n"     \
     multiply " lr, q1, q3\n"
 // On the stack: 0 offsets of four channels' results, 16 x, 20 weights, 24 scales, 28 channels left; behind
-// the saved registers 132 results of each pixel, 136 channel stride, 140 chunks (later bytes of four
-// channels' weights), 144 pairs. The predicate keeps a last block of fewer channels from storing more.
+// the saved registers 132 results of each pixel, 136 channel stride, 140 chunks (later bytes of weights in
+// the loop), 144 pairs. The predicate keeps a last block of fewer channels from storing more.
 #define HEADRACE_GEMM(...) HEADRACE_GEMM_OF(__VA_ARGS__)
-#define HEADRACE_GEMM_OF(again, address, store, advance)          \
+#define HEADRACE_GEMM_OF(prepare, address, store, advance)        \
     "push {r4-r11, lr}\n"                           \
     "vpush {d8-d15}\n"                              \
     "sub sp, #32\n"                                 \
     "add r4, sp, #16\n"                             \
     "stm r4, {r0-r3}\n"                             \
-    "ldrd r4, r6, [sp, #136]\n"                     \
-    "movs r5, #0\n"                                 \
-    "lsls r7, r4, #1\n"                             \
-    "strd r5, r4, [sp]\n"                           \
-    "add r4, r7\n"                                  \
-    "strd r7, r4, [sp, #8]\n"                       \
-    "subs r5, r6, #1\n"                             \
-    "ite eq\n"                                      \
-    "adreq.w r7, 2f\n"                              \
-    "adrne.w r7, 1f\n"                              \
+    prepare                                         \
+    "ldr r6, [sp, #140]\n"                          \
+    "subs r5, r6, #5\n"                             \
     "rsb r4, r5, #0\n"                              \
-    "and r4, r4, #3\n"                              \
+    "itte gt\n"                                     \
+    "andgt r4, r4, #3\n"                            \
+    "adrgt.w r7, 1f\n"                              \
+    "adrle.w r7, 2f\n"                              \
     "movs r5, #56\n"                                \
     "mla r7, r4, r5, r7\n"                          \
     "orr r7, r7, #1\n"                              \
     "lsls r6, r6, #6\n"                             \
+    "subs r6, #256\n"                               \
     "str r6, [sp, #140]\n"                          \
     "0: ldrd r1, r0, [sp, #20]\n"                   \
     "ldr r2, [sp, #28]\n"                           \
@@ -83,9 +81,13 @@ namespace headrace::on_device::detail {
     ".rept 4\n"                                     \
     HEADRACE_CHUNK("vmladava.s8")                   \
     ".endr\n"                                       \
-    again                                           \
-    ".p2align 2\n"                                  \
-    "2: vmov q0[2], q0[0], r0, r4\n"                \
+    "cmp.w r1, r5\n"                                \
+    "bne.w 1b\n"                                    \
+    "2:\n"                                          \
+    ".rept 4\n"                                     \
+    HEADRACE_CHUNK("vmladava.s8")                   \
+    ".endr\n"                                       \
+    "vmov q0[2], q0[0], r0, r4\n"                   \
     "vmov q0[3], q0[1], r2, r6\n"                   \
     "vadd.i32 q0, q0, q4\n"                         \
     "vmov q1[2], q1[0], r8, r12\n"                  \
@@ -97,14 +99,13 @@ namespace headrace::on_device::detail {
     "vqdmulh.s32 q1, q1, q5\n"                      \
     "vshr.s32 q0, q0, #24\n"                        \
     "vadd.i32 q1, q1, q6\n"                         \
-    "ldrd r0, r2, [r9], #8\n"                       \
-    "vqshl.s32 q1, q1, q7\n"                        \
     address                                         \
+    "vqshl.s32 q1, q1, q7\n"                        \
     "vshr.s32 q1, q1, #24\n"                        \
     store                                           \
     "subs r11, #1\n"                                \
     "bne.w 3b\n"                                    \
-    "str r5, [sp, #20]\n"                           \
+    "str r1, [sp, #20]\n"                           \
     advance                                         \
     "ldr r2, [sp, #28]\n"                           \
     "subs r2, #4\n"                                 \
@@ -114,70 +115,74 @@ namespace headrace::on_device::detail {
     "vpop {d8-d15}\n"                               \
     "pop {r4-r11, pc}\n"
 
-#define HEADRACE_AGAIN \
-    "cmp r1, r5\n"     \
-    "bne.w 1b\n"
-// Channels that follow each other in the output.
-#define HEADRACE_ROWS       \
-    "ldr r4, [sp]\n"        \
-    "add r0, r4\n"          \
-    "add r2, r4\n",         \
-    "vpstt\n"               \
-    "vstrbt.32 q0, [r0]\n"  \
-    "vstrbt.32 q1, [r2]\n", \
-    "ldr r4, [sp]\n"        \
-    "adds r4, #4\n"         \
-    "str r4, [sp]\n"
+// Channels that follow each other in the output: the table of results is stepped over them.
+#define HEADRACE_ROWS               \
+    "",                             \
+    "ldrd r0, r2, [r9]\n",          \
+    "vpstt\n"                       \
+    "vstrbt.32 q0, [r0], #4\n"      \
+    "vstrbt.32 q1, [r2], #4\n"      \
+    "strd r0, r2, [r9], #8\n",      \
+    ""
 // Channels at any distance: stores scatter.
-#define HEADRACE_PLANES         \
-    "vldrw.u32 q2, [sp]\n",     \
-    "vpstt\n"                   \
-    "vstrbt.32 q0, [r0, q2]\n"  \
-    "vstrbt.32 q1, [r2, q2]\n", \
-    "vldrw.u32 q2, [sp]\n"      \
-    "ldr r4, [sp, #136]\n"      \
-    "lsls r4, r4, #2\n"         \
-    "vadd.i32 q2, q2, r4\n"     \
+#define HEADRACE_PLANES             \
+    "ldr r4, [sp, #136]\n"          \
+    "movs r5, #0\n"                 \
+    "lsls r7, r4, #1\n"             \
+    "strd r5, r4, [sp]\n"           \
+    "add r4, r7\n"                  \
+    "strd r7, r4, [sp, #8]\n",      \
+    "ldrd r0, r2, [r9], #8\n"       \
+    "vldrw.u32 q2, [sp]\n",         \
+    "vpstt\n"                       \
+    "vstrbt.32 q0, [r0, q2]\n"      \
+    "vstrbt.32 q1, [r2, q2]\n",     \
+    "vldrw.u32 q2, [sp]\n"          \
+    "ldr r4, [sp, #136]\n"          \
+    "lsls r4, r4, #2\n"             \
+    "vadd.i32 q2, q2, r4\n"         \
     "vstrw.32 q2, [sp]\n"
 // clang-format on
 
-using mve_gemm = void(const std::int8_t* x, const std::int8_t* w, const channel* q, std::int32_t channels,
-                      std::int8_t* const* out, std::int32_t channel_stride, std::int32_t chunks,
-                      std::int32_t pairs);
-
 [[gnu::naked, gnu::noinline]] inline void gemm_to_rows(const std::int8_t* /*x*/, const std::int8_t* /*w*/,
                                                        const channel* /*q*/, std::int32_t /*channels*/,
-                                                       std::int8_t* const* /*out*/,
-                                                       std::int32_t /*channel_stride*/,
+                                                       std::int8_t** /*out*/, std::int32_t /*channel_stride*/,
                                                        std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
-    asm(HEADRACE_GEMM(HEADRACE_AGAIN, HEADRACE_ROWS));
+    asm(HEADRACE_GEMM(HEADRACE_ROWS));
 }
 [[gnu::naked, gnu::noinline]] inline void gemm_to_planes(const std::int8_t* /*x*/, const std::int8_t* /*w*/,
                                                          const channel* /*q*/, std::int32_t /*channels*/,
-                                                         std::int8_t* const* /*out*/,
+                                                         std::int8_t** /*out*/,
                                                          std::int32_t /*channel_stride*/,
                                                          std::int32_t /*chunks*/, std::int32_t /*pairs*/) {
-    asm(HEADRACE_GEMM(HEADRACE_AGAIN, HEADRACE_PLANES));
-}
-// At most five chunks: the loop's body is executed once.
-[[gnu::naked, gnu::noinline]] inline void shallow_gemm_to_rows(
-    const std::int8_t* /*x*/, const std::int8_t* /*w*/, const channel* /*q*/, std::int32_t /*channels*/,
-    std::int8_t* const* /*out*/, std::int32_t /*channel_stride*/, std::int32_t /*chunks*/,
-    std::int32_t /*pairs*/) {
-    asm(HEADRACE_GEMM("", HEADRACE_ROWS));
-}
-[[gnu::naked, gnu::noinline]] inline void shallow_gemm_to_planes(
-    const std::int8_t* /*x*/, const std::int8_t* /*w*/, const channel* /*q*/, std::int32_t /*channels*/,
-    std::int8_t* const* /*out*/, std::int32_t /*channel_stride*/, std::int32_t /*chunks*/,
-    std::int32_t /*pairs*/) {
-    asm(HEADRACE_GEMM("", HEADRACE_PLANES));
+    asm(HEADRACE_GEMM(HEADRACE_PLANES));
 }
 #undef HEADRACE_PLANES
 #undef HEADRACE_ROWS
-#undef HEADRACE_AGAIN
 #undef HEADRACE_GEMM
 #undef HEADRACE_GEMM_OF
 #undef HEADRACE_CHUNK
+
+/// Copies `rows` runs of chunks, `step` bytes apart, to every other chunk; returns the place behind the last.
+[[gnu::naked, gnu::noinline]] inline std::int8_t* put_rows_of_16(const std::int8_t* /*from*/,
+                                                                 std::int8_t* /*to*/, std::int32_t /*rows*/,
+                                                                 std::int32_t /*chunks*/,
+                                                                 std::int32_t /*step*/) {
+    asm(R"(
+    push {r4, lr}
+    ldr r4, [sp, #8]
+    sub r4, r4, r3, lsl #4
+0:  dls lr, r3
+1:  vldrb.8 q0, [r0], #16
+    vstrb.8 q0, [r1], #32
+    le lr, 1b
+    add r0, r4
+    subs r2, #1
+    bne 0b
+    mov r0, r1
+    pop {r4, pc}
+    )");
+}
 
 /// Patches of Helium: [pixel / 2][k / 16][pixel % 2][k % 16].
 struct mve_patches {
@@ -190,10 +195,9 @@ struct mve_patches {
     static std::int32_t step(std::int32_t chunks, std::int32_t j) {
         return j % 2 == 0 ? 16 : chunks * 32 - 16;
     }
-    /// Puts chunks, steps over them and returns the place of the next one.
-    static std::int8_t* put(const std::int8_t*& from, std::int32_t chunks, std::int8_t* to) {
-        for (; chunks != 0; --chunks, from += 16, to += 32) vstrbq_s8(to, vldrbq_s8(from));
-        return to;
+    static std::int8_t* put_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows,
+                                 std::int32_t chunks, std::int32_t step) {
+        return put_rows_of_16(from, to, rows, chunks, step);
     }
 
     static void copy_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n,
@@ -238,12 +242,11 @@ struct mve_patches {
             vstrbq_s8(to, vldrbq_gather_offset_s8(from, places));
     }
 
+    /// The table of results is not what it was afterwards.
     static void multiply(const patch_plan& p, const std::int8_t* patch, const std::int8_t* w,
-                         const channel* q, std::int8_t* const* out, std::int32_t pixels) {
-        const bool is_shallow = p.chunks <= 5, has_rows = p.out_channel == 1;
-        mve_gemm* const gemm = is_shallow ? (has_rows ? shallow_gemm_to_rows : shallow_gemm_to_planes)
-                                          : (has_rows ? gemm_to_rows : gemm_to_planes);
-        gemm(patch, w, q, p.out_channels, out, p.out_channel, p.chunks, pixels / 2);
+                         const channel* q, std::int8_t** out, std::int32_t pixels) {
+        (p.out_channel == 1 ? gemm_to_rows : gemm_to_planes)(patch, w, q, p.out_channels, out, p.out_channel,
+                                                             p.chunks, pixels / 2);
     }
 };
 

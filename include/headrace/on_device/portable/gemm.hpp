@@ -61,6 +61,20 @@ HEADRACE_SHARED void gemm_2x4(const std::int8_t* x, std::int32_t chunks, const s
     }
 }
 
+/// Copies `rows` runs of words, `step` bytes apart, to every other word; returns the place behind the last.
+HEADRACE_SHARED inline std::int8_t* put_rows_of_words(const std::int8_t* from, std::int8_t* to,
+                                                      std::int32_t rows, std::int32_t words,
+                                                      std::int32_t step) {
+    for (; rows != 0; --rows, from += step) {
+        const std::int8_t* word = from;
+        std::int32_t left = words;
+        for (; left >= 4; left -= 4, word += 16, to += 32)
+            for (int i = 0; i != 4; ++i) std::memcpy(to + i * 8, word + i * 4, 4);
+        for (; left != 0; --left, word += 4, to += 8) std::memcpy(to, word, 4);
+    }
+    return to;
+}
+
 /// Patches of portable code: [k / 4][pixel][k % 4].
 template <scaling how, class Result, class PerChannel>
 struct portable_patches {
@@ -71,12 +85,9 @@ struct portable_patches {
 
     /// From the place of a pixel to the next one's.
     static std::int32_t step(std::int32_t, std::int32_t) { return 4; }
-    /// Puts chunks, steps over them and returns the place of the next one.
-    static std::int8_t* put(const std::int8_t*& from, std::int32_t chunks, std::int8_t* to) {
-        for (; chunks >= 4; chunks -= 4, from += 16, to += 32)
-            for (int i = 0; i != 4; ++i) std::memcpy(to + i * 8, from + i * 4, 4);
-        for (; chunks != 0; --chunks, from += 4, to += 8) std::memcpy(to, from, 4);
-        return to;
+    static std::int8_t* put_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows,
+                                 std::int32_t chunks, std::int32_t step) {
+        return put_rows_of_words(from, to, rows, chunks, step);
     }
     static void copy_rows(const std::int8_t* from, std::int8_t* to, std::int32_t rows, std::int32_t n,
                           std::int32_t step) {

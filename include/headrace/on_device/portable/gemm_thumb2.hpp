@@ -71,9 +71,7 @@ namespace headrace::on_device::detail {
     bne.w 1b
     ldr.w lr, [sp, #12]
     .macro headrace_scale a, b
-    ldrd r1, r2, [lr, #4]
-    ldr r3, [lr, #12]
-    add lr, lr, #16
+    ldm lr!, {r0-r3}
     smull r0, \a, \a, r1
     smull r0, \b, \b, r1
     add \a, \a, r2

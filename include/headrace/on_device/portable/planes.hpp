@@ -17,8 +17,12 @@ struct portable_planes {
     using per_channel = PerChannel;
 
     static void copy(const plane_plan& p, const std::int8_t* from, std::int8_t* to) {
-        copy_plane<key>(p, from, to,
-                        [](const std::int8_t* a, std::int8_t* b, std::int32_t n) { copy_bytes(b, a, n); });
+        copy_plane<key>(p, from, to, [](const std::int8_t* a, std::int8_t* b, std::int32_t n) {
+            if constexpr (key.width != 0)
+                std::memcpy(b, a, key.width);
+            else
+                copy_bytes(b, a, n);
+        });
     }
 
     static Result value(std::int32_t sum, const PerChannel& q) {
