@@ -55,9 +55,62 @@ HEADRACE_INLINE constexpr auto result_of(sum_t<S> sum, const per_channel_t<S>& q
         return number<S.minimum, S.maximum>{clamped(scaled(sum, q), S.minimum, S.maximum)};
 }
 
+/// In constant expressions, where a compiler pays for each call and each term of an index: the image with
+/// what lies outside of it, and the weights by rows, are copied to arrays of the function's own, and each
+/// product is a step of one loop over them. Sums of integers need no wrapping in 64 bits. As the input is
+/// copied, the results may be written over it.
+template <convolution S, class Finish, tensor... Extra>
+constexpr void convolve_in_compiler(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
+                                    const weight_t<S>* w, const per_channel_t<S>* q,
+                                    element_t<S.output.type>* y) {
+    using total = std::conditional_t<S.is_integer(), std::int64_t, float>;
+    constexpr std::int32_t height = read_extents(S).height, width = read_extents(S).width;
+    constexpr std::int32_t channels = S.in_channels(), depth = S.depth(), results = S.out_channels();
+    constexpr std::int32_t in_pixel = S.is_depthwise ? 1 : channels;
+
+    element_t<S.input.type> image[S.input.size[0] * height * width * channels]{};
+    for (std::int32_t n = 0, i = 0; n != S.input.size[0]; ++n)
+        for (std::int32_t iy = -S.pad.top; iy != height - S.pad.top; ++iy)
+            for (std::int32_t ix = -S.pad.left; ix != width - S.pad.left; ++ix) {
+                const bool is_inside = 0 <= iy && iy < S.input.size[1] && 0 <= ix && ix < S.input.size[2];
+                std::int32_t from = is_inside ? S.input.at(n, iy, ix, 0) : 0;
+                for (std::int32_t c = 0; c != channels; ++c, ++i, from += S.input.stride[3])
+                    image[i] = is_inside ? x[from] : static_cast<element_t<S.input.type>>(S.input_zero);
+            }
+    // A weight's place is the sum of its channel's and that of its k.
+    std::int32_t taps[depth]{}, places[depth]{};
+    for (std::int32_t k = 0; k != depth; ++k) {
+        const std::int32_t pixel = k / in_pixel;
+        const std::int32_t row = pixel / S.kernel.width * S.dilation.height;
+        const std::int32_t column = pixel % S.kernel.width * S.dilation.width;
+        taps[k] = (row * width + column) * channels + k % in_pixel;
+        places[k] = weight_at(S, 0, k);
+    }
+    weight_t<S> rows[results * depth]{};
+    for (std::int32_t oc = 0, i = 0; oc != results; ++oc)
+        for (std::int32_t k = 0, first = weight_at(S, oc, 0); k != depth; ++k)
+            rows[i++] = w[first + places[k]];
+
+    for (std::int32_t n = 0; n != S.output.size[0]; ++n)
+        for (std::int32_t oy = 0; oy != S.output.size[1]; ++oy)
+            for (std::int32_t ox = 0; ox != S.output.size[2]; ++ox) {
+                const std::int32_t window =
+                    ((n * height + oy * S.stride.height) * width + ox * S.stride.width) * channels;
+                for (std::int32_t oc = 0; oc != results; ++oc) {
+                    const std::int32_t first = window + (S.is_depthwise ? oc / S.multiplier() : 0);
+                    const std::int32_t row = oc * depth;
+                    total sum = bias_of(q[oc]);
+                    for (std::int32_t k = 0; k != depth; ++k) sum += image[first + taps[k]] * rows[row + k];
+                    store<S.output.type>(y + S.output.at(n, oy, ox, oc),
+                                         Finish::of(result_of<S>(static_cast<sum_t<S>>(sum), q[oc]),
+                                                    load<Extra.type>(extra + Extra.at(n, oy, ox, oc))...));
+                }
+            }
+}
+
 /// All layouts, types and attributes by loops over indices. Elements of the input are read through `x`.
 template <convolution S, class Finish, tensor... Extra>
-constexpr void convolve_by_index(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
+void convolve_by_index(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
                                  const weight_t<S>* w, const per_channel_t<S>* q,
                                  element_t<S.output.type>* y) {
     constexpr std::int32_t in_channels = S.is_depthwise ? 1 : S.in_channels();
@@ -88,7 +141,7 @@ constexpr void convolve_by_index(const element_t<S.input.type>* x, const element
 
 /// In place, pixel by pixel: the channels of one are copied before its results are written.
 template <convolution S, class Finish, tensor... Extra>
-constexpr void convolve_over_pixels(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
+void convolve_over_pixels(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
                                     const weight_t<S>* w, const per_channel_t<S>* q,
                                     element_t<S.output.type>* y) {
     constexpr convolution pixel = [] {
@@ -111,7 +164,7 @@ constexpr void convolve_over_pixels(const element_t<S.input.type>* x, const elem
 
 /// In place, plane by plane.
 template <convolution S, class Finish, tensor... Extra>
-constexpr void convolve_over_planes(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
+void convolve_over_planes(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
                                     const weight_t<S>* w, const per_channel_t<S>* q,
                                     element_t<S.output.type>* y) {
     constexpr std::int32_t height = S.input.size[1], width = S.input.size[2];
@@ -240,14 +293,16 @@ struct kernel<conv2d<S, Finish, Extra...>, portable> {
 
     static constexpr void run(const input* x, const element_t<Extra.type>*... extra, const weight* w,
                               const per_channel* q, output* y, std::int8_t* memory = nullptr) {
-        if (std::is_constant_evaluated() || !detail::has_blocks(S, core_id::portable)) {
+        if (std::is_constant_evaluated()) {
+            detail::convolve_in_compiler<S, Finish, Extra...>(x, extra..., w, q, y);
+        } else if constexpr (!detail::has_blocks(S, core_id::portable)) {
             if constexpr (!S.is_in_place)
                 detail::convolve_by_index<S, Finish, Extra...>(x, extra..., w, q, y);
             else if constexpr (S.is_depthwise)
                 detail::convolve_over_planes<S, Finish, Extra...>(x, extra..., w, q, y);
             else
                 detail::convolve_over_pixels<S, Finish, Extra...>(x, extra..., w, q, y);
-        } else if constexpr (detail::has_blocks(S, core_id::portable)) {
+        } else {
             if constexpr (S.is_depthwise) {
                 using planes = detail::portable_planes<S.scale, output, per_channel,
                                                        detail::key_of(S, core_id::portable)>;

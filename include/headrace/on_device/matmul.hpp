@@ -63,22 +63,20 @@ constexpr void multiply_by_index(const element_t<M.a.type>* a, const element_t<M
     for (std::int32_t n = 0; n != M.output.size[0]; ++n)
         for (std::int32_t i = 0; i != M.output.size[1]; ++i)
             for (std::int32_t j = 0; j != M.output.size[2]; ++j) {
-                product_sum<M> sum = 0;
-                const element_t<M.a.type>* u = a + M.a.at(n, i, 0);
-                const element_t<M.b.type>* v = b + M.b.at(n, 0, j);
+                // Without calls, for the compilers' sake; int8 comes here in constant expressions alone.
+                std::conditional_t<M.a.type == element::float32, float, std::int64_t> sum = 0;
+                const std::int32_t row = M.a.at(n, i, 0), column = M.b.at(n, 0, j);
                 for (std::int32_t k = 0; k != M.depth(); ++k) {
-                    const auto left = u[k * M.a.stride[2]];
-                    const auto right = v[k * M.b.stride[1]];
-                    if constexpr (M.a.type == element::float32)
-                        sum = multiply_add(sum, left, right);
-                    else if constexpr (M.a.type == element::int8)
-                        sum = multiply_add(sum, left - M.a_zero, right - M.b_zero);
+                    const auto left = a[row + k * M.a.stride[2]];
+                    const auto right = b[column + k * M.b.stride[1]];
+                    if constexpr (M.a.type == element::int8)
+                        sum += (left - M.a_zero) * (right - M.b_zero);
                     else
-                        sum += std::int64_t{left} * right;
+                        sum += left * right;
                 }
-                store<M.output.type>(
-                    y + M.output.at(n, i, j),
-                    Finish::of(product_result<M>(sum, q), load<Extra.type>(extra + Extra.at(n, i, j))...));
+                store<M.output.type>(y + M.output.at(n, i, j),
+                                     Finish::of(product_result<M>(static_cast<product_sum<M>>(sum), q),
+                                                load<Extra.type>(extra + Extra.at(n, i, j))...));
             }
 }
 

@@ -22,19 +22,29 @@ struct buffer {
     bool is_state = false;
 
     constexpr std::int32_t bytes() const { return count * bytes_of(type); }
-    constexpr bool overlaps(const buffer& other) const {
-        return offset < other.offset + other.bytes() && other.offset < offset + bytes();
-    }
-    constexpr bool lives_with(const buffer& other) const {
-        return is_state == other.is_state && first <= other.last && other.first <= last;
-    }
 };
 
 template <buffer... Buffers>
-struct memory_plan {
+class memory_plan {
+public:
     static constexpr std::size_t size = sizeof...(Buffers);
     static constexpr std::array<buffer, sizeof...(Buffers)> all{Buffers...};
 
+private:
+    // What is compared for each pair of buffers, read once: compilers pay for each call in such loops.
+    struct ranges {
+        std::int32_t start[size + 1]{}, end[size + 1]{}, first[size + 1]{}, last[size + 1]{};
+        bool is_state[size + 1]{};
+
+        constexpr ranges() {
+            for (std::size_t i = 0; i != size; ++i) {
+                start[i] = all[i].offset, end[i] = start[i] + all[i].bytes();
+                first[i] = all[i].first, last[i] = all[i].last, is_state[i] = all[i].is_state;
+            }
+        }
+    };
+
+public:
     static constexpr std::int32_t end_of(bool is_state) {
         std::int32_t end = 0;
         for (const buffer& b : all)
@@ -44,22 +54,27 @@ struct memory_plan {
     static constexpr std::int32_t bytes = end_of(false), state_bytes = end_of(true);
     /// The least that any plan needs: what lives at the fullest layer.
     static constexpr std::int32_t lower_bound = [] {
+        const ranges r;
         std::int32_t most = 0;
-        for (const buffer& at : all) {
+        for (std::size_t i = 0; i != size; ++i) {
             std::int32_t sum = 0;
-            for (const buffer& b : all)
-                sum += !b.is_state && b.first <= at.first && at.first <= b.last ? b.bytes() : 0;
+            for (std::size_t k = 0; k != size; ++k)
+                if (!r.is_state[k] && r.first[k] <= r.first[i] && r.first[i] <= r.last[k])
+                    sum += r.end[k] - r.start[k];
             most = sum > most ? sum : most;
         }
         return most;
     }();
     /// True if no two buffers that live at once share a byte, and each lies where its elements may.
     static constexpr bool is_sound = [] {
-        for (std::size_t i = 0; i != size; ++i) {
-            if (all[i].offset % bytes_of(all[i].type) != 0) return false;
+        for (const buffer& b : all)
+            if (b.offset % bytes_of(b.type) != 0) return false;
+        const ranges r;
+        for (std::size_t i = 0; i != size; ++i)
             for (std::size_t k = 0; k != i; ++k)
-                if (all[i].lives_with(all[k]) && all[i].overlaps(all[k])) return false;
-        }
+                if (r.first[i] <= r.last[k] && r.first[k] <= r.last[i] && r.start[i] < r.end[k] &&
+                    r.start[k] < r.end[i] && r.is_state[i] == r.is_state[k])
+                    return false;
         return true;
     }();
 };
