@@ -259,11 +259,11 @@ struct residual_patches : Patches {
             reinterpret_cast<result*>(patch + p.chunks * Patches::chunk * (p.pixels * width + 1));
         result* results[Patches::most_pixels];
         for (std::int32_t i = 0; i != Patches::most_pixels; ++i) results[i] = block + i * channels;
-        Patches::multiply(p, patch, w, q, results, pixels);
+        Patches::multiply(p, patch, w, q, results, pixels);  // may step the pointers
         for (std::int32_t i = 0; i != pixels; ++i)
             if (i == 0 || out[i] != out[i - 1])  // a last block is filled up by its last pixel
-                kernel<elementwise<finish_stored<S, Finish>, row, row, row>, Core>::run(results[i], out[i],
-                                                                                        out[i]);
+                kernel<elementwise<finish_stored<S, Finish>, row, row, row>, Core>::run(block + i * channels,
+                                                                                        out[i], out[i]);
     }
 };
 
