@@ -10,6 +10,7 @@ using namespace headrace::on_device;
 namespace {
 /// The portable kernels as constant expressions compute them.
 struct in_compiler {
+    static constexpr core_id id = core_id::portable;
     using next = portable;
 };
 }  // namespace

@@ -180,8 +180,10 @@ result<place> layer_writer::add_image(const node& n, const on_device::convolutio
     const auto from = places_.find({input.producer, input.result});
     std::size_t reads = 0;  // as a further operand, too, it would be gone
     for (std::size_t i = 0; i != n.operand_count; ++i) reads += n.operand(i) == input;
-    const bool is_over =
-        can_be_in_place(over) && from != places_.end() && reads == 1 && ends_with(n, from->second.buffer);
+    // A much smaller result would keep all of the input's memory.
+    const bool is_over = can_be_in_place(over) && from != places_.end() && reads == 1 &&
+                         ends_with(n, from->second.buffer) &&
+                         4 * std::int64_t{made.type.span} >= 3 * done_.buffers[from->second.buffer].count;
     made.buffer = is_over ? from->second.buffer : add_buffer(y.type, made.type.span);
     put({const_cast<node*>(&n), 0}, made);
     return made;

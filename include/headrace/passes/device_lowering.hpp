@@ -4,6 +4,7 @@
 #define HEADRACE_PASSES_DEVICE_LOWERING_HPP
 
 #include <headrace/pass/pipeline.hpp>
+#include <headrace/passes/device/fold_padding.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
 #include <headrace/passes/device/outline_layers.hpp>
 #include <headrace/passes/fold/remove_dead_code.hpp>
@@ -18,7 +19,8 @@ struct device_source {
 /// Ends in `Legal`: the layers and operators that have a kernel.
 template <class Legal>
 struct device_lowering
-    : pipeline<from<device_source>, to<Legal>, outline_layers, fuse_layers, remove_dead_code> {};
+    : pipeline<from<device_source>, to<Legal>, fold_padding, outline_layers, fuse_layers, remove_dead_code> {
+};
 
 }  // namespace headrace
 

@@ -4,8 +4,9 @@
 #define HEADRACE_PASSES_DEVICE_FUSE_LAYERS_HPP
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
-#include <span>
+#include <utility>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/pass.hpp>
@@ -14,9 +15,9 @@
 namespace headrace {
 
 /// Computes an element-wise layer in the layer whose result it alone reads, so that the tensor between them
-/// is never in memory. A sum of two branches becomes part of the one that ends later. What only widens a
-/// stored result is computed where it is read: the narrow one is what memory holds. A reduction takes in what
-/// is element-wise before it as well. Reductions and pools read one tensor.
+/// is never in memory. A sum of two branches becomes part of one of them, which is computed after the other.
+/// What only widens a stored result is computed where it is read: the narrow one is what memory holds. A
+/// reduction takes in what is element-wise before it as well. Reductions and pools read one tensor.
 struct fuse_layers : pass {
     static constexpr std::string_view summary = "element-wise layers as part of the layer before them";
     static constexpr bool in_execution_order = true;
@@ -26,7 +27,7 @@ struct fuse_layers : pass {
     std::optional<value> operator()(const args<device::elementwise>& a, emit<produces>& e) const {
         const node& n = e.current();
         parts taken = operands_of(a.inputs, e);
-        const node* const before = last_of(a.inputs, taken, e);
+        const node* const before = host_of(a.inputs, taken, e);
         if (before != nullptr && !(widens(n, *before) && is_taken_by_reader(n))) {
             taken.push_back(before);
             return fused(taken, *before->op, e);
@@ -87,10 +88,11 @@ private:
                });
     }
 
-    // The last layer of another kind that is read here alone, or by the operands, and has a result for each
-    // element of this one; or null.
-    static const node* last_of(list<value> inputs, const parts& operands, const emitter& e) {
-        const node* last = nullptr;
+    // A layer of another kind that is read here alone, or by the operands, and has a result for each element
+    // of this one; or null. It will be computed here, so that its inputs stay in memory until now: of several
+    // layers, that with the smallest inputs, and of those the last.
+    static const node* host_of(list<value> inputs, const parts& operands, const emitter& e) {
+        const node* best = nullptr;
         const auto look = [&](const node& reader, list<value> values) {
             for (const value v : values) {
                 const node& n = *v.producer;
@@ -99,12 +101,20 @@ private:
                 if (!is_layer || !has_shape(n, e.result_meta().shape)) continue;
                 const bool reads_one = is<device::reduction>(n) || is<device::pooling>(n);
                 if (reads_one && !is_chain(reader, n, e.current(), operands)) continue;
-                if (last == nullptr || last->position < n.position) last = &n;
+                const auto order = [](const node& m) { return std::pair(-input_bits(m), m.position); };
+                if (best == nullptr || order(*best) < order(n)) best = &n;
             }
         };
         look(e.current(), inputs);
         for (const node* n : operands) look(*n, parts_of(*n).inputs);
-        return last;
+        return best;
+    }
+    static std::int64_t input_bits(const node& n) {
+        std::int64_t bits = 0;
+        for (const value v : parts_of(n).inputs)
+            if (match<builtin::constant>(v) == nullptr)
+                bits += meta_of(v)->elements() * static_cast<std::int64_t>(traits_of(meta_of(v)->dtype).bits);
+        return bits;
     }
     // True if no layer from `before` to `end` reads another tensor.
     static bool is_chain(const node& reader, const node& before, const node& end, const parts& operands) {
