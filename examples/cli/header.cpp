@@ -5,12 +5,15 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/firmware/c_interface.hpp>
 #include <headrace/firmware/header.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/c_text.hpp>
+#include <headrace/lowering/execution.hpp>
 #include <headrace/lowering/lower.hpp>
 
 #include "lower.hpp"
@@ -20,7 +23,10 @@
 
 namespace headrace::cli {
 
-bool is_header_path(const std::string& path) { return std::filesystem::path(path).extension() == ".hpp"; }
+bool is_header_path(const std::string& path) {
+    const std::string extension = std::filesystem::path(path).extension().string();
+    return extension == ".hpp" || extension == ".cpp";
+}
 
 namespace {
 
@@ -29,8 +35,17 @@ result<firmware::model_header> write_model(const lower_options& options, program
     firmware::header_options wanted{.name = name, .model = options.model, .core = core};
     if (options.arena != 0) wanted.largest_arena = options.arena;
     if (options.flash != 0) wanted.largest_flash = options.flash;
+    wanted.execute = [&](std::span<const tensor> inputs) { return execute(*model.graph, inputs); };
     HEADRACE_TRY(header, firmware::write_header(*model.graph, wanted));
     HEADRACE_TRY(model.file.check());
+    const std::filesystem::path path = options.output;
+    if (path.extension() == ".cpp") {
+        const std::filesystem::path beside = std::filesystem::path(path).replace_extension(".h");
+        HEADRACE_TRY(files, firmware::write_c_interface(header, wanted, beside.filename().string()));
+        HEADRACE_TRY(write_atomically(beside.string(), files.header));
+        HEADRACE_TRY(write_atomically(options.output, files.source));
+        return std::move(header);
+    }
     HEADRACE_TRY(write_atomically(options.output, header.text));
     return std::move(header);
 }
@@ -40,7 +55,6 @@ constexpr target_spec features_of_cores = target_spec{}
                                               .with(target_feature::core)
                                               .with(target_feature::control_flow)
                                               .with(target_feature::variable)
-                                              .with(target_feature::int4)
                                               .with(target_feature::fft);
 
 void say_written(const lower_options& options, const firmware::model_header& header) {
@@ -53,7 +67,7 @@ void say_written(const lower_options& options, const firmware::model_header& hea
 
 int lower_to_header(const lower_options& options) {
     if (!is_header_path(options.output))
-        return report_usage("--core is for a C++ header: give -o a name that ends in .hpp");
+        return report_usage("--core is for a C++ type: give -o a name that ends in .hpp, or in .cpp for C");
     if (options.core.empty())
         return report_usage("a header is for a core: give --core cortex-m4, for example; host is for tests");
     const auto core = firmware::find_core(options.core);

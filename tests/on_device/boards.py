@@ -7,6 +7,7 @@ Exit status 77 if there is no compiler or no QEMU."""
 import argparse
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,38 @@ def check_kernels(work):
             if status != 0:
                 wrong += 1
                 print(f"{name} on {core}: status {status}: {text.strip()[-500:]}")
+    return wrong
+
+
+def check_self_test(program, work):
+    """A model tests itself by the sample in its header, gives the same as a C function, and has its weights once in an
+    image, whatever namespaces it is in."""
+    wrong = 0
+    model = MODELS["kws_dscnn_int8"] / "model.pt2"
+    for name, core in CORES.items():
+        folder = work / f"self_test_{core}"
+        folder.mkdir(exist_ok=True)
+        for output in ("kws.hpp", "again.hpp", "kws_c.cpp"):
+            subprocess.run([program, "lower", model, "-o", folder / output, "--core", name, "-q"], check=True)
+        shared = re.search(r"constexpr auto& (\w+) =", (folder / "kws.hpp").read_text()).group(1)
+        (folder / "main.cpp").write_text(
+            '#include "kws.hpp"\n#include "again.hpp"\n#include "kws_c.h"\n'
+            f"static_assert(&kws::constants::{shared} == &again::constants::{shared});\n"
+            "alignas(16) static std::byte arena[kws::model::arena_bytes], other[KWS_C_ARENA_BYTES];\n"
+            "int main() {\n    static kws::model m(arena);\n    if (!m.self_test()) return 2;\n"
+            "    static std::int8_t x[KWS_C_X_COUNT] = {1, 2, 3}, y[KWS_C_DEQUANTIZE_PER_TENSOR_22_COUNT];\n"
+            "    std::size_t i = 0;\n    for (auto& v : m.input<0>()) v = x[i++];\n    m.run();\n"
+            "    if (kws_c_run(other + 1, x, y) != 1 || kws_c_run(other, x, y) != 0) return 3;\n"
+            "    i = 0;\n    for (const auto v : m.output<0>()) if (v != y[i++]) return 4;\n    return 0;\n}\n")
+        try:
+            elf = str(folder / "m.elf")
+            board.build(core, [folder / "main.cpp", folder / "kws_c.cpp"], ["-O2", f"-I{folder}"], elf)
+            status, text = board.run(core, elf)
+        except subprocess.CalledProcessError:
+            status, text = 1, "the compiler failed"
+        if status != 0:
+            wrong += 1
+            print(f"self-test on {name}: status {status}: {text.strip()[-500:]}")
     return wrong
 
 
@@ -77,6 +110,7 @@ def main():
     path = HERE / "baseline.json"
     baseline = json.loads(path.read_text()) if path.exists() else {}
     wrong = check_kernels(options.work)
+    wrong += check_self_test(options.program.resolve(), options.work.resolve())
     wrong += check_models(options.program.resolve(), options.work.resolve(), baseline, options.update)
     if options.update:
         path.write_text(json.dumps(baseline, indent=2) + "\n")

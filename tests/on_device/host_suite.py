@@ -28,8 +28,8 @@ def run(command, **more):
 
 def samples(io, case):
     """The case's inputs as the flatbuffer takes them; random numbers where it has none."""
-    meta = json.loads((case / "meta.json").read_text()) if (case / "meta.json").exists() else {"inputs": []}
-    given = [case / f"in{i}.npy" for i, m in enumerate(meta["inputs"]) if "const" not in m]
+    meta = json.loads((case / "meta.json").read_text()) if (case / "meta.json").exists() else {}
+    given = [case / f"in{i}.npy" for i, m in enumerate(meta.get("inputs", [])) if "const" not in m]
     generator = np.random.default_rng(1)
     for i, tensor in enumerate(io["inputs"]):
         has_sample = i < len(given) and given[i].exists()
@@ -39,7 +39,9 @@ def samples(io, case):
 def check(program, case, folder, compiler, flags):
     folder.mkdir(parents=True, exist_ok=True)
     model = case / "model.pt2"
-    lowered = run([program, "lower", model, "-o", folder / "m.tosa", "--io", folder / "io.json", "-q"])
+    meta = json.loads((case / "meta.json").read_text()) if (case / "meta.json").exists() else {}
+    target = ["--target", meta["tosa_spec"]] if "tosa_spec" in meta else []
+    lowered = run([program, "lower", model, "-o", folder / "m.tosa", "--io", folder / "io.json", "-q", *target])
     if lowered.returncode != 0:
         return "not TOSA", ""
     written = run([program, "lower", model, "-o", folder / "m.hpp", "--core", "host"])

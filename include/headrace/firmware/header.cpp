@@ -5,12 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include <headrace/firmware/layer_writer.hpp>
 #include <headrace/io/c_text.hpp>
-#include <headrace/io/io_description.hpp>
+#include <headrace/on_device/sample.hpp>
 #include <headrace/passes/device_lowering.hpp>
 #include <headrace/version.hpp>
 
@@ -35,6 +37,22 @@ struct writable {
 };
 using to_device = device_lowering<writable>;
 
+double next_number(on_device::sample_numbers& numbers, on_device::element type) {
+    using enum on_device::element;
+    switch (type) {
+        case float32:
+            return numbers.next<float32>();
+        case int8:
+            return numbers.next<int8>();
+        case uint8:
+            return numbers.next<uint8>();
+        case int16:
+            return numbers.next<int16>();
+        default:
+            return static_cast<double>(numbers.next<int32>());
+    }
+}
+
 result<void> infer_layer(const node& n, inference& out) {
     const inference_rule rule = find_rule<tosa::dialect, device::dialect>(*n.op);
     if (rule == nullptr) return invalid({message_prefix(n), "no inference rule"});
@@ -43,36 +61,63 @@ result<void> infer_layer(const node& n, inference& out) {
 
 class header_text {
 public:
-    header_text(const header_options& options, const model_header& model, const io_description& io)
-        : options_(options), model_(model), io_(io) {}
+    header_text(const header_options& options, const model_header& model, std::string_view sample,
+                std::span<const std::string> outputs)
+        : options_(options), model_(model), sample_(sample), sample_outputs_(outputs) {}
 
     std::string write() const {
         const written_layers& layers = model_.layers;
         std::string text = fmt::format(
             "// {}: {} for {}, by headrace {}. Generated: lower the model again instead of editing this.\n",
             options_.name + ".hpp", c_comment(options_.model), options_.core.name, version);
+        text += report();
         text += fmt::format(
             "#ifndef HEADRACE_MODEL_{0}_HPP\n#define HEADRACE_MODEL_{0}_HPP\n\n"
-            "{2}\nnamespace {0} {{\n\n"
+            "{2}\n{3}namespace {0} {{\n\n"
             "namespace hr = headrace::on_device;\n\nnamespace constants {{\n{1}}}  // namespace "
             "constants\n\n",
-            options_.name, layers.constants.text(), includes());
+            options_.name, layers.constants.text(), includes(), shared_constants());
         if (!layers.functions.text().empty())
             text += fmt::format("namespace functions {{\n{}}}  // namespace functions\n\n",
                                 layers.functions.text());
+        if (!sample_.empty())
+            text += fmt::format("namespace samples {{\n{}}}  // namespace samples\n\n", sample_);
         text += "struct description {\n";
         text += fmt::format(
             "    static constexpr std::int64_t macs = {};\n    static constexpr std::size_t constant_bytes = "
             "{};\n\n",
             model_.macs, model_.constant_bytes);
-        text += plan() + calls() + ports("inputs", io_.inputs, layers.inputs) +
-                ports("outputs", io_.outputs, layers.outputs);
+        text += plan() + calls() + ports("inputs", model_.io.inputs, layers.inputs) +
+                ports("outputs", model_.io.outputs, layers.outputs) + sample();
         text += "};\n\nusing model = hr::model<description>;\n\n";
         text += fmt::format("}}  // namespace {}\n\n#endif\n", options_.name);
         return text;
     }
 
 private:
+    // A line for each layer: its kernel, why it is no faster one, and what it executes.
+    std::string report() const {
+        std::string text = fmt::format("// An arena of {} bytes; no plan needs less than {}.\n",
+                                       model_.arena.bytes, model_.arena.lower_bound);
+        for_each_call(model_.layers, [&](const call& c) {
+            const std::string_view op = std::string_view(c.op).substr(4, c.op.find('<') - 4);
+            text += fmt::format("//   {}: {}", c_comment(c.name), op);
+            if (!c.origin.empty())
+                text += fmt::format(", {}; {} MACs, about {} instructions", c.origin, c.macs, c.instructions);
+            text += '\n';
+        });
+        return text;
+    }
+
+    std::string shared_constants() const {
+        const std::string& text = model_.layers.constants.shared_text();
+        if (text.empty()) return {};
+        return fmt::format(
+            "// Other models of the image may have the same arrays.\nnamespace headrace_constants {{\n\n"
+            "namespace hr = headrace::on_device;\n\n{}\n}}  // namespace headrace_constants\n\n",
+            text);
+    }
+
     // Includes only the kernels that the model uses, because each takes time to compile.
     std::string includes() const {
         static constexpr std::pair<std::string_view, std::string_view> moved[] = {
@@ -150,10 +195,58 @@ private:
         return fmt::format("{}    using {} = hr::ports<{}>;\n", quantizations, kind, list);
     }
 
+    // Elements of the outputs for the sample's inputs; flash has them only where self_test() is called.
+    std::string sample() const {
+        if (sample_outputs_.empty()) return {};
+        std::string list;
+        for (const std::string& name : sample_outputs_)
+            list += fmt::format("{}samples::{}", list.empty() ? "" : ", ", name);
+        return fmt::format("    using sample = hr::sample<{}>;\n", list);
+    }
+
     const header_options& options_;
     const model_header& model_;
-    const io_description& io_;
+    std::string_view sample_;
+    std::span<const std::string> sample_outputs_;
 };
+
+// Inputs that a board makes as well.
+std::optional<std::vector<tensor>> sample_inputs(const graph& g) {
+    std::vector<tensor> inputs;
+    on_device::sample_numbers numbers;
+    for (const node& n : g.inputs()) {
+        const tensor_meta& meta = *n.results[0].meta;
+        const auto type = element_of(meta.dtype);
+        if (!type) return std::nullopt;
+        std::vector<double> all(static_cast<std::size_t>(meta.elements()));
+        for (double& x : all) x = next_number(numbers, *type);
+        inputs.push_back(tensor::of(meta.dtype, {meta.shape.begin(), meta.shape.end()}, all));
+    }
+    return inputs;
+}
+
+// Names of arrays with elements of each output, or nothing if the model cannot be executed on such inputs.
+std::vector<std::string> add_sample(const graph& g, const model_execution& execute, constant_arrays& to) {
+    std::vector<std::string> names;
+    const auto inputs = execute ? sample_inputs(g) : std::nullopt;
+    if (!inputs) return names;
+    const auto outputs = execute(*inputs);
+    if (!outputs) return names;
+    for (const tensor& y : outputs.value()) {
+        const auto type = element_of(y.type());
+        if (!type || y.size() == 0 || y.size() > INT32_MAX) return {};
+        std::vector<std::int64_t> integers;
+        std::vector<float> floats;
+        for (std::int64_t i = 0; i < y.size();
+             i += on_device::sample_step(static_cast<std::int32_t>(y.size())))
+            if (*type == on_device::element::float32)
+                floats.push_back(static_cast<float>(y.real(i)));
+            else
+                integers.push_back(y.integer(i));
+        names.push_back(floats.empty() ? to.add("output", *type, integers) : to.add_floats("output", floats));
+    }
+    return names;
+}
 
 // The tensors that live at the fullest layer, largest first.
 std::string peak_text(const model_header& model) {
@@ -173,11 +266,13 @@ std::string peak_text(const model_header& model) {
 }  // namespace
 
 result<model_header> write_header(graph& g, const header_options& options) {
-    const io_description io = describe_io(g);
+    io_description io = describe_io(g);
+    constant_arrays sample(SIZE_MAX);
+    const std::vector<std::string> outputs = add_sample(g, options.execute, sample);
     pass_context context(&infer_layer);
     HEADRACE_TRY(to_device::run_unchecked(g, context, {}));
     HEADRACE_TRY(layers, write_layers(g, options.core));
-    model_header made{.text = {}, .layers = std::move(layers), .arena = {}};
+    model_header made{.text = {}, .io = std::move(io), .layers = std::move(layers), .arena = {}};
     made.arena = plan_buffers(made.layers.buffers);
     made.constant_bytes = static_cast<std::int64_t>(made.layers.constants.bytes());
     for_each_call(made.layers, [&](const call& c) { made.macs += c.macs; });
@@ -187,7 +282,7 @@ result<model_header> write_header(graph& g, const header_options& options) {
     if (options.largest_flash && made.constant_bytes > *options.largest_flash)
         return unsupported(fmt::format("the constants take {} bytes of flash, {} are allowed",
                                        made.constant_bytes, *options.largest_flash));
-    made.text = header_text(options, made, io).write();
+    made.text = header_text(options, made, sample.text(), outputs).write();
     return made;
 }
 

@@ -4,28 +4,38 @@
 #define HEADRACE_FIRMWARE_HEADER_HPP
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <headrace/base/result.hpp>
+#include <headrace/eval/tensor.hpp>
 #include <headrace/firmware/layers.hpp>
 #include <headrace/firmware/plan.hpp>
+#include <headrace/io/io_description.hpp>
 #include <headrace/ir/graph.hpp>
 
 namespace headrace::firmware {
+
+/// What a model computes: gives the outputs for inputs, or an error.
+using model_execution = std::function<result<std::vector<tensor>>(std::span<const tensor>)>;
 
 struct header_options {
     std::string name;   ///< of the namespace: a C++ identifier
     std::string model;  ///< the file that the model comes from, for the first comment
     core_description core{};
     std::optional<std::int64_t> largest_arena{},
-        largest_flash{};  ///< bytes; beyond them the model is refused
+        largest_flash{};        ///< bytes; beyond them the model is refused
+    model_execution execute{};  ///< for the sample of the header's self-test; none without it
 };
 
 /// A generated header with its layers and figures.
 struct model_header {
     std::string text;
+    io_description io;
     written_layers layers;
     arena_figures arena;
     std::int64_t constant_bytes = 0;

@@ -7,6 +7,7 @@
 
 #include <headrace/firmware/layer_writer.hpp>
 #include <headrace/firmware/scaled_result.hpp>
+#include <headrace/on_device/matmul.hpp>
 #include <headrace/ir/meta_text.hpp>
 #include <headrace/passes/support/constants.hpp>
 
@@ -60,6 +61,7 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
     operands.insert(operands.end(), {scaled, at(to)});
     call& made = call_kernel(n, text + '>', operands);
     made.macs = std::int64_t{to.type.elements()} * left.type.size[2];
+    add_scratch(made, scratch_of({.a = left.type, .b = right.type, .output = to.type}, core_.set));
     return {};
 }
 

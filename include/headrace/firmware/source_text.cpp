@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <boost/uuid/name_generator_sha1.hpp>
+#include <boost/uuid/uuid_io.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -16,6 +18,14 @@ namespace headrace::firmware {
 namespace {
 
 constexpr std::size_t columns = 110;
+
+// A name that only arrays with these contents have.
+std::string shared_name(const std::string& contents) {
+    boost::uuids::name_generator_sha1 name_of(boost::uuids::ns::oid());
+    std::string name = "constant_" + boost::uuids::to_string(name_of(contents));
+    std::erase(name, '-');
+    return name;
+}
 
 // Elements in lines.
 std::string wrapped(std::span<const std::string> elements) {
@@ -54,8 +64,18 @@ std::string constant_arrays::add(std::string_view wanted, std::string_view type,
     if (is_new) {
         known->second = names_.make(wanted);
         std::string definition = known->first;
-        definition.replace(definition.find('@'), 1, known->second);
-        text_ += "alignas(16) " + definition;
+        const std::string shared = bytes < least_shared_bytes_ ? std::string() : shared_name(definition);
+        const std::string_view name = shared.empty() ? known->second : shared;
+        definition.replace(definition.find('@'), 1, name);
+        definition.insert(0, "alignas(16) ");
+        if (shared.empty()) {
+            text_ += definition;
+        } else {
+            shared_text_ +=
+                fmt::format("#ifndef HEADRACE_{0}\n#define HEADRACE_{0}\n{1}#endif\n", shared, definition);
+            text_ +=
+                fmt::format("inline constexpr auto& {} = headrace_constants::{};\n", known->second, shared);
+        }
         bytes_ += bytes;
     }
     return known->second;

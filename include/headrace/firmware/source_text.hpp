@@ -25,9 +25,14 @@ private:
     std::set<std::string, std::less<>> used_;
 };
 
-/// The arrays of a header. Equal ones are one.
+/// The arrays of a header. Equal ones are one, and large ones are shared by all models of an image: their
+/// names follow from their contents.
 class constant_arrays {
 public:
+    constant_arrays() = default;
+    /// Arrays of at least that many bytes are shared.
+    explicit constant_arrays(std::size_t least_shared_bytes) : least_shared_bytes_(least_shared_bytes) {}
+
     /// The name of an array with these elements, each of them C++ of the type `type`.
     std::string add(std::string_view wanted, std::string_view type, std::span<const std::string> elements,
                     std::size_t bytes);
@@ -36,13 +41,16 @@ public:
     std::string add_floats(std::string_view wanted, std::span<const float> numbers);
 
     [[nodiscard]] const std::string& text() const { return text_; }
+    /// Definitions for namespace headrace_constants, outside of the model's.
+    [[nodiscard]] const std::string& shared_text() const { return shared_text_; }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
 private:
     identifiers names_;
     std::map<std::string, std::string, std::less<>> known_;  // from contents to names
-    std::string text_;
+    std::string text_, shared_text_;
     std::size_t bytes_ = 0;
+    std::size_t least_shared_bytes_ = 256;  // a smaller one is not worth a name of its own
 };
 
 [[nodiscard]] std::string_view type_text(on_device::element e);  ///< std::int8_t

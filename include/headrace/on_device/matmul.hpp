@@ -80,6 +80,13 @@ constexpr void multiply_by_index(const element_t<M.a.type>* a, const element_t<M
             }
 }
 
+/// Bytes of the columns of b, their sums, and a row of a, where rows are filled up to a multiple of `chunk`.
+constexpr std::int32_t scratch_by_rows(const matrix_product& m, std::int32_t chunk) {
+    if (m.a.type != element::int8) return 0;
+    const std::int32_t depth = round_up(m.depth(), chunk), width = round_up(m.b.size[2], 4);
+    return round_up(width * depth, 16) + width * 4 + round_up(depth, 16);
+}
+
 /// Sums of one row of a with four columns of b, which lie `column` bytes apart: `n` is a multiple of `chunk`.
 struct portable_dots {
     static constexpr std::int32_t chunk = 4;
@@ -103,8 +110,6 @@ template <matrix_product M, class Dots>
 struct row_products {
     static constexpr std::int32_t depth = round_up(M.depth(), Dots::chunk);
     static constexpr std::int32_t width = round_up(M.b.size[2], 4);
-    /// The columns, their sums, and a row.
-    static constexpr std::int32_t scratch = round_up(width * depth, 16) + width * 4 + round_up(depth, 16);
 
     template <class Finish, tensor... Extra>
     static void run(const std::int8_t* a, const std::int8_t* b, const element_t<Extra.type>*... extra,
@@ -147,7 +152,7 @@ struct row_products {
 
 template <class Dots, matrix_product M, class Finish, tensor... Extra>
 struct matmul_by_rows {
-    static constexpr std::int32_t scratch = M.a.type == element::int8 ? row_products<M, Dots>::scratch : 0;
+    static constexpr std::int32_t scratch = scratch_by_rows(M, Dots::chunk);
     static constexpr void run(const element_t<M.a.type>* a, const element_t<M.b.type>* b,
                               const element_t<Extra.type>*... extra, const product_scale<M>* q,
                               element_t<M.output.type>* y, std::int8_t* memory = nullptr) {
@@ -158,6 +163,11 @@ struct matmul_by_rows {
     }
 };
 }  // namespace detail
+
+/// The scratch memory of the core's kernel, in bytes.
+constexpr std::int32_t scratch_of(const matrix_product& m, core_id core) {
+    return detail::scratch_by_rows(m, core == core_id::mve ? 16 : 4);
+}
 
 template <matrix_product M, class Finish, tensor... Extra>
 struct kernel<matmul<M, Finish, Extra...>, portable>

@@ -14,6 +14,7 @@
 #include <headrace/on_device/core.hpp>
 #include <headrace/on_device/layers.hpp>
 #include <headrace/on_device/memory_plan.hpp>
+#include <headrace/on_device/sample.hpp>
 #include <headrace/on_device/tensor.hpp>
 
 namespace headrace::on_device {
@@ -114,6 +115,23 @@ public:
         detail::run_all<plan, Core>(all_layers{}, memory);
     }
 
+    /// Runs the sample that the header carries, and compares its results: true if this board computes what
+    /// `headrace run` does. States begin anew afterwards.
+    [[nodiscard]] bool self_test() requires(requires { typename Description::sample; }) {
+        using expected = typename Description::sample;
+        sample_numbers numbers;
+        const auto fill = [&]<std::size_t... I>(std::index_sequence<I...>) { (fill_input<I>(numbers), ...); };
+        const auto compare = [&]<std::size_t... I>(std::index_sequence<I...>) {
+            return (has_output<I>(expected::template get<I>()) && ...);
+        };
+        reset();
+        fill(std::make_index_sequence<inputs::size>{});
+        run();
+        const bool is_right = compare(std::make_index_sequence<outputs::size>{});
+        reset();
+        return is_right;
+    }
+
     /// One inference in a constant expression, of a model with one input and one output: `run<portable>(x) ==
     /// y`.
     template <class OnCore>
@@ -132,6 +150,19 @@ public:
     }
 
 private:
+    template <std::size_t Index>
+    void fill_input(sample_numbers& numbers) {
+        for (auto& x : input<Index>()) x = numbers.template next<inputs::template get<Index>::type.type>();
+    }
+    template <std::size_t Index>
+    bool has_output(const auto& expected) {
+        const auto y = output<Index>();
+        const auto step = static_cast<std::size_t>(sample_step(static_cast<std::int32_t>(y.size())));
+        for (std::size_t i = 0; i < y.size(); i += step)
+            if (!is_near(y[i], expected[i / step])) return false;
+        return true;
+    }
+
     detail::arena_memory<plan, planned_end> memory() { return {arena_, states_}; }
 
     std::byte* arena_;

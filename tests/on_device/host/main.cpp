@@ -32,6 +32,14 @@ void write_outputs(model& m, char** paths, std::index_sequence<I...>) {
     (move(paths[I], "wb", const_cast<void*>(static_cast<const void*>(m.output<I>().data())), m.output<I>().size_bytes()), ...);
 }
 
+// A model whose sample could not be executed has no test of its own.
+bool tests_itself(auto& m) {
+    if constexpr (requires { m.self_test(); })
+        return m.self_test();
+    else
+        return true;
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -39,4 +47,7 @@ int main(int, char** argv) {
     read_inputs(m, argv + 1, std::make_index_sequence<model::inputs::size>());
     m.run();
     write_outputs(m, argv + 1 + model::inputs::size, std::make_index_sequence<model::outputs::size>());
+    if (tests_itself(m)) return 0;
+    std::fprintf(stderr, "the self-test fails\n");
+    return 3;
 }

@@ -2,8 +2,10 @@
 // Tests that operators become layers, and that layers take in what is element-wise around them.
 #include <catch2/catch.hpp>
 
+#include <headrace/passes/device/fold_padding.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
 #include <headrace/passes/device/outline_layers.hpp>
+#include <headrace/passes/fold/remove_dead_code.hpp>
 
 #include "../../support/pass_test.hpp"
 
@@ -11,7 +13,8 @@ using namespace headrace;
 
 namespace {
 
-static_assert(effects_of<outline_layers>::sound && effects_of<fuse_layers>::sound);
+static_assert(effects_of<fold_padding>::sound && effects_of<outline_layers>::sound &&
+              effects_of<fuse_layers>::sound);
 
 value integers(program& p, dtype type, std::initializer_list<std::int64_t> shape, std::int64_t first) {
     return create_constant(p.g, {type, int_list(shape), {}}, nullptr, [&](std::span<std::byte> data) {
@@ -61,6 +64,28 @@ void residual(program& p) {
     p.output(narrow(p, p.make<tosa::add>({.input1 = wide_x, .input2 = wide_y})));
 }
 
+// Two convolutions end in a sum: neither of their results is in memory as int32.
+void two_branches(program& p) {
+    const value x = p.input(dtype::int8, {1, 4, 4, 8});
+    const value y = narrow(p, convolution(p, narrow(p, convolution(p, x, 3)), 8));
+    const value z = narrow(p, convolution(p, x, 8));
+    const value wide_y = p.make<tosa::cast>({.input = y, .output_type = dtype::int32});
+    const value wide_z = p.make<tosa::cast>({.input = z, .output_type = dtype::int32});
+    p.output(narrow(p, p.make<tosa::add>({.input1 = wide_y, .input2 = wide_z})));
+}
+
+value padded(program& p, value x, std::int64_t number) {
+    return p.make<tosa::pad>({.input1 = x,
+                              .padding = p.make<tosa::const_shape>({.values = {0, 0, 1, 2, 0, 1, 0, 0}}),
+                              .pad_const = integers(p, dtype::int8, {1}, number)});
+}
+void padded_image(program& p) {
+    p.output(narrow(p, convolution(p, padded(p, p.input(dtype::int8, {1, 4, 4, 3}), 0), 2)));
+}
+void image_in_a_frame(program& p) {
+    p.output(narrow(p, convolution(p, padded(p, p.input(dtype::int8, {1, 4, 4, 3}), 9), 2)));
+}
+
 void sum_of_functions(program& p) {
     const value x = p.input(dtype::int8, {3, 40});
     const value wide = p.make<tosa::cast>({.input = x, .output_type = dtype::int32});
@@ -89,6 +114,28 @@ TEST_CASE("a residual sum is part of the convolution that ends its branch") {
     CHECK_THAT(residual, (computes_the_same<outline_layers, fuse_layers>()));
     CHECK(layers(residual) == 1);
     CHECK(count_after<device::convolution, outline_layers, fuse_layers>(residual) == 1);
+}
+
+TEST_CASE("a sum of two branches is part of the one that reads less, and what both store is narrow") {
+    CHECK_THAT(two_branches, (computes_the_same<outline_layers, fuse_layers>()));
+    program p;
+    const graph& g = lowered<outline_layers, fuse_layers>(p, two_branches);
+    std::size_t count = 0;
+    for (const node& n : g.nodes()) {
+        if (!is<device::convolution>(n)) continue;
+        ++count;
+        CHECK(n.results[0].meta->dtype == dtype::int8);
+        const bool ends = is<builtin::output>(*n.first_use->target);
+        if (ends) CHECK(meta_of(parts_of(n).inputs[0])->shape[3] == 3);
+    }
+    CHECK(count == 3);
+}
+
+TEST_CASE("padding with the zero point is a convolution's own") {
+    CHECK_THAT(padded_image, computes_the_same<fold_padding>());
+    CHECK(count_after<tosa::pad, fold_padding, remove_dead_code>(padded_image) == 0);
+    CHECK_THAT(image_in_a_frame, (computes_the_same<may_rewrite<fold_padding>>()));
+    CHECK(count_after<tosa::pad, fold_padding>(image_in_a_frame) == 1);
 }
 
 TEST_CASE("a reduction has what is element-wise before and behind it") {
