@@ -8459,9 +8459,10 @@ result<shape_builder> pooled_shape(const tensor_meta& self, const window_lists& 
     const std::size_t lead = input.size() - count;
     shape_builder shape(input.first(lead));
     for (std::size_t i = 0; i != count; ++i) {
-        if (windows[i].before > windows[i].extent() / 2) {
+        // PyTorch does not count dilation here.
+        if (windows[i].before > windows[i].kernel / 2) {
             return invalid(
-                {"padding ", windows[i].before, " is more than half of a window of ", windows[i].extent()});
+                {"padding ", windows[i].before, " is more than half of a window of ", windows[i].kernel});
         }
         HEADRACE_TRY(size, window_positions(input[lead + i], windows[i], ceil_mode));
         shape.push_back(size);
@@ -11159,8 +11160,8 @@ result<void> infer_results(Op, const args<Op>& a, inference& out) {
 
 namespace headrace {
 
-/// Profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4), `u55` for the Ethos-U55 subset, and `u85` for
-/// what an Ethos-U85 runs fastest.
+/// Profiles and extensions of TOSA 1.0 (sections 1.3 and 1.4), `u55` for the Ethos-U55 subset, and `u85` and
+/// `core` for what an Ethos-U85 and a microcontroller's core run fastest.
 enum class target_feature : std::uint16_t {
     profile_fp = 1,
     profile_int = 2,
@@ -11174,7 +11175,8 @@ enum class target_feature : std::uint16_t {
     control_flow = 512,
     variable = 1024,
     u55 = 2048,
-    u85 = 4096
+    u85 = 4096,
+    core = 8192
 };
 
 /// A target, as `TOSA-1.0+INT+int16` spells it.
@@ -11192,6 +11194,9 @@ struct target_spec {
         wider.add(f);
         return wider;
     }
+    [[nodiscard]] constexpr target_spec with(const target_spec& other) const {
+        return {static_cast<std::uint16_t>(features | other.features)};
+    }
     friend constexpr bool operator==(const target_spec&, const target_spec&) = default;
 };
 
@@ -11207,10 +11212,10 @@ inline constexpr target_feature_name target_feature_names[] = {
     {"fp8e4m3", target_feature::fp8e4m3}, {"fp8e5m2", target_feature::fp8e5m2},
     {"fft", target_feature::fft},         {"cf", target_feature::control_flow},
     {"var", target_feature::variable},    {"u55", target_feature::u55},
-    {"u85", target_feature::u85}};
+    {"u85", target_feature::u85},         {"core", target_feature::core}};
 
 /// Reads `TOSA-1.0+FP+bf16`. Empty if the version is not 1.0, a feature is unknown or given twice, no profile
-/// is named, or two NPUs are; `rest`, if given, then holds the part that was not understood.
+/// is named, or two processors are; `rest`, if given, then holds the part that was not understood.
 [[nodiscard]] constexpr std::optional<target_spec> parse_target(std::string_view text,
                                                                 std::string_view* rest = nullptr) {
     constexpr std::string_view first = "TOSA-1.0";
@@ -11232,7 +11237,9 @@ inline constexpr target_feature_name target_feature_names[] = {
                 known = true;
             }
         }
-        if (!known || (spec.has(target_feature::u55) && spec.has(target_feature::u85))) return fail(part);
+        const int processors = int{spec.has(target_feature::u55)} + int{spec.has(target_feature::u85)} +
+                               int{spec.has(target_feature::core)};
+        if (!known || processors > 1) return fail(part);
         left.remove_prefix(part.size());
     }
     if (!spec.has(target_feature::profile_fp) && !spec.has(target_feature::profile_int)) return fail(text);

@@ -6573,12 +6573,16 @@ inline constexpr target_preferences u85_preferences{.whole_clamps = false,
                                                     .reads_matrices_transposed = true,
                                                     .slow_planes = 11};
 
+// A core moves elements as fast as it multiplies them, and kernels clamp anyway.
+inline constexpr target_preferences core_preferences{.whole_clamps = false};
+
 }  // namespace detail
 
-/// What a target runs fastest. A target that names no NPU is described by what hurts none.
+/// What a target runs fastest. A target that names no processor is described by what hurts none.
 [[nodiscard]] constexpr const target_preferences& preferences_of(const target_spec& target) {
     if (target.has(target_feature::u55)) return detail::u55_preferences;
     if (target.has(target_feature::u85)) return detail::u85_preferences;
+    if (target.has(target_feature::core)) return detail::core_preferences;
     return detail::generic_preferences;
 }
 

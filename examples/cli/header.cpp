@@ -50,7 +50,7 @@ result<firmware::model_header> write_model(const lower_options& options, program
     return std::move(header);
 }
 
-// What the portable kernels compute beside the profiles.
+// Extensions that the portable kernels compute.
 constexpr target_spec features_of_cores = target_spec{}
                                               .with(target_feature::core)
                                               .with(target_feature::control_flow)

@@ -34,6 +34,7 @@ GENERATED = {"io/tosa_generated.hpp", "io/pte_generated.hpp", "io/ptd_generated.
 NOT_IN_UMBRELLA = {
     "passes/device/fuse_layers.hpp": "of another pipeline, passes/device_lowering.hpp",
     "passes/device/layers.hpp": "of another pipeline",
+    "passes/device/fold_padding.hpp": "of another pipeline",
     "passes/device/outline_layers.hpp": "of another pipeline",
     "passes/device_lowering.hpp": "another pipeline",
     "passes/executorch/convolve_slices.hpp": "of another pipeline, passes/executorch_lowering.hpp",

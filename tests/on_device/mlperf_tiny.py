@@ -26,7 +26,7 @@ from run import board  # noqa: E402
 
 SOURCE = HERE.parents[1]
 KEYWORDS = "ds-cnn"
-# What convolutions and linear layers multiply. What lowering adds to that, such as a transpose by a convolution, is a
+# Products of convolutions and linear layers. Whatever lowering adds to that, such as a transpose by a convolution, is a
 # cost, and not counted.
 MACS = {KEYWORDS: 2_656_768, "resnet8": 12_501_632, "mobilenet-0.25": 7_489_664, "autoencoder": 264_192}
 CORES = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]

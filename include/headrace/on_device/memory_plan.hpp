@@ -31,7 +31,8 @@ public:
     static constexpr std::array<buffer, sizeof...(Buffers)> all{Buffers...};
 
 private:
-    // What is compared for each pair of buffers, read once: compilers pay for each call in such loops.
+    // The members that are compared for each pair of buffers, read once: compilers pay for each call in such
+    // loops.
     struct ranges {
         std::int32_t start[size + 1]{}, end[size + 1]{}, first[size + 1]{}, last[size + 1]{};
         bool is_state[size + 1]{};

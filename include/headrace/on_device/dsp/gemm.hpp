@@ -154,7 +154,7 @@ HEADRACE_INLINE std::int32_t high_halves(std::int32_t a, std::int32_t b) {
 }
 
 /// Widens `rows` runs of words, `step` bytes apart, to pairs of int16 for one of four pixels; returns the
-/// place behind the last. The loop's body has eight words and is entered where only the rest of a run
+/// place after the last. The loop's body has eight words and is entered where only the rest of a run
 /// follows.
 [[gnu::naked, gnu::noinline]] inline std::int8_t* put_rows_of_4(const std::int8_t* /*from*/,
                                                                 std::int8_t* /*to*/, std::int32_t /*rows*/,

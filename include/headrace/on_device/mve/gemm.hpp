@@ -18,7 +18,7 @@ namespace headrace::on_device::detail {
 // k takes six loads and eight VMLADAV, whose sums are in all eight even registers; loads and products
 // alternate, because a core does both at once. The odd registers: r1 weights and r5 the end of those in the
 // loop, r3 x, r7 where the first chunk is left to, r9 results of the pairs, r11 pairs left. The first chunk
-// starts the sums; behind it are a loop of four and the last four. More than five chunks enter the loop, and
+// starts the sums; after it are a loop of four and the last four. More than five chunks enter the loop, and
 // others the last four, where only the rest of the chunks follows. q4..q7 are the four channels' scales.
 // clang-format off
 #define HEADRACE_CHUNK(multiply) \
@@ -163,7 +163,7 @@ namespace headrace::on_device::detail {
 #undef HEADRACE_GEMM_OF
 #undef HEADRACE_CHUNK
 
-/// Copies `rows` runs of chunks, `step` bytes apart, to every other chunk; returns the place behind the last.
+/// Copies `rows` runs of chunks, `step` bytes apart, to every other chunk; returns the place after the last.
 [[gnu::naked, gnu::noinline]] inline std::int8_t* put_rows_of_16(const std::int8_t* /*from*/,
                                                                  std::int8_t* /*to*/, std::int32_t /*rows*/,
                                                                  std::int32_t /*chunks*/,

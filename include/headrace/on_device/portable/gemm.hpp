@@ -61,7 +61,7 @@ HEADRACE_SHARED void gemm_2x4(const std::int8_t* x, std::int32_t chunks, const s
     }
 }
 
-/// Copies `rows` runs of words, `step` bytes apart, to every other word; returns the place behind the last.
+/// Copies `rows` runs of words, `step` bytes apart, to every other word; returns the place after the last.
 HEADRACE_SHARED inline std::int8_t* put_rows_of_words(const std::int8_t* from, std::int8_t* to,
                                                       std::int32_t rows, std::int32_t words,
                                                       std::int32_t step) {

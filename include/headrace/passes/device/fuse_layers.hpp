@@ -16,8 +16,8 @@ namespace headrace {
 
 /// Computes an element-wise layer in the layer whose result it alone reads, so that the tensor between them
 /// is never in memory. A sum of two branches becomes part of one of them, which is computed after the other.
-/// What only widens a stored result is computed where it is read: the narrow one is what memory holds. A
-/// reduction takes in what is element-wise before it as well. Reductions and pools read one tensor.
+/// A layer that only widens a stored result is computed where it is read: the narrow one is what memory
+/// holds. A reduction takes in what is element-wise before it as well. Reductions and pools read one tensor.
 struct fuse_layers : pass {
     static constexpr std::string_view summary = "element-wise layers as part of the layer before them";
     static constexpr bool in_execution_order = true;
