@@ -41,10 +41,15 @@ def check(program, case, folder, compiler, flags):
     model = case / "model.pt2"
     meta = json.loads((case / "meta.json").read_text()) if (case / "meta.json").exists() else {}
     target = ["--target", meta["tosa_spec"]] if "tosa_spec" in meta else []
-    lowered = run([program, "lower", model, "-o", folder / "m.tosa", "--io", folder / "io.json", "-q", *target])
+    tosa = [program, "lower", model, "-o", folder / "m.tosa", "--io", folder / "io.json", "-q"]
+    states = []
+    lowered = run([*tosa, *target])
+    if "--state variable" in lowered.stderr:
+        states = ["--state", "variable"]
+        lowered = run([*tosa, *states, "--target", "INT+FP+var"])
     if lowered.returncode != 0:
         return "not TOSA", ""
-    written = run([program, "lower", model, "-o", folder / "m.hpp", "--core", "host"])
+    written = run([program, "lower", model, "-o", folder / "m.hpp", "--core", "host", *states])
     if written.returncode != 0:
         return "not written", written.stderr.strip().splitlines()[0]
     io = json.loads((folder / "io.json").read_text())

@@ -60,7 +60,8 @@ std::string layer_writer::name_of_node(const node& n) {
     const graph* const body = parts_of(n).body;
     const node* named = body != nullptr ? body->first() : &n;
     while (is<builtin::placeholder>(*named)) named = named->next;
-    if (!named->results[0].name.empty()) return std::string(named->results[0].name);
+    if (named->result_count != 0 && !named->results[0].name.empty())
+        return std::string(named->results[0].name);
     if (const auto* origin = named->find_annotation<provenance>();
         origin != nullptr && !origin->node_name.empty())
         return std::string(origin->node_name);
