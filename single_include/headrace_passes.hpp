@@ -6578,7 +6578,8 @@ inline constexpr target_preferences core_preferences{.whole_clamps = false};
 
 }  // namespace detail
 
-/// What a target runs fastest. A target that names no processor is described by what hurts none.
+/// Describes the forms that a target runs fastest; for a target that names no processor, those that hurt
+/// none.
 [[nodiscard]] constexpr const target_preferences& preferences_of(const target_spec& target) {
     if (target.has(target_feature::u55)) return detail::u55_preferences;
     if (target.has(target_feature::u85)) return detail::u85_preferences;

@@ -38,9 +38,9 @@ result<firmware::model_header> write_model(const lower_options& options, program
     wanted.execute = [&](std::span<const tensor> inputs) { return execute(*model.graph, inputs); };
     HEADRACE_TRY(header, firmware::write_header(*model.graph, wanted));
     HEADRACE_TRY(model.file.check());
-    const std::filesystem::path path = options.output;
-    if (path.extension() == ".cpp") {
-        const std::filesystem::path beside = std::filesystem::path(path).replace_extension(".h");
+    std::filesystem::path beside = options.output;
+    if (beside.extension() == ".cpp") {
+        beside.replace_extension(".h");
         HEADRACE_TRY(files, firmware::write_c_interface(header, wanted, beside.filename().string()));
         HEADRACE_TRY(write_atomically(beside.string(), files.header));
         HEADRACE_TRY(write_atomically(options.output, files.source));

@@ -248,8 +248,9 @@ void add_lower(CLI::App& app, lower_options& o, int& status) {
     delegate->type_name("NAME");
     lower->add_option("--cost", o.cost, cost_help)->check(CLI::IsMember(accelerators()))->type_name("NAME");
     lower->add_option("--vela", o.vela, "Arm's compiler for Ethos-U NPUs; default: vela, from the path");
-    lower->add_option("--core", o.core, "Write a C++ header (-o NAME.hpp) with the model as a type for this processor, or a source with a C "
-                           "function and its header (-o NAME.cpp)")
+    lower->add_option("--core", o.core,
+                      "Write a C++ header (-o NAME.hpp) with the model as a type for this processor, or a source with a C "
+                      "function and its header (-o NAME.cpp)")
         ->type_name("CORE");
     lower->add_option("--name", o.name, "Namespace in the header; default: the file's name");
     lower->add_option("--arena", o.arena, "Refuse a header whose model needs more bytes of memory")->type_name("BYTES");

@@ -127,8 +127,6 @@ LAYERS = """#include "m.hpp"
 namespace hr = headrace::on_device;
 using plan = m::description::plan;
 using core = hr::native;
-constexpr auto id = std::is_same_v<core, hr::mve> ? hr::core_id::mve
-                    : std::is_same_v<core, hr::dsp> ? hr::core_id::dsp : hr::core_id::portable;
 constexpr int planned_end = (plan::bytes + 15) / 16 * 16;
 alignas(16) static std::byte arena[m::model::arena_bytes + 1];
 static std::byte states[plan::state_bytes + 1];
@@ -137,7 +135,7 @@ struct about { static void print() { board::print(" other 0 -"); } };
 template <hr::convolution S, class F, hr::tensor... E>
 struct about<hr::conv2d<S, F, E...>> {
     static void print() {
-        constexpr hr::choice c = hr::choose(S, id);
+        constexpr hr::choice c = hr::choose(S, core::id);
         board::print(" "), board::print(c.kernel[0] == 'b' ? "by_index" : c.kernel), board::print(" "), board::print(S.macs());
         board::print(S.is_depthwise ? " depthwise_" : " conv_");
         board::print(std::int64_t{S.kernel.height}), board::print("x"), board::print(std::int64_t{S.kernel.width});

@@ -111,8 +111,7 @@ constexpr void convolve_in_compiler(const element_t<S.input.type>* x, const elem
 /// All layouts, types and attributes by loops over indices. Elements of the input are read through `x`.
 template <convolution S, class Finish, tensor... Extra>
 void convolve_by_index(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
-                                 const weight_t<S>* w, const per_channel_t<S>* q,
-                                 element_t<S.output.type>* y) {
+                       const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
     constexpr std::int32_t in_channels = S.is_depthwise ? 1 : S.in_channels();
     for (std::int32_t n = 0; n != S.output.size[0]; ++n)
         for (std::int32_t oy = 0; oy != S.output.size[1]; ++oy)
@@ -142,8 +141,7 @@ void convolve_by_index(const element_t<S.input.type>* x, const element_t<Extra.t
 /// In place, pixel by pixel: the channels of one are copied before its results are written.
 template <convolution S, class Finish, tensor... Extra>
 void convolve_over_pixels(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
-                                    const weight_t<S>* w, const per_channel_t<S>* q,
-                                    element_t<S.output.type>* y) {
+                          const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
     constexpr convolution pixel = [] {
         convolution one = S;
         one.input = dense(S.input.type, 1, 1, 1, S.in_channels());
@@ -165,8 +163,7 @@ void convolve_over_pixels(const element_t<S.input.type>* x, const element_t<Extr
 /// In place, plane by plane.
 template <convolution S, class Finish, tensor... Extra>
 void convolve_over_planes(const element_t<S.input.type>* x, const element_t<Extra.type>*... extra,
-                                    const weight_t<S>* w, const per_channel_t<S>* q,
-                                    element_t<S.output.type>* y) {
+                          const weight_t<S>* w, const per_channel_t<S>* q, element_t<S.output.type>* y) {
     constexpr std::int32_t height = S.input.size[1], width = S.input.size[2];
     constexpr convolution plane = [] {
         convolution one = S;
