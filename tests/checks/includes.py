@@ -36,6 +36,7 @@ NOT_IN_UMBRELLA = {
     "passes/device/layers.hpp": "of another pipeline",
     "passes/device/fold_padding.hpp": "of another pipeline",
     "passes/device/outline_layers.hpp": "of another pipeline",
+    "passes/device/split_expansions.hpp": "of another pipeline",
     "passes/device_lowering.hpp": "another pipeline",
     "passes/executorch/convolve_slices.hpp": "of another pipeline, passes/executorch_lowering.hpp",
     "passes/executorch/fit_kernels.hpp": "of another pipeline",

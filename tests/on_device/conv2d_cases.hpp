@@ -89,7 +89,7 @@ std::int32_t differences(std::uint32_t seed) {
         std::int32_t sum = 0;
         for (std::int32_t k = 0; k != S.depth(); ++k) {
             const std::int8_t v = r.byte();
-            m.raw[c * S.depth() + k] = v, m.w[weight_at(S, c, k)] = v, sum += v;
+            m.raw[c * S.depth() + k] = v, m.w[weight_at(S, c, k)] = v, sum += v - S.weight_zero;
         }
         m.bias[c] = static_cast<std::int32_t>(r() % 20000) - 10000;
         const std::int32_t folded = m.bias[c] - S.input_zero * sum;
@@ -135,7 +135,8 @@ std::int32_t differences(std::uint32_t seed) {
                                     continue;
                                 const std::int32_t c = S.is_depthwise ? oc / S.multiplier() : ic;
                                 sum += (m.original[S.input.at(n, iy, ix, c)] - S.input_zero) *
-                                       m.raw[oc * S.depth() + (ky * S.kernel.width + kx) * ics + ic];
+                                       (m.raw[oc * S.depth() + (ky * S.kernel.width + kx) * ics + ic] -
+                                        S.weight_zero);
                             }
                     const std::int32_t at = S.output.at(n, oy, ox, oc);
                     std::int32_t v = expected<S, shift, output_zero>(sum, rescale(oc), shift_of(oc));
@@ -161,6 +162,12 @@ constexpr tensor reversed(std::int32_t h, std::int32_t w, std::int32_t c) {
     tensor t = dense(element::int8, 1, h, w, c);
     t.stride[1] = -w * (c + 1), t.stride[2] = -(c + 1);
     t.span = h * w * (c + 1), t.offset = t.span - (c + 1);
+    return t;
+}
+
+/// The channels [first, first + count) of an image.
+constexpr tensor channels_of(tensor t, std::int32_t first, std::int32_t count) {
+    t.offset += first * t.stride[3], t.size[3] = count;
     return t;
 }
 
@@ -285,6 +292,21 @@ void for_each(Take take) {
                    .pad = {1, 1, 1, 1}, .input_zero = 5);
     HEADRACE_PLAIN(.input = image(1, 6, 5, 3), .output = image(1, 6, 5, 3, element::int32),
                    .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 5);
+    // Weights with a zero point, and results that are a part of a larger image.
+    HEADRACE_PLAIN(.input = image(1, 6, 5, 3), .output = image(1, 6, 5, 4), .kernel = {3, 3},
+                   .pad = {1, 1, 1, 1}, .input_zero = 5, .weight_zero = -9, .scale = how);
+    HEADRACE_PLAIN(.input = image(1, 6, 5, 3), .output = image(1, 6, 5, 3), .is_depthwise = true,
+                   .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .input_zero = 5, .weight_zero = 8, .scale = how,
+                   .is_in_place = true);
+    HEADRACE_PLAIN(.input = image(1, 5, 7, 16), .output = channels_of(image(1, 5, 7, 23), 5, 9),
+                   .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(5, 7, 16), .output = channels_of(image_planes(5, 7, 23), 5, 9),
+                   .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(24, 24, 3), .output = channels_of(image_planes(24, 24, 9), 3, 3),
+                   .is_depthwise = true, .kernel = {3, 3}, .pad = {1, 1, 1, 1}, .scale = how);
+    HEADRACE_PLAIN(.input = image_planes(9, 5, 3), .output = channels_of(image_planes(5, 3, 8), 4, 3),
+                   .is_depthwise = true, .kernel = {3, 3}, .stride = {2, 2}, .pad = {1, 1, 1, 1},
+                   .scale = how);
 #undef HEADRACE_PLAIN
 #undef HEADRACE_CASE
 }

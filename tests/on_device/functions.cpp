@@ -165,11 +165,19 @@ void check_functions(std::mt19937& random) {
         const int bits = 8 * hr::bytes_of(E), by = static_cast<int>(random() % static_cast<unsigned>(bits));
         const hr::number<0, 31> s{by};
         const hr::number<-128, 127> unknown{by};
+        const int far = 32 + static_cast<int>(random() % 32);
+        const hr::number<-128, 127> beyond{far};
         const wide mask = (wide{1} << bits) - 1, odd = by == 0 ? 0 : (x >> (by - 1)) & 1;
         expect(hr::arithmetic_right_shift(a, s), x >> by, "arithmetic_right_shift", x, by);
         expect(hr::arithmetic_right_shift<true>(a, unknown), (x >> by) + odd, "rounding shift", x, by);
         expect(hr::logical_left_shift<E>(a, unknown), wrapped(E, x << by), "logical_left_shift", x, by);
         expect(hr::logical_right_shift<E>(a, s), wrapped(E, (x & mask) >> by), "logical_right_shift", x, by);
+        // TOSA allows no such distances: they give what the evaluator gives.
+        const wide last = (x >> (far - 1)) & 1;
+        expect(hr::arithmetic_right_shift<true>(a, beyond), (x >> far) + last, "rounding shift", x, far);
+        expect(hr::arithmetic_right_shift(a, beyond), x >> far, "arithmetic_right_shift", x, far);
+        expect(hr::logical_left_shift<E>(a, beyond), 0, "logical_left_shift", x, far);
+        expect(hr::logical_right_shift<E>(a, beyond), 0, "logical_right_shift", x, far);
     }
 }
 

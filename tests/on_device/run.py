@@ -45,7 +45,7 @@ def as_stored(x, tensor):
         x = np.clip(steps, quantization["qmin"], quantization["qmax"])
     if tensor.get("layout") == "NHWC" and list(x.shape) != tensor["shape"]:
         x = np.moveaxis(x, 1, -1)
-    return np.ascontiguousarray(x.astype(TYPES[tensor["dtype"]]).reshape(tensor["shape"]))
+    return np.array(x.astype(TYPES[tensor["dtype"]]).reshape(tensor["shape"]), order="C")  # keeps rank 0
 
 
 def random_input(tensor, generator):

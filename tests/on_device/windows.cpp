@@ -67,9 +67,10 @@ void check_conv3d() {
     std::mt19937 random(1);
     using c = channels<S.input.type, S.scale>;
     using sum_type = typename c::sums::sum;
-    constexpr tensor w =
-        dense(S.input.type == element::float32 ? element::float32 : element::int8, S.output.size[4],
-              S.kernel.depth, S.kernel.height, S.kernel.width, S.input.size[4]);
+    constexpr element kind = S.input.type == element::float32 ? element::float32 : element::int8;
+    constexpr tensor w = S.is_depthwise ? dense(kind, S.kernel.height, S.kernel.width, S.output.size[4])
+                                        : dense(kind, S.output.size[4], S.kernel.depth, S.kernel.height,
+                                                S.kernel.width, S.input.size[4]);
     const auto in = random_elements<S.input.type>(random, S.input.span);
     const auto weights = random_elements<w.type>(random, w.span);
     buffer<typename c::type> q(S.output.size[4]);
@@ -86,7 +87,7 @@ void check_conv3d() {
                         for (int i = 0; i != S.kernel.depth; ++i)
                             for (int j = 0; j != S.kernel.height; ++j)
                                 for (int k = 0; k != S.kernel.width; ++k)
-                                    for (int ic = 0; ic != from.size[4]; ++ic) {
+                                    for (int ic = 0; ic != S.channels(); ++ic) {
                                         const int id =
                                             d * S.stride.depth - S.pad.depth + i * S.dilation.depth;
                                         const int iy =
@@ -96,10 +97,15 @@ void check_conv3d() {
                                         if (id < 0 || iy < 0 || ix < 0 || id >= from.size[1] ||
                                             iy >= from.size[2] || ix >= from.size[3])
                                             continue;
+                                        const int channel =
+                                            S.is_depthwise ? o * from.size[4] / to.size[4] : ic;
+                                        const int place =
+                                            S.is_depthwise ? w.at(j, k, o) : w.at(o, i, j, k, ic);
                                         sum += static_cast<sum_type>(
-                                                   in[from.at(n, id, iy, ix, ic)] -
+                                                   in[from.at(n, id, iy, ix, channel)] -
                                                    static_cast<hr::element_t<S.input.type>>(S.input_zero)) *
-                                               static_cast<sum_type>(weights[w.at(o, i, j, k, ic)]);
+                                               (static_cast<sum_type>(weights[place]) -
+                                                static_cast<sum_type>(S.weight_zero));
                                     }
                         const auto exact = static_cast<hr::element_t<S.output.type>>(c::finish(sum, q[o]));
                         expect(out[to.at(n, d, y, x, o)], exact, "conv3d");
@@ -138,7 +144,8 @@ void check_transposed() {
                                     static_cast<sum_type>(
                                         in[from.at(n, iy, ix, ic)] -
                                         static_cast<hr::element_t<S.input.type>>(S.input_zero)) *
-                                    static_cast<sum_type>(weights[w.at(o, j, k, ic)]);
+                                    (static_cast<sum_type>(weights[w.at(o, j, k, ic)]) -
+                                     static_cast<sum_type>(S.weight_zero));
                             }
     for (int i = 0; i != sums.size(); ++i) {
         const auto exact = static_cast<hr::element_t<S.output.type>>(c::finish(sums[i], q[i % to.size[3]]));
@@ -195,54 +202,82 @@ constexpr element i8 = element::int8, i16 = element::int16, i32 = element::int32
 
 }  // namespace
 
+namespace {
+constexpr tensor small_volume = dense(i8, 1, 4, 5, 6, 3), small_result = dense(i8, 1, 5, 3, 5, 4);
+constexpr hr::convolution3d plain{.input = small_volume,
+                                  .output = small_result,
+                                  .kernel = {2, 3, 2},
+                                  .stride = {1, 2, 1},
+                                  .dilation = {1, 1, 1},
+                                  .pad = {1, 1, 0}};
+constexpr auto with = [](auto change) {
+    hr::convolution3d s = plain;
+    change(s);
+    return s;
+};
+constexpr auto limited = [](hr::convolution3d& s, std::int32_t zero, scaling how) {
+    s.input_zero = zero, s.minimum = -100, s.maximum = 90, s.scale = how;
+};
+}  // namespace
+
 TEST_CASE("CONV3D") {
-    using hr::convolution3d;
-    constexpr hr::volume k{2, 3, 2}, s{1, 2, 1}, one{1, 1, 1}, pad{1, 1, 0};
-    check_conv3d<convolution3d{dense(i8, 2, 4, 5, 6, 3), dense(i32, 2, 5, 3, 5, 4), k, s, one, pad, 7}>();
-    check_conv3d<convolution3d{dense(i8, 1, 4, 5, 6, 3),
-                               dense(i8, 1, 3, 1, 4, 4),
-                               k,
-                               s,
-                               {1, 2, 2},
-                               {0, 0, 0},
-                               -128,
-                               -100,
-                               90,
-                               scaling::high_word}>();
-    check_conv3d<convolution3d{dense(i8, 1, 4, 5, 6, 3), dense(i8, 1, 5, 3, 5, 4), k, s, one, pad, 3, -100,
-                               90, scaling::wide}>();
-    check_conv3d<convolution3d{dense(i16, 1, 4, 5, 6, 3), dense(i48, 1, 5, 3, 5, 4), k, s, one, pad}>();
-    check_conv3d<convolution3d{dense(i16, 1, 4, 5, 6, 3), dense(i16, 1, 5, 3, 5, 4), k, s, one, pad, 0, -100,
-                               90, scaling::wide}>();
-    check_conv3d<convolution3d{dense(f32, 1, 4, 5, 6, 3), dense(f32, 1, 5, 3, 5, 4), k, s, one, pad}>();
+    check_conv3d<with([](auto& s) {
+        s.input = dense(i8, 2, 4, 5, 6, 3), s.output = dense(i32, 2, 5, 3, 5, 4), s.input_zero = 7;
+    })>();
+    check_conv3d<with([](auto& s) {
+        s.output = dense(i8, 1, 3, 1, 4, 4), s.dilation = {1, 2, 2}, s.pad = {0, 0, 0};
+        limited(s, -128, scaling::high_word);
+    })>();
+    check_conv3d<with([](auto& s) { limited(s, 3, scaling::wide), s.weight_zero = -6; })>();
+    check_conv3d<with(
+        [](auto& s) { s.input = dense(i16, 1, 4, 5, 6, 3), s.output = dense(i48, 1, 5, 3, 5, 4); })>();
+    check_conv3d<with([](auto& s) {
+        s.input = dense(i16, 1, 4, 5, 6, 3), s.output = dense(i16, 1, 5, 3, 5, 4);
+        limited(s, 0, scaling::wide);
+    })>();
+    check_conv3d<with(
+        [](auto& s) { s.input = dense(f32, 1, 4, 5, 6, 3), s.output = dense(f32, 1, 5, 3, 5, 4); })>();
+    // Depthwise: one layer of a volume, and a multiplier of two.
+    check_conv3d<with([](auto& s) {
+        s.input = dense(i8, 2, 1, 5, 6, 3), s.output = dense(i32, 2, 1, 3, 5, 6);
+        s.kernel.depth = 1, s.pad.depth = 0, s.is_depthwise = true, s.input_zero = 4, s.weight_zero = 9;
+    })>();
 }
 
 TEST_CASE("TRANSPOSE_CONV2D") {
     using hr::transposed_convolution;
-    check_transposed<transposed_convolution{
-        dense(i8, 2, 4, 5, 3), dense(i32, 2, 9, 11, 4), {3, 3}, {2, 2}, {}, 7}>();
-    check_transposed<transposed_convolution{dense(i8, 1, 4, 5, 3),
-                                            dense(i8, 1, 8, 10, 4),
-                                            {3, 3},
-                                            {2, 2},
-                                            {-1, 0, 0, -1},
-                                            -5,
-                                            -100,
-                                            90,
-                                            scaling::high_word}>();
-    check_transposed<transposed_convolution{hr::planes(i8, 4, 5, 3, 0, 2),
-                                            hr::planes(i8, 12, 16, 2, 0, 3),
-                                            {2, 4},
-                                            {3, 3},
-                                            {1, 0, 0, 0},
-                                            -5,
-                                            -100,
-                                            90,
-                                            scaling::wide}>();
-    check_transposed<transposed_convolution{
-        dense(i16, 1, 4, 5, 3), dense(i48, 1, 6, 7, 4), {3, 3}, {1, 1}}>();
-    check_transposed<transposed_convolution{
-        dense(f32, 1, 4, 5, 3), dense(f32, 1, 7, 9, 4), {1, 1}, {2, 2}}>();
+    check_transposed<transposed_convolution{.input = dense(i8, 2, 4, 5, 3),
+                                            .output = dense(i32, 2, 9, 11, 4),
+                                            .kernel = {3, 3},
+                                            .stride = {2, 2},
+                                            .input_zero = 7,
+                                            .weight_zero = -3}>();
+    check_transposed<transposed_convolution{.input = dense(i8, 1, 4, 5, 3),
+                                            .output = dense(i8, 1, 8, 10, 4),
+                                            .kernel = {3, 3},
+                                            .stride = {2, 2},
+                                            .out_pad = {-1, 0, 0, -1},
+                                            .input_zero = -5,
+                                            .minimum = -100,
+                                            .maximum = 90,
+                                            .scale = scaling::high_word}>();
+    check_transposed<transposed_convolution{.input = hr::planes(i8, 4, 5, 3, 0, 2),
+                                            .output = hr::planes(i8, 12, 16, 2, 0, 3),
+                                            .kernel = {2, 4},
+                                            .stride = {3, 3},
+                                            .out_pad = {1, 0, 0, 0},
+                                            .input_zero = -5,
+                                            .minimum = -100,
+                                            .maximum = 90,
+                                            .scale = scaling::wide}>();
+    check_transposed<transposed_convolution{.input = dense(i16, 1, 4, 5, 3),
+                                            .output = dense(i48, 1, 6, 7, 4),
+                                            .kernel = {3, 3},
+                                            .stride = {1, 1}}>();
+    check_transposed<transposed_convolution{.input = dense(f32, 1, 4, 5, 3),
+                                            .output = dense(f32, 1, 7, 9, 4),
+                                            .kernel = {1, 1},
+                                            .stride = {2, 2}}>();
 }
 
 TEST_CASE("RESIZE") {

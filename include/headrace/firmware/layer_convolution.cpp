@@ -49,6 +49,7 @@ std::string convolution_text(const on_device::convolution& s) {
         text += fmt::format(", .pad = {{{}, {}, {}, {}}}", s.pad.top, s.pad.bottom, s.pad.left, s.pad.right);
     text += fmt::format(", .weights = hr::packing::{}", packings[static_cast<std::size_t>(s.weights)]);
     if (s.input_zero != 0) text += fmt::format(", .input_zero = {}", s.input_zero);
+    if (s.weight_zero != 0) text += fmt::format(", .weight_zero = {}", s.weight_zero);
     text += fmt::format(", .scale = hr::scaling::{}, .minimum = {}, .maximum = {}", scaling_text(s.scale),
                         s.minimum, s.maximum);
     if (s.is_in_place) text += ", .is_in_place = true";
@@ -86,8 +87,9 @@ folded_biases fold_zero_point(const on_device::convolution& s, const auto& weigh
     for (std::size_t c = 0; c != index_of(s.out_channels()); ++c) {
         std::int64_t sum = 0, magnitudes = 0;
         for (std::size_t k = 0; k != depth; ++k) {
-            sum += weights[order[c * depth + k]];
-            magnitudes += std::abs(weights[order[c * depth + k]]);
+            const std::int64_t weight = weights[order[c * depth + k]] - s.weight_zero;
+            sum += weight;
+            magnitudes += std::abs(weight);
         }
         folded.all.push_back(for_channel(biases, c) - s.input_zero * sum);
         folded.largest_sum = std::max(folded.largest_sum, std::abs(folded.all.back()) + 128 * magnitudes);
@@ -142,16 +144,15 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     for (value* const v : {&a.input, &a.weight, &a.bias, &a.input_zp, &a.weight_zp}) *v = body.outside(*v);
     const bool is_constant =
         match<builtin::constant>(a.weight) != nullptr && match<builtin::constant>(a.bias) != nullptr;
-    if (!is_constant && depthwise == nullptr) return write_computed(body, anchor, a, n);
-    if (!is_constant)
-        return refuse(n, "its weights are computed: kernels have those of depthwise ones in flash");
+    if (!is_constant) return write_computed(body, anchor, a, n);
 
     HEADRACE_TRY(input, operand_of(a.input));
-    HEADRACE_TRY(zero, zero_point(a.input_zp, a.weight_zp, n));
+    HEADRACE_TRY(zero, zero_points_of(a.input_zp, a.weight_zp, n));
     const auto output = dense_tensor(*n.results[0].meta);
     if (!output) return refuse(n, "kernels of microcontrollers do not compute with this type");
     on_device::convolution s = describe(a, *meta_of(a.weight), input.type, *output, depthwise != nullptr);
-    s.input_zero = size_of(zero);
+    s.input_zero = size_of(zero.input);
+    s.weight_zero = size_of(zero.weight);
     const auto scale = find_scale(body, anchor);
     HEADRACE_TRY(constants, pack(s, scale, a, n));
     const node* const last = scale ? scale->nodes.back() : &anchor;
@@ -228,7 +229,7 @@ result<void> layer_writer::write_computed(const layer_body& body, const node& an
                                           const window_attributes& a, const node& n) {
     HEADRACE_TRY(input, operand_of(a.input));
     HEADRACE_TRY(weights, operand_of(a.weight));
-    HEADRACE_TRY(zero, zero_point(a.input_zp, a.weight_zp, n));
+    HEADRACE_TRY(zero, zero_points_of(a.input_zp, a.weight_zp, n));
     const auto sums = dense_tensor(*anchor.results[0].meta);
     if (!sums) return refuse(n, "kernels of microcontrollers do not compute with this type");
     HEADRACE_TRY(bias, biases_of(a.bias, sums->size[3]));
@@ -243,16 +244,18 @@ result<void> layer_writer::write_computed(const layer_body& body, const node& an
         t.rank = 5;
         return t;
     };
-    call& made =
-        call_kernel(n,
-                    fmt::format("hr::conv3d<hr::convolution3d{{.input = {}, .output = {}, .kernel = {{1, {}, "
-                                "{}}}, .stride = {{1, {}, {}}}, "
-                                ".dilation = {{1, {}, {}}}, .pad = {{0, {}, {}}}, .input_zero = {}}}>",
-                                tensor_text(volume(input.type)), tensor_text(volume(to.type)),
-                                weights.type.size[1], weights.type.size[2], a.stride[0], a.stride[1],
-                                a.dilation[0], a.dilation[1], a.pad[0], a.pad[2], zero),
-                    {input, weights, bias, at(to)});
-    made.macs = std::int64_t{sums->elements()} * (weights.type.elements() / weights.type.size[0]);
+    const bool is_depthwise = is<tosa::depthwise_conv2d>(anchor);
+    const std::int32_t* const kernel = weights.type.size + (is_depthwise ? 0 : 1);
+    std::string text = fmt::format(
+        "hr::conv3d<hr::convolution3d{{.input = {}, .output = {}, .kernel = {{1, {}, {}}}, .stride = {{1, "
+        "{}, "
+        "{}}}, .dilation = {{1, {}, {}}}, .pad = {{0, {}, {}}}, .input_zero = {}, .weight_zero = {}",
+        tensor_text(volume(input.type)), tensor_text(volume(to.type)), kernel[0], kernel[1], a.stride[0],
+        a.stride[1], a.dilation[0], a.dilation[1], a.pad[0], a.pad[2], zero.input, zero.weight);
+    if (is_depthwise) text += ", .is_depthwise = true";
+    call& made = call_kernel(n, text + "}>", {input, weights, bias, at(to)});
+    made.macs =
+        std::int64_t{sums->elements()} * kernel[0] * kernel[1] * (is_depthwise ? 1 : weights.type.size[3]);
     const auto rest = others(body, anchor);
     if (rest.empty()) {
         put({const_cast<node*>(&n), 0}, to);
@@ -261,7 +264,7 @@ result<void> layer_writer::write_computed(const layer_body& body, const node& an
     HEADRACE_TRY(result, add_result(n));
     std::vector<operand> operands{at(to)}, extras;
     HEADRACE_TRY(function, finish(body, rest, {const_cast<node*>(&anchor), 0}, extras, result.type));
-    std::string text =
+    text =
         fmt::format("hr::elementwise<{}, {}, {}", function, tensor_text(result.type), tensor_text(to.type));
     for (const operand& e : extras) text += ", " + tensor_text(e.type);
     operands.insert(operands.end(), extras.begin(), extras.end());

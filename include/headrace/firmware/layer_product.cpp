@@ -7,8 +7,8 @@
 
 #include <headrace/firmware/layer_writer.hpp>
 #include <headrace/firmware/scaled_result.hpp>
-#include <headrace/on_device/matmul.hpp>
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/on_device/matmul.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace::firmware {

@@ -36,7 +36,7 @@ result<operand> layer_writer::biases_of(value bias, std::int32_t channels) {
 result<void> layer_writer::write(tosa::conv3d, const args<tosa::conv3d>& a, const node& n) {
     HEADRACE_TRY(input, operand_of(a.input));
     HEADRACE_TRY(weights, operand_of(a.weight));
-    HEADRACE_TRY(zero, zero_point(a.input_zp, a.weight_zp, n));
+    HEADRACE_TRY(zero, zero_points_of(a.input_zp, a.weight_zp, n));
     HEADRACE_TRY(to, add_result(n));
     HEADRACE_TRY(bias, biases_of(a.bias, to.type.size[4]));
     const auto axes = [](const auto& numbers) {
@@ -46,9 +46,9 @@ result<void> layer_writer::write(tosa::conv3d, const args<tosa::conv3d>& a, cons
     call& made = call_kernel(
         n,
         fmt::format("hr::conv3d<hr::convolution3d{{.input = {}, .output = {}, .kernel = {}, .stride = {}, "
-                    ".dilation = {}, .pad = {}, .input_zero = {}}}>",
+                    ".dilation = {}, .pad = {}, .input_zero = {}, .weight_zero = {}}}>",
                     tensor_text(input.type), tensor_text(to.type), axes(&weights.type.size[1]),
-                    axes(a.stride), axes(a.dilation), axes(before), zero),
+                    axes(a.stride), axes(a.dilation), axes(before), zero.input, zero.weight),
         {input, weights, bias, at(to)});
     made.macs = std::int64_t{to.type.elements()} * (weights.type.elements() / weights.type.size[0]);
     return {};
@@ -58,27 +58,28 @@ result<void> layer_writer::write(tosa::transpose_conv2d, const args<tosa::transp
                                  const node& n) {
     HEADRACE_TRY(input, operand_of(a.input));
     HEADRACE_TRY(weights, operand_of(a.weight));
-    HEADRACE_TRY(zero, zero_point(a.input_zp, a.weight_zp, n));
+    HEADRACE_TRY(zero, zero_points_of(a.input_zp, a.weight_zp, n));
     HEADRACE_TRY(to, add_result(n));
     HEADRACE_TRY(bias, biases_of(a.bias, to.type.size[3]));
     call& made = call_kernel(
         n,
         fmt::format("hr::transpose_conv2d<hr::transposed_convolution{{.input = {}, .output = {}, .kernel = "
                     "{{{}, {}}}, "
-                    ".stride = {{{}, {}}}, .out_pad = {{{}, {}, {}, {}}}, .input_zero = {}}}>",
+                    ".stride = {{{}, {}}}, .out_pad = {{{}, {}, {}, {}}}, .input_zero = {}, "
+                    ".weight_zero = {}}}>",
                     tensor_text(input.type), tensor_text(to.type), weights.type.size[1], weights.type.size[2],
-                    a.stride[0], a.stride[1], a.out_pad[0], a.out_pad[1], a.out_pad[2], a.out_pad[3], zero),
+                    a.stride[0], a.stride[1], a.out_pad[0], a.out_pad[1], a.out_pad[2], a.out_pad[3],
+                    zero.input, zero.weight),
         {input, weights, bias, at(to)});
     made.macs = std::int64_t{input.type.elements()} * (weights.type.elements() / weights.type.size[3]);
     return {};
 }
 
-// The input's zero point. Weights have none in any model that was quantized symmetrically.
-result<std::int64_t> layer_writer::zero_point(value input_zp, value weight_zp, const node& n) {
-    if (is_floating(meta_of(input_zp)->dtype)) return std::int64_t{0};
-    const auto zero = constant_integer(input_zp), of_weights = constant_integer(weight_zp);
-    if (!zero || of_weights != 0) return refuse(n, "its weights have a zero point other than 0");
-    return *zero;
+result<zero_points> layer_writer::zero_points_of(value input_zp, value weight_zp, const node& n) {
+    if (is_floating(meta_of(input_zp)->dtype)) return zero_points{};
+    const auto of_input = constant_integer(input_zp), of_weights = constant_integer(weight_zp);
+    if (!of_input || !of_weights) return refuse(n, "its zero points are computed");
+    return zero_points{*of_input, *of_weights};
 }
 
 result<void> layer_writer::write(tosa::resize, const args<tosa::resize>& a, const node& n) {

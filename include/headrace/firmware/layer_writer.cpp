@@ -163,9 +163,39 @@ bool layer_writer::is_residual(const node& n, value input, const operand& extra,
            buffer.count == result.span;
 }
 
+std::optional<place> layer_writer::place_in_concat(const node& n, bool has_planes) {
+    const auto is_part = [](const node& m) {
+        return is<device::convolution>(m) && m.first_use != nullptr && m.first_use->next_use == nullptr &&
+               is<tosa::concat>(*m.first_use->target);
+    };
+    if (!is_part(n)) return std::nullopt;
+    const node& whole = *n.first_use->target;
+    const auto& a = args_of<tosa::concat>(whole);
+    if (!std::ranges::all_of(a.input1, [&](value v) { return is_part(*v.producer); })) return std::nullopt;
+    auto found = places_.find({&whole, 0});
+    if (found == places_.end()) {
+        auto type = dense_tensor(*whole.results[0].meta);
+        if (!type) return std::nullopt;
+        if (wants_planes(whole, has_planes))
+            type = on_device::planes(type->type, type->size[1], type->size[2], type->size[3], 0, 0);
+        put({const_cast<node*>(&whole), 0}, {add_buffer(type->type, type->span), *type});
+        found = places_.find({&whole, 0});
+    }
+    place part = found->second;
+    for (std::size_t i = 0; a.input1[i].producer != &n; ++i)
+        part.type.offset +=
+            static_cast<std::int32_t>(meta_of(a.input1[i])->shape[static_cast<std::size_t>(a.axis)]) *
+            part.type.stride[a.axis];
+    part.type.size[a.axis] =
+        static_cast<std::int32_t>(n.results[0].meta->shape[static_cast<std::size_t>(a.axis)]);
+    put({const_cast<node*>(&n), 0}, part);
+    return part;
+}
+
 result<place> layer_writer::add_image(const node& n, const on_device::convolution& s, value input,
                                       std::span<const operand> extras) {
     const bool has_planes = s.is_depthwise || (s.in_channels() != 1 && s.input.stride[3] != 1);
+    if (const auto part = place_in_concat(n, has_planes)) return *part;
     if (!wants_planes(n, has_planes)) {
         if (extras.size() != 1 || !can_be_over_extra(s) || !is_residual(n, input, extras[0], s.output))
             return add_result(n);

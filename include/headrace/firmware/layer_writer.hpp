@@ -51,6 +51,11 @@ struct window_attributes {
     int_list pad, stride, dilation;
 };
 
+/// What a convolution takes from the elements of its input and from its weights.
+struct zero_points {
+    std::int64_t input = 0, weight = 0;
+};
+
 /// The constants of a convolution, in flash.
 struct packed_constants {
     operand weights, channels;
@@ -105,6 +110,9 @@ private:
     // has them, and the memory of the input, or of the one further operand, is used where it may be.
     result<place> add_image(const node& n, const on_device::convolution& s, value input,
                             std::span<const operand> extras);
+    // Returns the part of a CONCAT's result where a convolution writes, if convolutions write all of its
+    // parts; makes room for the whole with the first of them.
+    std::optional<place> place_in_concat(const node& n, bool has_planes);
     // True if the result may be written over the operand, which is in memory for this node alone.
     [[nodiscard]] bool is_residual(const node& n, value input, const operand& extra,
                                    const on_device::tensor& result) const;
@@ -147,7 +155,7 @@ private:
                                 const node& n);
     [[nodiscard]] static std::string name_of_node(const node& n);
     result<operand> biases_of(value bias, std::int32_t channels);
-    result<std::int64_t> zero_point(value input_zp, value weight_zp, const node& n);
+    static result<zero_points> zero_points_of(value input_zp, value weight_zp, const node& n);
     [[nodiscard]] static error refuse(const node& n, std::string_view reason);
 
     const graph& graph_;

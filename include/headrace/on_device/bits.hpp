@@ -79,14 +79,31 @@ HEADRACE_INLINE constexpr auto logical_not(A a) {
 }
 
 namespace detail {
-/// A distance that a shift has: TOSA demands 0 to 31.
+/// True if a distance is known to be one that TOSA allows.
+template <integer B>
+inline constexpr bool is_distance = B::bounds::lowest >= 0 && B::bounds::highest <= 31;
+
+/// The distance of a shift, up to 32 for all that are larger: TOSA demands 0 to 31, and says nothing of
+/// others; the evaluator takes six bits of them.
 template <class T, integer B>
 HEADRACE_INLINE constexpr T distance(B b) {
     using m = machine<T>;
-    if constexpr (B::bounds::lowest >= 0 && B::bounds::highest <= 31)
-        return m::of(b.value);
+    const T by = m::of(b.value);
+    if constexpr (is_distance<B>)
+        return by;
     else
-        return m::bits_and(m::of(b.value), m::of(31));
+        return m::min(m::bits_and(by, m::of(63)), m::of(32));
+}
+/// What `shift(distance)` gives, or 0 if the distance is 32.
+template <integer B, class T, class Shift>
+HEADRACE_INLINE constexpr T shifted(T by, Shift shift) {
+    using m = machine<T>;
+    if constexpr (is_distance<B>) {
+        return shift(by);
+    } else {
+        const T mask = m::minus(m::right(by, m::of(5)), m::of(1));
+        return m::bits_and(shift(m::bits_and(by, m::of(31))), mask);
+    }
 }
 /// The low bits of a number as those of an element.
 template <element E, class T>
@@ -115,9 +132,9 @@ HEADRACE_INLINE constexpr auto arithmetic_right_shift(A a, B b) {
         // masked.
         const T before = m::max(m::minus(by, m::of(1)), m::of(0));
         const T bit = m::bits_and(m::right(x, before), m::minus(by, before));
-        return R{m::plus(m::right(x, by), bit)};
+        return R{m::plus(m::right(x, m::min(by, m::of(31))), bit)};
     } else {
-        return R{m::right(x, by)};
+        return R{m::right(x, m::min(by, m::of(31)))};
     }
 }
 /// TOSA 1.0, 2.4.8 (LOGICAL_LEFT_SHIFT) of elements of type `E`: bits beyond it are lost.
@@ -125,7 +142,8 @@ template <element E = element::int32, integer A, integer B>
 HEADRACE_INLINE constexpr auto logical_left_shift(A a, B b) {
     using T = detail::rep_of<A, B>;
     using m = detail::machine<T>;
-    return detail::low_bits<E>(m::left(m::of(a.value), detail::distance<T>(b)));
+    const auto left = [&](T by) { return m::left(m::of(a.value), by); };
+    return detail::low_bits<E>(detail::shifted<B>(detail::distance<T>(b), left));
 }
 /// TOSA 1.0, 2.4.9 (LOGICAL_RIGHT_SHIFT) of elements of type `E`: zeros come into their highest bits.
 template <element E = element::int32, integer A, integer B>
@@ -135,7 +153,8 @@ HEADRACE_INLINE constexpr auto logical_right_shift(A a, B b) {
     T x = m::of(a.value);
     if constexpr (bytes_of(E) < 4 && A::bounds::lowest < 0)
         x = m::bits_and(x, m::of((1 << (8 * bytes_of(E))) - 1));
-    return detail::low_bits<E>(m::logical_right(x, detail::distance<T>(b)));
+    const auto right = [&](T by) { return m::logical_right(x, by); };
+    return detail::low_bits<E>(detail::shifted<B>(detail::distance<T>(b), right));
 }
 /// TOSA 1.0, 2.5.4 (CLZ) of int32.
 template <integer A>

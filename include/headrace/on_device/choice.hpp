@@ -50,6 +50,7 @@ constexpr bool fits_result(const convolution& s) {
 /// Why a core does not compute a convolution by blocks of its own; empty if it does.
 constexpr const char* refusal(const convolution& s, core_id core) {
     if (s.input.type != element::int8) return "the input is not int8";
+    if (s.weight_zero != 0) return "the weights have a zero point other than 0";
     if (!fits_result(s)) return "the scaled values do not fit the output's elements";
     const packing wanted = s.is_depthwise         ? packing::rows
                            : core == core_id::mve ? packing::c4k16

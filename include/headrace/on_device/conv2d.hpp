@@ -42,6 +42,14 @@ using per_channel_t =
     std::conditional_t<S.scale == scaling::none, sum_t<S>,
                        std::conditional_t<S.input.type == element::int8, channel, wide_channel>>;
 
+template <convolution S>
+HEADRACE_INLINE constexpr auto weight_less_zero(weight_t<S> w) {
+    if constexpr (S.weight_zero == 0)
+        return w;
+    else
+        return static_cast<std::int32_t>(w) - S.weight_zero;
+}
+
 /// The value that `Finish` takes: scaled and clamped, a number with these bounds or a float.
 template <convolution S>
 HEADRACE_INLINE constexpr auto result_of(sum_t<S> sum, const per_channel_t<S>& q) {
@@ -86,10 +94,10 @@ constexpr void convolve_in_compiler(const element_t<S.input.type>* x, const elem
         taps[k] = (row * width + column) * channels + k % in_pixel;
         places[k] = weight_at(S, 0, k);
     }
-    weight_t<S> rows[results * depth]{};
+    decltype(weight_less_zero<S>({})) rows[results * depth]{};
     for (std::int32_t oc = 0, i = 0; oc != results; ++oc)
         for (std::int32_t k = 0, first = weight_at(S, oc, 0); k != depth; ++k)
-            rows[i++] = w[first + places[k]];
+            rows[i++] = weight_less_zero<S>(w[first + places[k]]);
 
     for (std::int32_t n = 0; n != S.output.size[0]; ++n)
         for (std::int32_t oy = 0; oy != S.output.size[1]; ++oy)
@@ -130,7 +138,7 @@ void convolve_by_index(const element_t<S.input.type>* x, const element_t<Extra.t
                                                    is_inside
                                                        ? x[S.input.at(n, iy, ix, first + ic)]
                                                        : static_cast<element_t<S.input.type>>(S.input_zero),
-                                                   w[weight_at(S, oc, k)]);
+                                                   weight_less_zero<S>(w[weight_at(S, oc, k)]));
                         }
                     store<S.output.type>(y + S.output.at(n, oy, ox, oc),
                                          Finish::of(result_of<S>(sum, q[oc]),

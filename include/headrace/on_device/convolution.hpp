@@ -24,8 +24,8 @@ struct border {
 
 /// TOSA 1.0, 2.2.3 (CONV2D) and 2.2.5 (DEPTHWISE_CONV2D) with all that follows it until the next tensor in
 /// memory. Input and output are images (batch, height, width, channels) in any layout. `input_zero` is the
-/// value outside of the image; what a zero point adds to the sums is in the biases, so kernels multiply
-/// stored values.
+/// value outside of the image; what it adds to the sums is in the biases, so kernels multiply stored values.
+/// A weight counts less `weight_zero`, which no fast kernel takes.
 /// - int8 and weights of int8: sums of int32; a `channel` for each, or an int32 bias; int8, uint8, int16 or
 /// int32
 /// - int16 and weights of int8: sums of int48; a `wide_channel`, or an int64 bias; int16, int8 or int48
@@ -36,7 +36,7 @@ struct convolution {
     extent kernel{}, stride{}, dilation{};
     border pad{};
     packing weights = packing::rows;
-    std::int32_t input_zero = 0;
+    std::int32_t input_zero = 0, weight_zero = 0;
     scaling scale = scaling::none;
     std::int32_t minimum = -128, maximum = 127;  ///< of the scaled value
     bool is_in_place = false;                    ///< output and input share their memory, from its first byte

@@ -22,7 +22,7 @@ struct transposed_convolution {
     tensor input, output;
     extent kernel{}, stride{};
     border out_pad{};  ///< rows and columns that the output has more than the windows, fewer if negative
-    std::int32_t input_zero = 0;
+    std::int32_t input_zero = 0, weight_zero = 0;
     std::int32_t minimum = -128, maximum = 127;  ///< of the scaled value
     scaling scale = scaling::none;
 
@@ -79,7 +79,7 @@ private:
                 const std::int32_t ix = (right - k) / S.stride.width;
                 if (ix < 0 || ix >= S.input.size[2]) continue;
                 sum = sums::add_pixel(sum, S.input.size[3], in + S.input.at(iy, ix, 0), S.input.stride[3],
-                                      S.input_zero, w + i * line + k * S.input.size[3]);
+                                      S.input_zero, w + i * line + k * S.input.size[3], S.weight_zero);
             }
         }
         return sum;

@@ -25,13 +25,13 @@ struct window_sums {
 
     /// Adds a pixel to a sum: n channels, and weights that follow each other.
     HEADRACE_SHARED static constexpr sum add_pixel(sum s, std::int32_t n, const element_t<In>* x,
-                                                   std::int32_t x_stride, std::int32_t zero,
-                                                   const weight* w) {
+                                                   std::int32_t x_stride, std::int32_t zero, const weight* w,
+                                                   std::int32_t weight_zero) {
         for (std::int32_t i = 0; i < n; ++i) {
             if constexpr (is_float)
                 s = multiply_add(s, x[i * x_stride], w[i]);
             else
-                s = multiply_add(s, x[i * x_stride] - zero, w[i]);
+                s = multiply_add(s, x[i * x_stride] - zero, w[i] - weight_zero);
         }
         return s;
     }

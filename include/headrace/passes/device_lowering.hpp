@@ -7,6 +7,7 @@
 #include <headrace/passes/device/fold_padding.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
 #include <headrace/passes/device/outline_layers.hpp>
+#include <headrace/passes/device/split_expansions.hpp>
 #include <headrace/passes/fold/remove_dead_code.hpp>
 
 namespace headrace {
@@ -18,9 +19,8 @@ struct device_source {
 
 /// Ends in `Legal`: the layers and operators that have a kernel.
 template <class Legal>
-struct device_lowering
-    : pipeline<from<device_source>, to<Legal>, fold_padding, outline_layers, fuse_layers, remove_dead_code> {
-};
+struct device_lowering : pipeline<from<device_source>, to<Legal>, fold_padding, outline_layers, fuse_layers,
+                                  split_expansions, remove_dead_code> {};
 
 }  // namespace headrace
 

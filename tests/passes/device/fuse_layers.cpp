@@ -5,6 +5,7 @@
 #include <headrace/passes/device/fold_padding.hpp>
 #include <headrace/passes/device/fuse_layers.hpp>
 #include <headrace/passes/device/outline_layers.hpp>
+#include <headrace/passes/device/split_expansions.hpp>
 #include <headrace/passes/fold/remove_dead_code.hpp>
 
 #include "../../support/pass_test.hpp"
@@ -14,7 +15,7 @@ using namespace headrace;
 namespace {
 
 static_assert(effects_of<fold_padding>::sound && effects_of<outline_layers>::sound &&
-              effects_of<fuse_layers>::sound);
+              effects_of<fuse_layers>::sound && effects_of<split_expansions>::sound);
 
 value integers(program& p, dtype type, std::initializer_list<std::int64_t> shape, std::int64_t first) {
     return create_constant(p.g, {type, int_list(shape), {}}, nullptr, [&](std::span<std::byte> data) {
@@ -100,6 +101,34 @@ void shared_sum(program& p) {
     p.output(p.make<tosa::tanh>({.input = sum}));
 }
 
+value depthwise(program& p, value x, std::int64_t stride) {
+    const std::int64_t channels = meta_of(x)->shape[3];
+    return p.make<tosa::depthwise_conv2d>({.input = x,
+                                           .weight = integers(p, dtype::int8, {3, 3, channels, 1}, 7),
+                                           .bias = integers(p, dtype::int32, {channels}, 40),
+                                           .input_zp = zero(p, dtype::int8),
+                                           .weight_zp = zero(p, dtype::int8),
+                                           .pad = {1, stride == 2 ? 0 : 1, 1, stride == 2 ? 0 : 1},
+                                           .stride = {stride, stride},
+                                           .dilation = {1, 1},
+                                           .acc_type = dtype::int32});
+}
+// An inverted residual; its wide tensor has 48 channels.
+value widened(program& p, value x) { return narrow(p, convolution(p, x, 48)); }
+void inverted_residual(program& p) {
+    const value wide = widened(p, p.input(dtype::int8, {1, 8, 8, 8}));
+    p.output(narrow(p, convolution(p, narrow(p, depthwise(p, wide, 2)), 8)));
+}
+// Without a change of the channels, the result needs as much as the tensor between.
+void filter_in_place(program& p) {
+    p.output(narrow(p, depthwise(p, widened(p, p.input(dtype::int8, {1, 8, 8, 48})), 1)));
+}
+void wide_tensor_read_twice(program& p) {
+    const value wide = widened(p, p.input(dtype::int8, {1, 8, 8, 8}));
+    p.output(narrow(p, depthwise(p, wide, 2)));
+    p.output(wide);
+}
+
 std::size_t layers(void (&build)(program&)) {
     program p;
     const graph& g = lowered<outline_layers, fuse_layers>(p, build);
@@ -147,4 +176,22 @@ TEST_CASE("a reduction has what is element-wise before and behind it") {
 TEST_CASE("a tensor that two layers read is in memory") {
     CHECK_THAT(shared_sum, (computes_the_same<outline_layers, may_rewrite<fuse_layers>>()));
     CHECK(layers(shared_sum) == 3);
+}
+
+TEST_CASE("the wide tensor of an inverted residual is made by groups of channels") {
+    CHECK_THAT(inverted_residual, (computes_the_same<outline_layers, fuse_layers, split_expansions>()));
+    program p;
+    const graph& g =
+        lowered<outline_layers, fuse_layers, split_expansions, remove_dead_code>(p, inverted_residual);
+    std::int64_t largest = 0;
+    for (const node& n : g.nodes())
+        if (is<device::convolution>(n)) largest = std::max(largest, n.results[0].meta->elements());
+    CHECK(largest == 8 * 8 * 8);
+    CHECK(count_of<tosa::concat>(g) == 1);
+    CHECK(count_of<device::convolution>(g) == 6 + 6 + 1);
+    const auto left_alone = [](const auto& build) {
+        CHECK(count_after<tosa::concat, outline_layers, fuse_layers, split_expansions>(build) == 0);
+    };
+    left_alone(filter_in_place);
+    left_alone(wide_tensor_read_twice);
 }
