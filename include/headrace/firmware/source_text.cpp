@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <boost/uuid/name_generator_sha1.hpp>
-#include <boost/uuid/uuid_io.hpp>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <algorithm>
 #include <bit>
@@ -19,26 +19,32 @@ namespace {
 
 constexpr std::size_t columns = 110;
 
-// A name that only arrays with these contents have.
-std::string shared_name(const std::string& contents) {
-    boost::uuids::name_generator_sha1 name_of(boost::uuids::ns::oid());
-    std::string name = "constant_" + boost::uuids::to_string(name_of(contents));
-    std::erase(name, '-');
-    return name;
+// The number of an array's type and elements, which no other array has.
+std::string content_hash(std::string_view type, std::string_view elements) {
+    const XXH128_hash_t hash =
+        XXH3_128bits_withSeed(elements.data(), elements.size(), XXH3_64bits(type.data(), type.size()));
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
 // Elements in lines.
-std::string wrapped(std::span<const std::string> elements) {
-    std::string text, line = "   ";
-    for (const std::string& e : elements) {
-        if (line.size() + e.size() + 2 > columns) {
-            text += line + '\n';
-            line = "   ";
+class wrapped_lines {
+public:
+    void add(std::string_view element) {
+        if (column_ + element.size() + 2 > columns) {
+            text_ += "\n   ";
+            column_ = 3;
         }
-        line += ' ' + e + ',';
+        text_ += ' ';
+        text_ += element;
+        text_ += ',';
+        column_ += element.size() + 2;
     }
-    return text + line + '\n';
-}
+    std::string end() && { return std::move(text_ += '\n'); }
+
+private:
+    std::string text_ = "   ";
+    std::size_t column_ = 3;
+};
 
 }  // namespace
 
@@ -56,44 +62,51 @@ std::string identifiers::make(std::string_view wanted) {
     return unique;
 }
 
-std::string constant_arrays::add(std::string_view wanted, std::string_view type,
-                                 std::span<const std::string> elements, std::size_t bytes) {
-    std::string contents = fmt::format("inline constexpr {} @[{}] = {{\n", type, elements.size());
-    contents += wrapped(elements) + "};\n";
-    const auto [known, is_new] = known_.try_emplace(std::move(contents));
-    if (is_new) {
-        known->second = names_.make(wanted);
-        std::string definition = known->first;
-        const std::string shared = bytes < least_shared_bytes_ ? std::string() : shared_name(definition);
-        const std::string_view name = shared.empty() ? known->second : shared;
-        definition.replace(definition.find('@'), 1, name);
-        definition.insert(0, "alignas(16) ");
-        if (shared.empty()) {
-            text_ += definition;
-        } else {
-            shared_text_ +=
-                fmt::format("#ifndef HEADRACE_{0}\n#define HEADRACE_{0}\n{1}#endif\n", shared, definition);
-            text_ +=
-                fmt::format("inline constexpr auto& {} = headrace_constants::{};\n", known->second, shared);
-        }
-        bytes_ += bytes;
+std::string constant_arrays::add_lines(std::string_view wanted, std::string_view type,
+                                       const std::string& lines, std::size_t count, std::size_t bytes) {
+    const std::string hash = content_hash(type, lines);
+    const auto [known, is_new] = known_.try_emplace(hash);
+    if (!is_new) return known->second;
+    known->second = names_.make(wanted);
+    bytes_ += bytes;
+    const bool is_shared = bytes >= least_shared_bytes_;
+    const std::string name = is_shared ? "constant_" + hash : known->second;
+    std::string& text = is_shared ? shared_text_ : text_;
+    if (is_shared) text += fmt::format("#ifndef HEADRACE_{0}\n#define HEADRACE_{0}\n", name);
+    text += fmt::format("alignas(16) inline constexpr {} {}[{}] = {{\n", type, name, count);
+    text += lines;
+    text += "};\n";
+    if (is_shared) {
+        text += "#endif\n";
+        text_ += fmt::format("inline constexpr auto& {} = headrace_constants::{};\n", known->second, name);
     }
     return known->second;
 }
 
+std::string constant_arrays::add(std::string_view wanted, std::string_view type,
+                                 std::span<const std::string> elements, std::size_t bytes) {
+    wrapped_lines lines;
+    for (const std::string& e : elements) lines.add(e);
+    return add_lines(wanted, type, std::move(lines).end(), elements.size(), bytes);
+}
+
 std::string constant_arrays::add(std::string_view wanted, on_device::element type,
                                  std::span<const std::int64_t> numbers) {
-    std::vector<std::string> elements;
-    elements.reserve(numbers.size());
-    for (const std::int64_t n : numbers) elements.push_back(number_literal(n, type));
-    return add(wanted, type_text(type), elements, numbers.size() * static_cast<std::size_t>(bytes_of(type)));
+    wrapped_lines lines;
+    for (const std::int64_t n : numbers) {
+        if (type == on_device::element::boolean || n == INT32_MIN)
+            lines.add(number_literal(n, type));
+        else
+            lines.add(fmt::format_int(n).c_str());
+    }
+    return add_lines(wanted, type_text(type), std::move(lines).end(), numbers.size(),
+                     numbers.size() * static_cast<std::size_t>(bytes_of(type)));
 }
 
 std::string constant_arrays::add_floats(std::string_view wanted, std::span<const float> numbers) {
-    std::vector<std::string> elements;
-    elements.reserve(numbers.size());
-    for (const float n : numbers) elements.push_back(float_literal(n));
-    return add(wanted, "float", elements, numbers.size() * sizeof(float));
+    wrapped_lines lines;
+    for (const float n : numbers) lines.add(float_literal(n));
+    return add_lines(wanted, "float", std::move(lines).end(), numbers.size(), numbers.size() * sizeof(float));
 }
 
 std::string_view type_text(on_device::element e) {

@@ -46,8 +46,11 @@ public:
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
 private:
+    std::string add_lines(std::string_view wanted, std::string_view type, const std::string& lines,
+                          std::size_t count, std::size_t bytes);
+
     identifiers names_;
-    std::map<std::string, std::string, std::less<>> known_;  // from contents to names
+    std::map<std::string, std::string, std::less<>> known_;  // from hashes of contents to names
     std::string text_, shared_text_;
     std::size_t bytes_ = 0;
     std::size_t least_shared_bytes_ = 256;  // a smaller one is not worth a name of its own

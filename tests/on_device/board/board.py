@@ -18,8 +18,8 @@ CORES = {
     "m4": ("mps2-an386", "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16"),
     "m55": ("mps3-an547", "-mcpu=cortex-m55 -mfloat-abi=hard"),
 }
-# Where 3.5 MB of constants fit, and the bytes of data memory: mps2's static RAM, and mps3's DDR4 and DTCM.
-MEMORY = {"mps2-an385": (0x00080000, 4 << 20), "mps2-an386": (0x00080000, 4 << 20), "mps3-an547": (0x60000000, 512 << 10)}
+# Where constants and data begin: in mps2's static RAM, and in mps3's DDR4.
+MEMORY = {"mps2-an385": (0x00080000, 0x20000000), "mps2-an386": (0x00080000, 0x20000000), "mps3-an547": (0x60000000, 0x60400000)}
 COMMON = ("-std=c++20 -mthumb -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections "
           "-fno-threadsafe-statics")
 LINK = "-nostartfiles --specs=nano.specs -Wl,--gc-sections"
@@ -47,8 +47,8 @@ def build(core, sources, flags, output):
         options = ["-O2"] if source == HERE / "start.cpp" else flags
         command = [*compile_, f"-I{INCLUDE}", f"-I{HERE}", *options, "-c", source, "-o", objects[-1]]
         subprocess.run(command, check=True)
-    origin, ram = MEMORY[CORES[core][0]]
-    memory = [f"-Wl,--defsym=constants_origin={origin}", f"-Wl,--defsym=ram_bytes={ram}", f"-T{HERE / 'board.ld'}"]
+    constants, data = MEMORY[CORES[core][0]]
+    memory = [f"-Wl,--defsym=constants_origin={constants}", f"-Wl,--defsym=ram_origin={data}", f"-T{HERE / 'board.ld'}"]
     subprocess.run([*link, *objects, *LINK.split(), *memory, "-o", output], check=True)
 
 
