@@ -94,10 +94,11 @@ std::string constant_arrays::add(std::string_view wanted, on_device::element typ
                                  std::span<const std::int64_t> numbers) {
     wrapped_lines lines;
     for (const std::int64_t n : numbers) {
+        const fmt::format_int number(n);
         if (type == on_device::element::boolean || n == INT32_MIN)
             lines.add(number_literal(n, type));
         else
-            lines.add(fmt::format_int(n).c_str());
+            lines.add({number.data(), number.size()});
     }
     return add_lines(wanted, type_text(type), std::move(lines).end(), numbers.size(),
                      numbers.size() * static_cast<std::size_t>(bytes_of(type)));
