@@ -19,15 +19,15 @@
 
 namespace headrace {
 
-/// Must the bytes be on the disk before the file gets its name? Only a crash of the machine tells the
-/// difference.
+/// With `synced`, the bytes are on the disk before the file gets its name. Only a crash of the machine shows
+/// the difference.
 enum class durability : unsigned char { none, synced };
 
 namespace detail {
 
 bool write_all(int descriptor, std::span<const std::byte> bytes);
 
-// Writes what comes, and remembers the reason of the first failure.
+// Writes the bytes it is given, and keeps the errno of the first failure.
 class descriptor_sink {
 public:
     explicit descriptor_sink(int descriptor) : descriptor_(descriptor) {}
@@ -43,14 +43,13 @@ private:
     int reason_ = 0;
 };
 
-// A new name beside the path at each call. Only opening the file tells whether it is taken.
+// Returns a new name next to the path at each call. Only opening the file tells whether the name is taken.
 std::string temporary_name(const std::string& path);
 
-// The temporary files and directories that there are now, so that a program that is told to end can remove
-// them.
+// The temporary files and directories that exist, so that a program that is told to end can remove them.
 class temporaries {
 public:
-    /// Lives until the process ends: threads may outlive what is destroyed before.
+    /// Lives until the process ends: threads may outlive static objects.
     [[nodiscard]] static temporaries& of_process();
     /// Calls `make(path)`, which makes the file, and remembers the path if it returns true.
     template <class Make>
@@ -59,7 +58,7 @@ public:
         return make(path.c_str()) && paths_.insert(path).second;
     }
     void forget(const std::string& path);
-    /// Removes all. Threads that would add another wait from now on.
+    /// Removes all of them. Threads that add another afterwards wait forever.
     void remove_for_good();
 
 private:
@@ -90,14 +89,14 @@ private:
 
 }  // namespace detail
 
-/// Removes the temporary files of writes that have not ended, for a program that is about to end by a signal.
-/// No write ends after that: call it from a thread of its own, not from a signal handler, and then end.
+/// Removes the temporary files of unfinished writes, for a program that is about to end on a signal. No write
+/// finishes after that: call it from a thread of its own, not from a signal handler, and then exit.
 void remove_temporary_files();
 
-/// Takes bytes, and says whether to go on.
+/// Takes bytes, and returns whether to go on.
 using byte_sink = std::function<bool(std::span<const std::byte>)>;
-/// Gives bytes to a sink, from first to last, as long as it goes on. An error says that they are not what
-/// they should be.
+/// Passes its bytes to a sink, from first to last, until the sink returns false. Returns an error if the
+/// bytes are not what they should be.
 using byte_source = std::function<result<void>(const byte_sink&)>;
 
 namespace detail {
@@ -107,11 +106,12 @@ namespace detail {
 [[nodiscard]] result<void> write_to_descriptor(const std::string& path, int descriptor,
                                                const byte_source& source);
 
-// The number of an open file that a path names, or -1. Opening such a path begins at the file's first byte,
-// whatever was written there before.
+// Returns the number of the open file that a path such as /dev/fd/3 names, or -1. Opening such a path would
+// start at the file's first byte, whatever was written there before.
 [[nodiscard]] int descriptor_named_by(std::string_view path);
 
-// Where a path leads through links, be a file there or not; empty if they lead in a circle.
+// Returns the path that symbolic links lead to, whether or not a file exists there; empty if they form a
+// cycle.
 [[nodiscard]] std::string behind_links(const std::string& path);
 
 // Pipes and devices cannot be replaced, only written to.
@@ -119,18 +119,18 @@ namespace detail {
 
 }  // namespace detail
 
-/// Writes a file beside its target and renames it. What was there before stays until then, and if anything
-/// fails, or the source gives an error; no other file is left behind. A link stays, and what it leads to is
-/// replaced. A pipe or a device is written to as it is, and so is an open file: /dev/stdout, /dev/fd/3.
-/// Threads and processes may write beside each other, and to the same path: one of the files is there then.
+/// Writes a temporary file next to the target and renames it. If anything fails, or the source returns an
+/// error, the previous file stays and no other file is left. A symbolic link stays, and its target is
+/// replaced. Pipes, devices and open files (/dev/stdout, /dev/fd/3) are written to directly. Threads and
+/// processes may write to the same path at once: one of the files is there afterwards.
 [[nodiscard]] result<void> write_atomically(const std::string& path, const byte_source& source,
                                             durability d = durability::none);
 
-/// The same of bytes in memory.
+/// Writes bytes in memory, as above.
 [[nodiscard]] result<void> write_atomically(const std::string& path, std::span<const std::byte> bytes,
                                             durability d = durability::none);
 
-/// The same of a text.
+/// Writes a text, as above.
 [[nodiscard]] result<void> write_atomically(const std::string& path, std::string_view text,
                                             durability d = durability::none);
 

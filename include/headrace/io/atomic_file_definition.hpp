@@ -30,8 +30,8 @@ namespace headrace {
 
 namespace detail {
 
-/// Lets the kernel copy what lies in a mapped file, without reading it into this process' memory first.
-/// Returns what is left to write: all, where the file system cannot do that, or the output is a pipe.
+/// Lets the kernel copy bytes of a mapped file, without reading them into this process's memory first.
+/// Returns the bytes left to write: all of them if the file system cannot do that or the output is a pipe.
 [[nodiscard]] inline std::span<const std::byte> copied_by_kernel(int descriptor,
                                                                  std::span<const std::byte> bytes) {
     constexpr std::size_t worth_while = std::size_t{1} << 16;
@@ -60,7 +60,7 @@ HEADRACE_INLINE bool write_all(int descriptor, std::span<const std::byte> bytes)
 
 HEADRACE_INLINE std::string temporary_name(const std::string& path) {
     static std::atomic<std::uint32_t> calls{0};
-    constexpr std::uint32_t odd = 2'654'435'761U;  // so that processes begin far from each other
+    constexpr std::uint32_t odd = 2'654'435'761U;  // so that processes start far apart
     std::uint32_t bits = static_cast<std::uint32_t>(::getpid()) * odd + calls++;
     std::string name = path + ".";
     for (int i = 0; i != 6; ++i, bits /= 32) name += "abcdefghijklmnopqrstuvwxyz234567"[bits % 32];
@@ -169,8 +169,8 @@ HEADRACE_INLINE result<void> write_atomically(const std::string& path, const byt
     const bool replaces = ::stat(path.c_str(), &old) == 0;
     if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))
         return detail::write_through(path, source);
-    // A new file gets the rights that the umask leaves. A replaced file keeps its rights; until then nobody
-    // else can read the new one. Asking for the umask would change it for other threads, too.
+    // A new file gets the rights that the umask leaves. A replaced file keeps its rights; until then only the
+    // owner can read the new one. Reading the umask would change it for other threads, too.
     const std::string target = detail::behind_links(path);
     if (target.empty()) return detail::cannot_write(path, ELOOP);
     detail::temporary_file file(target, replaces ? 0600U : 0666U);

@@ -10,8 +10,9 @@
 
 namespace headrace {
 
-/// Text as a string literal of C, C++ and the GNU assembler. Octal escapes always have three digits, so that
-/// the character behind one is never read as part of it. A question mark could begin a trigraph.
+/// Returns text as a string literal of C, C++ and the GNU assembler. Octal escapes always have three digits,
+/// so that a following digit is never read as part of one. Question marks are escaped: they could begin a
+/// trigraph.
 [[nodiscard]] inline std::string c_string_literal(std::string_view text) {
     std::string literal = "\"";
     for (const char c : text) {
@@ -30,7 +31,7 @@ namespace headrace {
     return literal + '"';
 }
 
-/// Text for a comment: characters that could end it, or continue the line, become underscores.
+/// Returns text for a comment: characters that could end it, or continue the line, become underscores.
 [[nodiscard]] inline std::string c_comment(std::string_view text) {
     std::string all(text);
     std::ranges::replace_if(
@@ -60,8 +61,8 @@ inline constexpr std::string_view reserved_words[] = {
 
 }  // namespace detail
 
-/// Can that be the name of a struct or a variable in any C or C++ program? Names with two underscores are
-/// reserved.
+/// True if the name can be that of a struct or a variable in any C or C++ program. Names with two underscores
+/// in a row are reserved.
 [[nodiscard]] constexpr bool is_c_identifier(std::string_view name) {
     if (name.empty() || !is_c_letter(name.front()) || name.find("__") != std::string_view::npos) return false;
     const bool spelled =

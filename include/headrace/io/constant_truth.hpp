@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::constant_truth, with which readers compute masks.
+// Defines headrace::constant_truth, which readers use to compute masks.
 #ifndef HEADRACE_IO_CONSTANT_TRUTH_HPP
 #define HEADRACE_IO_CONSTANT_TRUTH_HPP
 
@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// Tells for each element of a value, row by row, if it is other than 0; nothing if the value is no constant.
-/// How many elements a mask selects decides on the shape of what it selects, so that readers must know it.
-/// They do not compute by themselves: evaluation is linked where models are loaded.
+/// Returns for each element of a value, in row-major order, whether it is nonzero; nullopt if the value is
+/// not a constant. The number of elements that a mask selects determines the shape of the result, so readers
+/// must know it. Readers do not evaluate by themselves: evaluation is linked where models are loaded.
 using constant_truth = std::optional<std::vector<bool>> (*)(value v);
 
 }  // namespace headrace

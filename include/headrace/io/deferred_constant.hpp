@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines a constant that a file has its place for, and how its bytes are given later.
+// Defines a constant whose place in a file is reserved, and how its bytes are written later.
 #ifndef HEADRACE_IO_DEFERRED_CONSTANT_HPP
 #define HEADRACE_IO_DEFERRED_CONSTANT_HPP
 
@@ -16,29 +16,30 @@
 
 namespace headrace::detail {
 
-/// A constant whose bytes are not in the buffer of a flatbuffer, only room for them.
+/// A constant whose bytes are not in the buffer of a flatbuffer; the file only has room for them.
 struct deferred_constant {
     std::size_t from_end = 0;  ///< bytes from its first byte to the end of the file
     tensor_data data{};
     tensor_meta meta{};
 };
 
-/// Gives the elements of constants in row-major order: in one piece as they lie, or in copied parts.
+/// Streams the elements of constants in row-major order: in one piece if they are stored so, else in copied
+/// parts.
 template <class Sink>
 class element_streamer {
 public:
-    /// Parts are about as large; it bounds the memory that is taken.
+    /// Approximate size of a part; it bounds the memory that is taken.
     static constexpr std::size_t part_bytes = std::size_t{1} << 20;
 
-    /// `sink(std::span<const std::byte>) -> bool` says whether to go on.
+    /// `sink(std::span<const std::byte>) -> bool` returns whether to go on.
     explicit element_streamer(Sink& sink) : sink_(sink) {}
 
-    /// False as soon as the sink says so.
+    /// Returns false as soon as the sink does.
     [[nodiscard]] bool give(const tensor_data& data, const tensor_meta& meta) {
         const std::size_t size = bytes_in_memory(meta);
         if (size == 0) return true;
         if (is_row_major(data, meta.shape)) return sink_(std::span(data.bytes, size));
-        // A part of packed elements might begin inside of a byte.
+        // A part of packed elements might begin inside a byte.
         const bool is_packed = traits_of(meta.dtype).bits % 8 != 0;
         if (size <= part_bytes || is_packed) return copy(data, meta);
         return give_rows(data, meta, size / static_cast<std::size_t>(meta.shape[0]));
@@ -53,7 +54,7 @@ private:
         for (std::int64_t row = 0; row < rows; row += at_once) {
             shape[0] = std::min(at_once, rows - row);
             const std::byte* const first = data.bytes + row * row_distance;
-            // A row that is too large by itself is divided as well.
+            // A single row that is too large is divided as well.
             const std::size_t axis = shape[0] == 1 ? 1 : 0;
             const tensor_data part{first, std::span(data.strides.begin(), data.strides.end()).subspan(axis)};
             if (!give(part, {meta.dtype, std::span(std::as_const(shape)).subspan(axis), {}})) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::write_dot, a graph as Graphviz draws it. Not in the umbrella: it is slow to compile, and
-// Boost.Graph's Graphviz writer needs RTTI and exceptions.
+// Defines headrace::write_dot, which writes a graph for Graphviz. Not in the umbrella header: it is slow to
+// compile, and Boost.Graph's Graphviz writer needs RTTI and exceptions.
 #ifndef HEADRACE_IO_DOT_HPP
 #define HEADRACE_IO_DOT_HPP
 

@@ -88,7 +88,8 @@ inline void append_constants(std::pmr::string& label, const node& n) {
     }
 }
 
-// What is said of a node: its op, the arguments that are not the op's defaults, constants, and its values.
+// Returns the label of a node: its op, the arguments that are not the op's defaults, constants, and its
+// values.
 [[nodiscard]] inline std::pmr::string dot_label(const node& n, const printed_names& names) {
     const auto* opaque = args_if<builtin::opaque>(n);
     std::pmr::string label(op_name(n));
@@ -111,7 +112,7 @@ inline void append_constants(std::pmr::string& label, const node& n) {
 inline void write_dot(std::ostream& out, const graph& g, const printed_names& names,
                       const std::pmr::string& prefix);
 
-// What Boost writes between the braces of "digraph G { … }".
+// Returns the text that Boost writes between the braces of "digraph G { … }".
 [[nodiscard]] inline std::pmr::string dot_body(const graph& g, const printed_names& names,
                                                const std::pmr::string& prefix) {
     std::ostringstream whole;
@@ -127,7 +128,7 @@ struct is_drawn {
 };
 using drawn_graph = boost::filtered_graph<graph, boost::keep_all, is_drawn>;
 
-/// The modules of a graph as clusters in clusters, each with its nodes; a node is described later.
+/// The modules of a graph as nested clusters, each with the ids of its nodes; the nodes are described later.
 class module_clusters {
 public:
     module_clusters(const graph& g, const dot_id_map& ids) {

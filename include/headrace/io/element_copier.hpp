@@ -22,7 +22,7 @@ inline bool is_row_major(const tensor_data& data, const int_list& shape) {
     return true;
 }
 
-/// Copies the elements of a constant in row-major order; INT4 elements are packed anew.
+/// Copies the elements of a constant in row-major order; INT4 elements are repacked.
 class element_copier {
 public:
     element_copier(const tensor_data& data, const tensor_meta& meta, std::uint8_t* to)
@@ -62,7 +62,7 @@ private:
                 for (std::int64_t i = 0; i != count; ++i) put(from + i * stride, 1);
         }
     }
-    // A width that is known makes each copy one move: most of the weights of a convolution come here.
+    // A width known at compile time makes each copy one move: most weights of convolutions are copied here.
     template <std::int64_t Width>
     void put_spread(std::int64_t from, std::int64_t count, std::int64_t stride) {
         std::uint8_t* const to = to_ + done_ * Width;

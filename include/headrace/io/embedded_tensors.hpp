@@ -26,7 +26,7 @@ namespace headrace {
 
 namespace detail {
 
-/// An input or output with the types that C programs have for it.
+/// An input or output with the types that C programs use for it.
 struct embedded_tensor {
     std::string name;
     std::string dtype;
@@ -78,7 +78,7 @@ struct embedded_tensor {
     return all;
 }
 
-// Vela knows the tensors by their position alone: their sizes tell whether the two files belong together.
+// Vela identifies the tensors by position alone: their sizes tell whether the two files belong together.
 [[nodiscard]] inline result<void> place(std::vector<embedded_tensor>& tensors,
                                         const std::vector<arena_tensor>& places) {
     const auto same_size = [](const embedded_tensor& t, const arena_tensor& p) { return t.bytes == p.bytes; };
@@ -88,7 +88,7 @@ struct embedded_tensor {
     return {};
 }
 
-// Each header has them, so that it needs no other file; the first that is included counts.
+// Each header defines them, so that it needs no other file; only the first one that is included takes effect.
 inline constexpr std::string_view c_io_types = R"(#ifndef HEADRACE_IO_TYPES
 #define HEADRACE_IO_TYPES
 struct headrace_tensor {
@@ -136,7 +136,7 @@ struct headrace_io {
 
 }  // namespace detail
 
-/// Can the tables of a 32-bit C program hold the description? What they cannot is an error.
+/// Fails if the tables of a 32-bit C program cannot hold the description.
 [[nodiscard]] inline result<void> check_embeddable(const io_description& io) {
     HEADRACE_TRY(detail::embedded(io.inputs));
     HEADRACE_TRY(detail::embedded(io.outputs));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::make_ethos_u_blob: what Vela compiled, as ExecuTorch's backend for Ethos-U NPUs takes it.
+// Defines headrace::make_ethos_u_blob, which turns Vela's output into what ExecuTorch's Ethos-U backend
+// takes.
 #ifndef HEADRACE_IO_ETHOS_U_BLOB_HPP
 #define HEADRACE_IO_ETHOS_U_BLOB_HPP
 
@@ -25,8 +26,8 @@ inline constexpr std::string_view ethos_u_backend_id = "EthosUBackend";
 
 namespace detail {
 
-/// Blocks one after the other: a name of 16 bytes; the data's length, 4 bytes; 12 bytes that are zero where
-/// the data follows; the data; zeros up to a multiple of 16.
+/// Writes blocks one after the other: a name of 16 bytes; the length of the data, 4 bytes; 12 bytes that are
+/// zero if the data follows; the data; zeros up to a multiple of 16.
 class ethos_u_blocks {
 public:
     void add(std::string_view name, std::span<const std::byte> data) {
@@ -49,8 +50,8 @@ private:
     std::vector<std::byte> blob_;
 };
 
-/// The number of tensors, then of each its six sizes, the first of which may be ones that fill up; the bytes
-/// of an element, its offset and its region.
+/// Returns the number of tensors, then for each tensor its six sizes, padded with ones in front, the bytes of
+/// an element, its offset and its region.
 [[nodiscard]] inline result<std::vector<std::uint32_t>> ethos_u_tensors(const vela_arrays& in,
                                                                         const std::string& kind) {
     constexpr std::size_t max_rank = 6;
@@ -76,7 +77,7 @@ private:
 
 }  // namespace detail
 
-/// The blocks of a model that Vela wrote with `--output-format raw`. Errors do not name the file.
+/// Returns the blocks of a model that Vela wrote with `--output-format raw`. Errors do not name the file.
 [[nodiscard]] inline result<std::vector<std::byte>> make_ethos_u_blob(std::span<const std::byte> vela) {
     HEADRACE_TRY(compiled, read_vela_output(vela));
     constexpr std::string_view mark = "COP1";

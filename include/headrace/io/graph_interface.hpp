@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::interface_inputs and headrace::interface_outputs: what the caller of a graph must know of
-// its inputs and outputs.
+// Defines headrace::interface_inputs and headrace::interface_outputs: what the caller of a graph must know
+// about its inputs and outputs.
 #ifndef HEADRACE_IO_GRAPH_INTERFACE_HPP
 #define HEADRACE_IO_GRAPH_INTERFACE_HPP
 
@@ -15,26 +15,26 @@
 
 namespace headrace {
 
-/// An input or an output, by the name that it has in the exported program. It refers to the graph.
+/// An input or an output, under its name in the exported program. It refers to the graph.
 struct interface_tensor {
     std::string_view name;
     const tensor_meta& meta;
-    const interface_quantization* quantization;  ///< null where the numbers are the user's own
+    const interface_quantization* quantization;  ///< null if the numbers are the user's own
     bool channels_last;                          ///< NHWC here, NCHW as exported
     bool is_unsigned;                            ///< int8 here, uint8 to the caller
 
-    /// The type of what the caller gives or gets.
+    /// The dtype that the caller passes or receives.
     [[nodiscard]] headrace::dtype dtype() const { return is_unsigned ? headrace::dtype::uint8 : meta.dtype; }
 };
 
-/// Asks the pipeline to give inputs and outputs with four axes their channels last (NHWC).
+/// Asks the pipeline to move the channels of inputs and outputs with four axes last (NHWC).
 inline void ask_for_channels_last(graph& g) {
     for (node& n : g.inputs()) g.annotate(n, channels_last_interface{});
     if (g.output() != nullptr) g.annotate(*g.output(), channels_last_interface{});
 }
 
-/// Does a tensor of that rank at this placeholder or output node have its channels last, although it was
-/// exported with them first?
+/// True if a tensor of that rank at this placeholder or output node has its channels last, although it was
+/// exported with them first.
 [[nodiscard]] inline bool is_channels_last(const node& n, std::size_t rank) {
     const auto* layout = n.find_annotation<channels_last_interface>();
     return layout != nullptr && layout->applied && rank == 4;
@@ -49,7 +49,7 @@ inline void ask_for_channels_last(graph& g) {
 
 namespace detail {
 
-// A scale of 0 says that a tensor's integers are the user's own.
+// A scale of 0 marks a tensor whose integers are the user's own.
 [[nodiscard]] inline const interface_quantization* if_quantized(const interface_quantization* q) {
     return q == nullptr || q->scale == 0 ? nullptr : q;
 }

@@ -36,23 +36,24 @@
 
 namespace headrace {
 
-/// Reading: gives the elements of that number, which must outlive the graph, and fills a region with the
-/// program of a delegate. Either may throw headrace::failure.
+/// Sources of what a text refers to by number: `data` returns the elements of a constant, which must outlive
+/// the graph, and `delegate` fills a region with the program of a delegate. Either may throw
+/// headrace::failure.
 struct graph_json_sources {
     std::function<std::span<const std::byte>(std::uint64_t number)> data;
     std::function<void(std::uint64_t number, graph& region)> delegate;
-    op_finder find_own_op = nullptr;  ///< ops of dialects that are not Headrace's; they are looked for first
+    op_finder find_own_op = nullptr;  ///< finds ops of dialects that are not Headrace's; asked first
 };
 
 namespace detail::graph_json {
 
-/// Reads a graph and those nested in it.
+/// Reads a graph and the graphs nested in it.
 class reader : plain_reader {
 public:
     explicit reader(const graph_json_sources& sources) : sources_(sources) {}
 
     void read(simdjson::dom::element text, graph& g) {
-        // A region takes its memory from the graph around it, half as much again with each level.
+        // A region takes its memory from the enclosing graph, half as much again at each level.
         constexpr int deepest = 12;
         if (depth_ == deepest) fail_malformed("graphs are nested too deeply");
         ++depth_;
@@ -97,7 +98,7 @@ private:
         } else {
             read_arguments(text, *op, arguments);
         }
-        scratch_ = &scratch;  // a region has had its own meanwhile
+        scratch_ = &scratch;  // reading a region has replaced it
         graph& g = *graph_;
         node& n = g.create(*op, arguments, results.size());
         std::uint32_t i = 0;
@@ -178,7 +179,7 @@ private:
             graph_->annotate(n, output_names{graph_->own(list<std::string_view>(words))});
         }
     }
-    // --- arguments by kind; false if the text is of another -----------------------------
+    // --- arguments by kind; false if the text is of another kind -------------------------
 
     template <class T>
     bool read(element text, std::optional<T>& member) {
@@ -253,8 +254,9 @@ private:
 
 }  // namespace detail::graph_json
 
-/// Reads what graph_json wrote into an empty graph. The text may be hostile: it gives a graph whose values
-/// are computed before they are used, or an error. Whether metadata is what ops give, headrace::verify tells.
+/// Reads what graph_json wrote into an empty graph. The text may be untrusted: the result is a graph whose
+/// values are computed before they are used, or an error. headrace::verify tells whether the metadata agrees
+/// with the ops.
 [[nodiscard]] inline result<void> read_graph_json(std::span<const std::byte> text, graph& g,
                                                   const graph_json_sources& sources) {
     try {

@@ -29,7 +29,7 @@ template <class Enum>
     return std::nullopt;
 }
 
-/// Reads values of the kinds that refer to nothing else; false if the text is of another kind.
+/// Reads values of kinds that refer to nothing else; returns false if the text is of another kind.
 class plain_reader {
 protected:
     static bool read(element text, bool& member) { return text.get(member) == simdjson::SUCCESS; }

@@ -27,15 +27,15 @@
 
 namespace headrace {
 
-/// What a graph's text refers to by number. Writing: gives the number of a constant's elements, and that of
-/// the delegate that a call holds.
+/// Stores for what a graph's text refers to by number: `add_data` returns the number of a constant's
+/// elements, `delegate_of` that of the delegate that a call holds.
 struct graph_json_stores {
     std::function<std::size_t(std::span<const std::byte> elements)> add_data;
     std::function<std::optional<std::size_t>(const node& call)> delegate_of;
 };
 namespace detail::graph_json {
 
-// Values are numbered from 0 in each graph, in the order of the nodes that give them:
+// Values are numbered from 0 in each graph, in the order of the nodes that produce them:
 //
 //     {"nodes": [
 //     {"op": "builtin.placeholder", "results": [{"name": "x", "dtype": "float32", "shape": [1, 16]}]},
@@ -243,7 +243,8 @@ private:
 
 }  // namespace detail::graph_json
 
-/// A graph as JSON, nested graphs included. An error if an op holds what the text cannot.
+/// Returns a graph as JSON, nested graphs included. Fails if an op holds something that the text cannot
+/// express.
 [[nodiscard]] inline result<std::string> graph_json(const graph& g, const graph_json_stores& stores) {
     return detail::graph_json::writer(stores).write(g);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::detail::graph_text::annotation_reader, which reads what a graph's text says of a node
-// beside its arguments.
+// Defines headrace::detail::graph_text::annotation_reader, which reads a node's annotations from a graph's
+// text.
 #ifndef HEADRACE_IO_GRAPH_TEXT_ANNOTATIONS_HPP
 #define HEADRACE_IO_GRAPH_TEXT_ANNOTATIONS_HPP
 
@@ -23,7 +23,7 @@ class annotation_reader {
 public:
     explicit annotation_reader(cursor& at) : at_(at) {}
 
-    /// Reads `{origin, …}` behind a node, if it is there.
+    /// Reads `{origin, …}` after a node, if present.
     void read(node& n) {
         if (!at_.accept('{')) return;
         do {

@@ -26,7 +26,7 @@ namespace headrace::detail::graph_text {
 
 using graph_json::enumerator_of;
 
-/// How messages call what an argument of a kind is.
+/// Returns how messages describe an argument of that kind.
 [[nodiscard]] constexpr std::string_view kind_text(field_kind kind) {
     switch (kind) {
         case field_kind::tensor:
@@ -73,13 +73,13 @@ using graph_json::enumerator_of;
 
 class argument_reader {
 public:
-    /// How to read what is not of the op alone: a value, a graph in braces, and elements.
+    /// How to read what depends on more than the op: a value, a graph in braces, and elements.
     struct references {
         std::function<value()> operand;
         std::function<graph*()> region;
         std::function<tensor_data()> data;
     };
-    /// `memory` keeps the arguments.
+    /// `memory` holds the arguments.
     argument_reader(cursor& at, std::pmr::memory_resource& memory, references others)
         : at_(at), memory_(memory), others_(std::move(others)) {}
 
@@ -147,7 +147,7 @@ private:
         return text;
     }
 
-    // --- by kind; false if something else stands there ----------------------------------
+    // --- by kind; false if something else is there ---------------------------------------
 
     bool read(value& member) {
         if (at_.peek() != '%') return false;

@@ -25,11 +25,11 @@ namespace headrace::detail::graph_text {
 
 class constant_reader {
 public:
-    /// Elements that stand in the text go into the graph's memory.
+    /// Elements written in the text are copied into the graph's memory.
     constant_reader(cursor& at, const graph_text_sources& sources, graph& g)
         : at_(at), sources_(sources), graph_(g) {}
 
-    /// Reads the elements of a tensor of that type and shape, which is defined at `at`.
+    /// Reads the elements of a tensor of that type and shape, defined at `at`.
     tensor_data read(std::size_t at, dtype type, const int_list& shape) {
         std::span<const std::byte> bytes;
         const std::size_t data_at = at_.next();
@@ -54,7 +54,7 @@ public:
             count = reached_elements(shape, data.strides);
             if (!count) at_.fail(at, "a stride is negative, or the strides reach too far");
         }
-        // Two elements of int4 share a byte: no type has more in one.
+        // Two int4 elements share a byte: no type packs more.
         if (*count > bytes.size() * std::uint64_t{2} || storage_bytes(type, *count) != bytes.size())
             at_.fail(data_at, join_text("the constant has ", counted_text(bytes.size(), "byte"),
                                         ", but its type takes ", counted_text(*count, "element"), " of ",

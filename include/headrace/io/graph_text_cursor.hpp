@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines the tokens of a graph's text and how a reader moves over them.
+// Defines the tokens of a graph's text and the cursor that reads them.
 #ifndef HEADRACE_IO_GRAPH_TEXT_CURSOR_HPP
 #define HEADRACE_IO_GRAPH_TEXT_CURSOR_HPP
 
@@ -30,7 +30,7 @@ namespace headrace::detail::graph_text {
 [[nodiscard]] constexpr bool is_word(std::string_view text) {
     return !text.empty() && is_letter(text[0]) && std::all_of(text.begin(), text.end(), is_in_word);
 }
-/// What a value's name may have without quotes.
+/// True for characters that a value's name may have without quotes.
 [[nodiscard]] constexpr bool is_in_name(char c) {
     return is_letter(c) || is_digit(c) || c == '.' || c == '-';
 }
@@ -38,7 +38,7 @@ namespace headrace::detail::graph_text {
     return !text.empty() && std::all_of(text.begin(), text.end(), is_in_name);
 }
 
-/// On one line whatever it holds: what does not show is a hexadecimal escape.
+/// Appends text in quotes, on one line: characters that do not print become hexadecimal escapes.
 inline void append_quoted(std::pmr::string& out, std::string_view text) {
     out += '"';
     for (std::size_t at = 0; at <= text.size();) {
@@ -50,12 +50,12 @@ inline void append_quoted(std::pmr::string& out, std::string_view text) {
     out += '"';
 }
 
-/// A place in a text. What is not there is a failure that says where and what.
+/// A position in a text. A missing token is a failure that says where it is missing and what was expected.
 class cursor {
 public:
     cursor(std::string_view text, std::string_view name) : text_(text), name_(name) {}
 
-    /// Where the next token begins.
+    /// Skips white space and comments, and returns the position of the next token.
     [[nodiscard]] std::size_t next() {
         while (at_ != text_.size()) {
             if (text_.substr(at_, 2) == "//") {
@@ -84,7 +84,7 @@ public:
         at_ += word.size();
         return true;
     }
-    /// A word with '=' behind it, which is taken, too.
+    /// Takes a word that is followed by '=', with the '='.
     [[nodiscard]] std::optional<std::string_view> accept_argument_name() {
         const std::size_t first = next();
         const std::string_view found = peek_word();
@@ -99,7 +99,7 @@ public:
         at_ += found.size();
         return found;
     }
-    /// The characters of a value's name that needs no quotes; may be none.
+    /// Takes the characters of a value's name that needs no quotes; there may be none.
     [[nodiscard]] std::string_view name_here() {
         const std::size_t first = at_;
         while (at_ != text_.size() && is_in_name(text_[at_])) ++at_;
@@ -111,14 +111,14 @@ public:
         return true;
     }
     [[nodiscard]] bool quote_is_here() const { return at_ != text_.size() && text_[at_] == '"'; }
-    /// A number, true, false, inf, nan or hexadecimal digits: whoever asks for one looks at it.
+    /// Takes a number, true, false, inf, nan or hexadecimal digits; the caller checks which.
     [[nodiscard]] std::string_view literal(std::string_view what) {
         const std::size_t first = next();
         while (at_ != text_.size() && is_in_literal(first)) ++at_;
         if (first == at_) fail_here("expected " + std::string(what));
         return text_.substr(first, at_ - first);
     }
-    /// A literal, or what stands in brackets, whatever it is.
+    /// Takes a literal, or a bracketed list whatever it holds.
     [[nodiscard]] std::string_view raw(std::string_view what) {
         if (peek() != '[') return literal(what);
         const std::size_t first = at_;
@@ -131,7 +131,7 @@ public:
         }
         fail(first, "the brackets are not closed");
     }
-    /// A text in quotes, which ends on its line.
+    /// Takes a string in quotes, which must end on its line.
     [[nodiscard]] std::string quoted(std::string_view what) {
         const std::size_t first = next();
         if (!accept_here('"')) fail_here("expected " + std::string(what) + " in quotes");
@@ -143,7 +143,7 @@ public:
         if (!accept_here('"')) fail(first, "the string does not end on its line; write \\n for a line break");
         return out;
     }
-    /// `[1, 2]`, with other brackets as well.
+    /// Takes `[1, 2]`, or other brackets.
     [[nodiscard]] std::vector<std::int64_t> integers(char open, char close) {
         std::vector<std::int64_t> items;
         expect(open, "and integers");
@@ -180,7 +180,7 @@ private:
         while (end != text_.size() && is_in_word(text_[end])) ++end;
         return text_.substr(first, end - first);
     }
-    // A sign is first, or behind the e of an exponent.
+    // A sign is first, or follows the e of an exponent.
     [[nodiscard]] bool is_in_literal(std::size_t first) const {
         const char c = text_[at_];
         if (is_letter(c) || is_digit(c) || c == '.') return true;

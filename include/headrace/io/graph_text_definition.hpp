@@ -45,7 +45,7 @@ namespace detail::graph_text {
 
 [[nodiscard]] inline std::string data_path(const std::string& path) { return path + ".data"; }
 
-/// The data file beside a text, opened when the first constant is asked for.
+/// The data file next to a text, opened when the first constant is requested.
 class data_file {
 public:
     explicit data_file(std::string path) : path_(std::move(path)) {}
@@ -77,7 +77,7 @@ private:
     std::optional<zip_archive> archive_;
 };
 
-/// The text, and the data file if there is anything for it.
+/// Writes the text, and the data file if there are constants for it.
 [[nodiscard]] inline result<void> write_files(const std::string& path, const graph& g, const program* p,
                                               const graph_text_options& options) {
     constant_store store;

@@ -20,14 +20,14 @@
 
 namespace headrace::detail::graph_text {
 
-/// The whole of `text` as a number; false if it is none, or one that does not fit.
+/// Reads the whole of `text` as a number; false if it is not a number, or does not fit.
 template <class Number>
 [[nodiscard]] bool number_in(std::string_view text, Number& number) {
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
     return failed == std::errc() && end == text.data() + text.size();
 }
 
-/// With a point or an exponent, so that 2.0 is not 2.
+/// Appends a number with a point or an exponent, so that 2.0 is not 2.
 template <std::floating_point Number>
 void append_floating(std::pmr::string& out, Number number) {
     char digits[32];
@@ -41,12 +41,12 @@ inline void append_integer(std::pmr::string& out, std::integral auto number) {
     out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
-/// Appends elements one by one to packed bytes, from text.
+/// Packs elements that are added one by one, as text.
 class element_packer {
 public:
     explicit element_packer(dtype type) : type_(type) {}
 
-    /// False if the text is no element of the type.
+    /// Returns false if the text is not an element of the type.
     [[nodiscard]] bool add(std::string_view text) {
         switch (type_) {
             case dtype::boolean:
@@ -123,7 +123,7 @@ template <class Number>
     return number;
 }
 
-/// Integers of up to eight bytes, little-endian.
+/// Loads an integer of up to eight bytes, little-endian.
 [[nodiscard]] inline std::int64_t load_integer(const std::byte* at, unsigned bits, bool is_signed) {
     std::uint64_t number = 0;
     std::memcpy(&number, at, bits / 8U);
@@ -176,8 +176,8 @@ inline void append_hexadecimal(std::pmr::string& out, std::span<const std::byte>
     }
 }
 
-/// `[1.0, 2.5]`, or the bytes in hexadecimal where numbers would not give the same bits: complex numbers,
-/// NaNs that carry something, booleans that are neither 0 nor 1.
+/// Appends `[1.0, 2.5]`, or the bytes in hexadecimal if numbers would not give the same bits: complex
+/// numbers, NaNs with a payload, booleans that are neither 0 nor 1.
 inline void append_elements(std::pmr::string& out, std::span<const std::byte> bytes, dtype type,
                             std::uint64_t count) {
     const std::size_t begin = out.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::detail::graph_text::value_names, what values are called in a graph's text.
+// Defines headrace::detail::graph_text::value_names, the names of values in a graph's text.
 #ifndef HEADRACE_IO_GRAPH_TEXT_NAMES_HPP
 #define HEADRACE_IO_GRAPH_TEXT_NAMES_HPP
 
@@ -18,11 +18,11 @@
 
 namespace headrace::detail::graph_text {
 
-/// What each value of one graph is called: `%conv`; `%conv#1` for the next of that name; `%#relu`, `%#relu_1`
-/// for values that have no name.
+/// The names of the values of one graph: `%conv`; `%conv#1` for the next value of that name; `%#relu`,
+/// `%#relu_1` for values without a name.
 class value_names {
 public:
-    /// The nodes in the order in which they are printed.
+    /// Names the values of a node; nodes must be added in the order in which they are printed.
     void add(const node& n) {
         auto& names = names_[&n];
         for (std::uint32_t i = 0; i != n.result_count; ++i) {

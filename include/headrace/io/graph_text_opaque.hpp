@@ -16,10 +16,10 @@
 
 namespace headrace::detail::graph_text {
 
-/// Collects arguments of any kind in the form that builtin::opaque has.
+/// Collects arguments of any kind in the form of builtin::opaque.
 class opaque_writer {
 public:
-    /// Begins an argument, or an item of the list that is open.
+    /// Begins an argument, or an item of the open list.
     void begin(std::string_view name) {
         if (!text_.empty() && text_.back() != '[') text_ += ", ";
         if (name.empty()) return;
@@ -42,7 +42,7 @@ public:
         append_floating(text_, number);
         plain_ = false;
     }
-    /// The struct, which views what this object holds.
+    /// Returns the args struct, which views this object.
     [[nodiscard]] args<builtin::opaque> arguments(std::string_view target) const {
         return {target, list<value>(operands_), plain_ ? std::string_view() : std::string_view(text_)};
     }
@@ -50,10 +50,10 @@ public:
 private:
     std::pmr::string text_;
     std::vector<value> operands_;
-    bool plain_ = true;  // only operands, which need no text
+    bool plain_ = true;  // only operands so far, which need no text
 };
 
-/// Reads `self=%x, dims=[1, 2])`: what stands in a text after an opening parenthesis.
+/// Reads `self=%x, dims=[1, 2])`: the text after an opening parenthesis.
 class opaque_reader {
 public:
     opaque_reader(cursor& at, opaque_writer& out, std::function<value()> operand)
@@ -97,7 +97,8 @@ private:
     int depth_ = 0;
 };
 
-/// What %0, %1 and on stand for in the arguments of an opaque node, read one after the other.
+/// Reads %0, %1 and so on in the arguments of an opaque node, one after the other, and returns these
+/// operands.
 class operand_numbers {
 public:
     operand_numbers(cursor& at, list<value> operands) : at_(at), operands_(operands) {}
@@ -116,8 +117,8 @@ private:
     list<value> operands_;
 };
 
-/// Is the text of an opaque node what its arguments are written as, so that they can be printed in place? It
-/// may be anything where a program made the node.
+/// True if the text of an opaque node has the form that its arguments are written in, so that it can be
+/// printed as it is. If a program made the node, the text may be anything.
 [[nodiscard]] inline bool is_canonical(const args<builtin::opaque>& a) {
     if (a.arguments.empty()) return true;
     const std::string text = std::string(a.arguments) + ")";

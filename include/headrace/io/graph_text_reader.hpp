@@ -30,7 +30,7 @@
 
 namespace headrace::detail::graph_text {
 
-/// Reads a graph and those nested in it. Throws headrace::failure.
+/// Reads a graph and the graphs nested in it. Throws headrace::failure.
 class reader {
 public:
     /// `find_op` finds the ops that the sources' own finder does not.
@@ -121,9 +121,9 @@ private:
 
     // --- nodes --------------------------------------------------------------------------
 
-    // A graph in braces, an argument of the current node.
+    // Reads a graph in braces, an argument of the current node.
     graph* read_region() {
-        // A region takes its memory from the graph around it, half as much again with each level.
+        // A region takes its memory from the enclosing graph, half as much again at each level.
         constexpr int deepest = 12;
         at_.expect('{', "and a graph");
         if (++depth_ == deepest) at_.fail_here("graphs are nested too deeply");
@@ -184,7 +184,7 @@ private:
         if (!type || *type == dtype::unknown)
             at_.fail(at, "there is no type " + in_quotes(word) + types_there_are());
         r.shape = at_.integers('[', ']');
-        // The shape is made into a view of what the result holds when the result lies where it stays.
+        // The meta's view of the shape is made later, when the result is at its final address.
         if (!tensor_meta{*type, int_list(r.shape), {}}.checked_elements())
             at_.fail(at, "a size below 0, or more elements than can be counted");
         r.meta = tensor_meta{*type, {}, {}};
@@ -204,7 +204,7 @@ private:
             (text += i == 1 ? " " : ", ") += name_of(static_cast<dtype>(i));
         return text;
     }
-    // The key by which the value is found, and its name.
+    // Returns the key by which the value is found, and its name.
     std::pair<std::string, std::string> read_value_name() {
         at_.expect('%', "and the name of a value");
         const std::string name = at_.quote_is_here() ? at_.quoted("a name") : std::string(at_.name_here());

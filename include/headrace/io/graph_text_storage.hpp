@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines which bytes a constant's text is about, and headrace::detail::graph_text::constant_store.
+// Defines which bytes of a constant a text has, and headrace::detail::graph_text::constant_store.
 #ifndef HEADRACE_IO_GRAPH_TEXT_STORAGE_HPP
 #define HEADRACE_IO_GRAPH_TEXT_STORAGE_HPP
 
@@ -20,8 +20,8 @@
 
 namespace headrace::detail::graph_text {
 
-/// How many elements lie between the first and the last that strides reach; nothing if a stride is below 0,
-/// or if they are too many to count.
+/// Returns the number of elements from the first to the last that the strides reach; nullopt if a stride is
+/// negative, or if there are too many to count.
 [[nodiscard]] inline std::optional<std::uint64_t> reached_elements(const int_list& shape,
                                                                    const int_list& strides) {
     std::int64_t last = 0;
@@ -36,12 +36,13 @@ namespace headrace::detail::graph_text {
     return is_empty ? 0 : static_cast<std::uint64_t>(last) + 1;
 }
 
-/// A constant's elements as they are written: where they lie, unless they are strewn among others.
+/// A constant's elements as they are written: a view of them in place, or a copy if they are scattered among
+/// others.
 struct storage {
     std::span<const std::byte> bytes;
     std::uint64_t count = 0;
     bool keeps_strides = false;
-    std::vector<std::byte> copy{};  ///< what `bytes` views if the elements had to be put together
+    std::vector<std::byte> copy{};  ///< the bytes that `bytes` views if the elements had to be gathered
 };
 
 [[nodiscard]] inline storage storage_of(const tensor_data& data, const tensor_meta& meta) {
@@ -59,13 +60,13 @@ struct storage {
     return whole;
 }
 
-/// Large constants, each once, by a key that is made from their bytes.
+/// Large constants, each distinct one once, under a key made from its bytes.
 class constant_store {
 public:
     /// The bytes must outlive the store unless the storage owns them.
     std::uint64_t add(storage&& s) {
         std::uint64_t key = hash_of({reinterpret_cast<const char*>(s.bytes.data()), s.bytes.size()});
-        for (;; ++key) {  // unequal constants of one hash take the next that is free
+        for (;; ++key) {  // different constants with the same hash take the next free key
             const auto [at, is_new] = bytes_of_.emplace(key, s.bytes);
             if (is_new) break;
             if (std::ranges::equal(at->second, s.bytes)) return key;
@@ -80,7 +81,7 @@ private:
     std::deque<std::vector<std::byte>> copies_;
 };
 
-/// A key as the text and the data file write it: 16 hexadecimal digits.
+/// Returns a key as the text and the data file have it: 16 hexadecimal digits.
 [[nodiscard]] inline std::string key_text(std::uint64_t key) {
     std::string text(16, '0');
     for (std::size_t i = text.size(); i-- != 0; key /= 16) text[i] = "0123456789abcdef"[key % 16];

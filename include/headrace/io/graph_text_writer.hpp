@@ -32,7 +32,7 @@ namespace headrace::detail::graph_text {
 
 class writer {
 public:
-    /// Without a store, all constants stand in the text.
+    /// Without a store, all constants are written in the text.
     writer(std::size_t inline_elements, constant_store* store)
         : inline_elements_(inline_elements), store_(store) {}
 
@@ -45,7 +45,7 @@ public:
         return std::string(out_);
     }
 
-    /// What stands for a value and for a region among arguments: see print_field.
+    /// Returns the text of a value, or of a region, among arguments: see print_field.
     std::string_view operator()(value v) {
         const std::pmr::string* const name = names_->find(v);
         if (name == nullptr) fail("an operand that is not computed before it");
@@ -93,7 +93,7 @@ private:
             own.add(n);
             put(n);
         };
-        // Inputs stand where they lie if that is the order of the signature, else all of them first.
+        // Inputs stay where they are if they are in the order of the signature; else all of them come first.
         std::vector<const node*> in_order;
         for (const node& n : g.nodes()) {
             if (is<builtin::placeholder>(n)) in_order.push_back(&n);
@@ -144,7 +144,7 @@ private:
             (out_ += i == 0 ? "" : ", ") += number_text(meta->dim_order[i]);
         out_ += '}';
     }
-    // The elements are of the type of the node's result.
+    // The elements have the type of the node's result.
     void put_data(const node& n, const tensor_data& data) {
         const tensor_meta* const meta = n.result_count != 0 ? meta_of({const_cast<node*>(&n), 0}) : nullptr;
         if (meta == nullptr || traits_of(meta->dtype).bits == 0) return fail("elements without a type");
@@ -195,7 +195,7 @@ private:
             put_word(n.op->name);
         }
         out_ += '(';
-        // As in listings: tensors need no name as long as nothing before them was left out.
+        // Tensors need no name as long as no argument before them was left out, as in listings.
         bool positional = true;
         bool first = true;
         for (const field_info& f : *n.op) {

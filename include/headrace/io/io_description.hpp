@@ -20,15 +20,16 @@
 
 namespace headrace {
 
-/// What a caller must know of one tensor to pass it or to read it.
+/// The facts about a tensor that a caller needs to pass it or to read it.
 struct io_tensor {
-    std::string name;  ///< the exported program's
+    std::string name;  ///< its name in the exported program
     headrace::dtype dtype = headrace::dtype::unknown;
     std::vector<std::int64_t> shape{};
     std::optional<interface_quantization> quantization{};  ///< if the integers stand for real numbers
-    headrace::dtype exported = headrace::dtype::unknown;   ///< the exported program's type if it is another
+    headrace::dtype exported = headrace::dtype::unknown;   ///< the type in the exported program, if different
     bool channels_last = false;                            ///< NHWC here, NCHW as exported
-    std::string state{};  ///< whose old value goes in here, or whose new value comes out; empty: none
+    std::string state{};  ///< the state whose old value goes in here, or whose new value comes out; empty:
+                          ///< none
 };
 
 /// All inputs and outputs, in the flatbuffer's order.
@@ -68,7 +69,7 @@ struct io_description {
     return io;
 }
 
-/// TOSA's name of a type (TOSA 1.0, section 1.9): FP32, INT8, BOOL.
+/// Returns TOSA's name of a type (TOSA 1.0, section 1.9): FP32, INT8, BOOL.
 [[nodiscard]] inline std::string tosa_type_name(dtype t) {
     switch (t) {
         case dtype::boolean:
@@ -93,7 +94,7 @@ struct io_description {
     return name;
 }
 
-/// The type that TOSA calls so; unknown if there is none.
+/// Returns the type of that TOSA name; unknown if there is none.
 [[nodiscard]] inline dtype dtype_of_tosa_name(std::string_view name) {
     for (std::size_t i = 0; i != dtype_count; ++i) {
         if (tosa_type_name(static_cast<dtype>(i)) == name) return static_cast<dtype>(i);
@@ -128,7 +129,7 @@ inline void write_io_tensors(json_writer& w, std::string_view key, std::span<con
 
 }  // namespace detail
 
-/// The JSON that `headrace lower --io` writes, without a final newline.
+/// Returns the JSON that `headrace lower --io` writes, without a final newline.
 [[nodiscard]] inline std::string io_json(const io_description& io, json_style style = json_style::indented) {
     json_writer w(style);
     w.begin_object();

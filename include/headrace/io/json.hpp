@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::json_cursor, which walks over JSON text without a copy of it, and headrace::json_parser,
-// which hands pieces of that text to simdjson.
+// Defines headrace::json_cursor, which walks over JSON text without copying it, and headrace::json_parser,
+// which passes pieces of that text to simdjson.
 #ifndef HEADRACE_IO_JSON_HPP
 #define HEADRACE_IO_JSON_HPP
 
@@ -21,7 +21,7 @@
 
 namespace headrace {
 
-/// How io/ leaves a reader from deep inside; no public function lets it out.
+/// The exception that leaves a reader in io/ from deep inside; no public function lets it escape.
 struct failure {
     error what;
 };
@@ -31,15 +31,15 @@ struct failure {
     throw failure{unsupported(std::move(message))};
 }
 
-/// Text, quoted and cut to a length that a message can hold.
+/// Returns text in quotes, cut to a length that suits a message.
 [[nodiscard]] inline std::string in_quotes(std::string_view text) {
     constexpr std::size_t longest = 80;
     return "'" + std::string(printable(text, longest)) + "'";
 }
 
-/// A place in JSON text. An exported program's JSON is mostly metadata that nobody reads: a tree of all of it
-/// would take fourteen times its size. So a cursor walks over the outer levels, and only the pieces that
-/// matter are parsed.
+/// A position in JSON text. An exported program's JSON is mostly metadata that is never read: a tree of all
+/// of it would take fourteen times its size. So a cursor walks over the outer levels, and only the pieces
+/// that matter are parsed.
 class json_cursor {
 public:
     explicit json_cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
@@ -68,8 +68,8 @@ public:
         while (goes_on(']'));
     }
 
-    /// Moves behind the value here and gives its text. Brackets and quotes are balanced in it; whether it is
-    /// sound inside is found out when it is parsed.
+    /// Moves past the value here and returns its text. Its brackets and quotes are balanced; other faults in
+    /// it are found when it is parsed.
     std::string_view skip() {
         space();
         const char* first = at_;
@@ -96,7 +96,7 @@ public:
         return {first, static_cast<std::size_t>(at_ - first)};
     }
 
-    /// Only space may be left.
+    /// Fails unless only white space is left.
     void finish() {
         space();
         if (at_ != end_) broken("its end");
@@ -131,7 +131,7 @@ private:
         }
     }
 
-    // Eight bytes at a time: most of the text is inside strings.
+    // Searches eight bytes at a time: most of the text is inside strings.
     std::string_view string() {
         const char* first = at_;
         if (at_ == end_ || *at_ != '"') broken("a string");
@@ -160,7 +160,7 @@ private:
     const char* end_;
 };
 
-/// Text with the readable bytes behind it that simdjson wants: in place where a mapping goes on far enough.
+/// Text followed by the readable bytes that simdjson requires: in place if the mapping extends far enough.
 class padded_text {
 public:
     padded_text(std::span<const std::byte> text, std::span<const std::byte> around) {
@@ -183,7 +183,7 @@ private:
     std::string_view view_;
 };
 
-/// Parses pieces of padded text, one after the other: each result is good until the next.
+/// Parses pieces of padded text, one after the other: each result is valid until the next.
 class json_parser {
 public:
     explicit json_parser(std::pmr::memory_resource* arena) : arena_(arena) {
@@ -204,7 +204,8 @@ public:
         return parsed;
     }
 
-    /// The text of a key, which a cursor gives as written; it lives in the arena if it had to be decoded.
+    /// Returns the text of a key that a cursor returned as written; it is in the arena if it had to be
+    /// decoded.
     [[nodiscard]] std::string_view text(std::string_view raw) {
         if (raw.find('\\') == std::string_view::npos) return raw;
         std::string_view decoded;
@@ -222,7 +223,7 @@ private:
     simdjson::dom::parser parser_;
 };
 
-/// A member of an object as a given type, or a message with its name.
+/// Returns a member of an object as a given type, or fails with a message that names it.
 template <class T, class Parent>
 [[nodiscard]] T json_get(const Parent& parent, std::string_view key) {
     T found{};

@@ -42,7 +42,7 @@ enum class json_style : unsigned char {
 };
 
 /// Writes JSON: `w.begin_object(); w.member("name", "x"); w.end_object();`. Members keep their order. Calls
-/// that do not nest soundly give text that is no JSON.
+/// that are not properly nested give text that is not JSON.
 class json_writer {
 public:
     explicit json_writer(json_style style = json_style::indented) : style_(style) {}
@@ -52,7 +52,7 @@ public:
     void begin_array() { begin('['); }
     void end_array() { end(']'); }
 
-    /// The value, the object or the array of the member comes next.
+    /// Writes the key of a member; its value, object or array comes next.
     void key(std::string_view name) {
         separate();
         append_json(out_, name);
@@ -68,8 +68,8 @@ public:
         begin_array();
     }
 
-    /// A string, a number, a truth value, null (`nullptr`), or a range of these. Numbers that are not finite
-    /// become null.
+    /// Writes a string, a number, a boolean, null (`nullptr`), or a range of these. Numbers that are not
+    /// finite become null.
     template <class T>
     void value(const T& v) {
         if constexpr (std::is_same_v<T, std::nullptr_t>) {
@@ -95,7 +95,7 @@ public:
         key(name);
         value(v);
     }
-    /// JSON that somebody else has written.
+    /// Writes JSON text as it is.
     void raw(std::string_view json) { scalar(json); }
 
     [[nodiscard]] const std::string& text() const& { return out_; }
@@ -121,7 +121,7 @@ private:
         out_ += bracket;
         empty_ = false;
     }
-    // What stands between two members or elements; nothing between a key and its value.
+    // Writes the separator between two members or elements; nothing between a key and its value.
     void separate() {
         if (std::exchange(after_key_, false) || depth_ == 0) return;
         if (!std::exchange(empty_, false)) out_ += ',';

@@ -23,7 +23,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Where files are mapped, for a signal handler: it may look, but not wait or allocate.
+/// The places where files are mapped, for a signal handler: it may read them, but not wait or allocate.
 class mapped_places {
 public:
     struct place {
@@ -33,13 +33,13 @@ public:
         std::atomic<int> descriptor;  ///< -1: the file has been closed
         std::atomic<bool> torn;
     };
-    /// Bytes of a file that is open.
+    /// A position in an open file.
     struct extent {
         int descriptor;
         off_t offset;
     };
 
-    /// Null if there is no place left: then that file is not guarded. The place closes the descriptor.
+    /// Returns null if no place is left: that file is then not guarded. The place closes the descriptor.
     [[nodiscard]] static place* add(const void* first, std::size_t size, int descriptor);
     static void remove(place& p) {
         p.first = 0;
@@ -47,28 +47,29 @@ public:
         p.taken = false;
     }
 
-    /// Puts zeros where the file that was mapped at `address` has ended; false if none was.
+    /// Maps zeros where the file that was mapped at `address` has ended; false if no file was mapped there.
     [[nodiscard]] static bool fill_up(const void* address);
 
-    /// Where bytes of a mapped file lie in it, if it is still open.
+    /// Returns the position of a mapped file's bytes in the file, if it is still open.
     [[nodiscard]] static std::optional<extent> find(std::span<const std::byte> bytes);
 
 private:
-    static constexpr std::size_t capacity = 4096;  // more than a batch has models and .npy files at work
+    static constexpr std::size_t capacity = 4096;  // more than the models and .npy files that a batch has
+                                                   // open
     static inline std::array<place, capacity> all{};
 };
 
 }  // namespace detail
 
-/// A read-only mapping. It keeps its address when it is moved, so that views into it stay good.
+/// A read-only mapping. It keeps its address when it is moved, so that views into it stay valid.
 ///
-/// If another program makes the file shorter meanwhile, reading what is gone raises SIGBUS. A program that
-/// has called guard_mapped_files() reads zeros instead; check() tells so, and is asked before anything that
-/// comes from the file is written or believed.
+/// If another program shortens the file meanwhile, reading the missing part raises SIGBUS. A program that has
+/// called guard_mapped_files() reads zeros instead; check() then returns an error, and is called before
+/// anything from the file is written or trusted.
 class mapped_file {
 public:
     mapped_file() = default;
-    /// Closes the descriptor, unless that is -1.
+    /// Takes ownership of the descriptor, unless it is -1.
     mapped_file(const std::byte* first, const struct stat& status, int descriptor, std::string path)
         : bytes_(first, static_cast<std::size_t>(status.st_size)),
           place_(detail::mapped_places::add(first, bytes_.size(), descriptor)),
@@ -95,7 +96,7 @@ public:
     [[nodiscard]] std::string_view text() const {
         return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
     }
-    /// An error that names the file if it has become shorter since it was mapped.
+    /// Returns an error that names the file if it has become shorter since it was mapped.
     [[nodiscard]] result<void> check() const;
 
 private:

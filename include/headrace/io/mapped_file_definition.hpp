@@ -26,10 +26,10 @@ namespace headrace {
 
 namespace detail {
 
-/// Places from this one on have never been taken: whoever looks for an address stops there.
+/// Places from this index on have never been taken: searches for an address stop there.
 inline std::atomic<std::size_t> end_of_places{0};
 
-/// Files of that size stay open while they are mapped, for the kernel to copy from.
+/// Files of at least that size stay open while they are mapped, so that the kernel can copy from them.
 inline constexpr std::size_t bytes_of_large_file = std::size_t{1} << 24;
 
 HEADRACE_INLINE mapped_places::place* mapped_places::add(const void* first, std::size_t size,
@@ -95,7 +95,7 @@ HEADRACE_INLINE void guard_mapped_files() {
     action.sa_flags = SA_SIGINFO;
     action.sa_sigaction = [](int number, siginfo_t* fault, void*) {
         const int reason = errno;
-        if (!detail::mapped_places::fill_up(fault->si_addr)) ::signal(number, SIG_DFL);  // it faults again
+        if (!detail::mapped_places::fill_up(fault->si_addr)) ::signal(number, SIG_DFL);  // faults again
         errno = reason;
     };
     ::sigaction(SIGBUS, &action, nullptr);

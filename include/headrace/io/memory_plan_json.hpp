@@ -33,7 +33,7 @@ inline void write_planned_tensor(json_writer& w, std::string_view name, const pl
 }  // namespace detail
 
 /// Writes the plan of a graph as a JSON object: each memory with its peak, the lower bound of any plan, and
-/// offset, bytes and lifetime of each tensor in it.
+/// the offset, bytes and lifetime of each tensor in it.
 inline void write_memory_plan(json_writer& w, const graph& g, const memory_plan& plan) {
     const printed_names names(g);
     w.begin_object();

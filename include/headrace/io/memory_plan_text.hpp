@@ -15,14 +15,14 @@
 
 namespace headrace {
 
-/// Which memory it is: the model's own, or that of a delegate that a host graph calls.
+/// Returns the title of a memory: the model's own, or that of a delegate that a host graph calls.
 [[nodiscard]] inline std::string title_of_memory(const memory_plan& plan, std::size_t memory) {
     if (memory != 0) return join_text("memory of delegate ", memory - 1);
     return plan.memories.size() == 1 ? "memory" : "host memory";
 }
 
-/// For each memory its peak in bytes, beside the least that any plan needs, and a line for each tensor in it:
-/// offset, bytes, the first and the last step at which it is live, name and type.
+/// Returns for each memory its peak in bytes, next to the lower bound of any plan, and a line for each tensor
+/// in it: offset, bytes, the first and the last step at which it is live, name and type.
 [[nodiscard]] inline std::string memory_plan_text(const graph& g, const memory_plan& plan) {
     const printed_names names(g);
     std::string text;

@@ -143,8 +143,8 @@ private:
         return text + join_text("const struct headrace_io ", name_, "_io = {", inputs, ", ", outputs, "};\n");
     }
 
-    // The assembler copies the bytes: a C array of them would take a compiler minutes. A compiler cache
-    // ignores comments of C but not the assembly, so the checksum there shows it that the bytes changed.
+    // The assembler copies the bytes: a C array of them would take a compiler minutes. Compiler caches ignore
+    // comments in C but not in assembly, so the checksum there tells them that the bytes changed.
     [[nodiscard]] std::string assembly(const embedded_symbol& s) const {
         std::array<char, 17> checksum{};
         std::snprintf(checksum.data(), checksum.size(), "%016llx",
@@ -176,10 +176,10 @@ private:
 
 }  // namespace detail
 
-/// The C header and source that link a file into an image: a flatbuffer, or what Vela writes with
-/// `--output-format raw`. `name`, an identifier, begins all symbols; the source names the file as `file`
-/// does, for the assembler to find. With `io` (null: none) `NAME_io` describes the inputs and outputs; Vela's
-/// output needs it. Errors do not name the file.
+/// Returns the C header and source that link a file into an image: a flatbuffer, or the output of Vela's
+/// `--output-format raw`. `name`, an identifier, is the prefix of all symbols; the source names the file as
+/// `file` does, for the assembler to find. With `io` (null: none) `NAME_io` describes the inputs and outputs;
+/// Vela's output needs it. Errors do not name the file.
 [[nodiscard]] inline result<model_embedding> embed_model(std::string_view name, std::string_view file,
                                                          std::span<const std::byte> bytes,
                                                          const io_description* io = nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::write_node_reasons, which reports of refused nodes and of host nodes share.
+// Defines headrace::write_node_reasons, shared by the reports of refused nodes and of host nodes.
 #ifndef HEADRACE_IO_NODE_REASONS_HPP
 #define HEADRACE_IO_NODE_REASONS_HPP
 
@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// What became of nodes, and why, as the member `key` of an object: diagnostics, or host_notes.
+/// Writes nodes, each with a reason, as the member `key` of an object: diagnostics, or host_notes.
 template <class Reasons>
 void write_node_reasons(json_writer& w, std::string_view key, const Reasons& reasons) {
     w.begin_array(key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::small_constant_text, what pictures write into a node.
+// Defines headrace::small_constant_text, the text of a constant inside a drawn node.
 #ifndef HEADRACE_IO_NODE_TEXT_HPP
 #define HEADRACE_IO_NODE_TEXT_HPP
 
@@ -16,7 +16,7 @@
 
 namespace headrace {
 
-/// The elements of a small constant as a list; empty for larger ones.
+/// Returns the elements of a small constant as a list; empty for larger ones.
 [[nodiscard]] inline std::string small_constant_text(const node& n) {
     constexpr std::int64_t max_elements = 16;
     const tensor_meta* const meta = n.results[0].meta;
@@ -27,7 +27,7 @@ namespace headrace {
     const std::int64_t count = meta->checked_elements().value_or(max_elements + 1);
     if (count > max_elements) return {};
     std::pmr::string out = "[";
-    // Bounded by the elements themselves, which the reader has checked.
+    // The span's length is not used: the reader has checked that the elements are there.
     const std::span<const std::byte> bytes(data.bytes, std::size_t{1});
     const auto put = [&](std::int64_t position) {
         if (out.size() != 1) out += ", ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::read_npy and headrace::write_npy, NumPy's files of one array.
+// Defines headrace::read_npy and headrace::write_npy for NumPy's files of one array.
 #ifndef HEADRACE_IO_NPY_HPP
 #define HEADRACE_IO_NPY_HPP
 
@@ -24,8 +24,8 @@
 
 namespace headrace {
 
-/// An array in row-major order, little-endian. It is moved, not copied: the shape of more than six dimensions
-/// views `extents`.
+/// An array in row-major order, little-endian. It can be moved, not copied: a shape of more than six
+/// dimensions views `extents`.
 struct npy_array {
     tensor_meta meta;
     std::vector<std::byte> data;
@@ -44,7 +44,7 @@ struct npy_array {
 namespace detail {
 
 struct npy_type {
-    std::string_view name;  ///< NumPy's, without the byte order
+    std::string_view name;  ///< NumPy's name, without the byte order
     headrace::dtype dtype;
 };
 inline constexpr npy_type npy_types[] = {
@@ -53,7 +53,7 @@ inline constexpr npy_type npy_types[] = {
     {"u8", dtype::uint64},  {"f2", dtype::float16}, {"f4", dtype::float32}, {"f8", dtype::float64},
     {"V2", dtype::bfloat16}};  // NumPy has no such type and saves the arrays of ml_dtypes as two bytes
 
-/// The header's text after `'key':`, without space in front; empty if it has no such key.
+/// Returns the header's text after `'key':`, without leading spaces; empty if it has no such key.
 [[nodiscard]] inline std::string_view npy_field(std::string_view header, std::string_view key) {
     const std::string spelled = "'" + std::string(key) + "':";
     const std::size_t at = header.find(spelled);
@@ -63,7 +63,8 @@ inline constexpr npy_type npy_types[] = {
     return header;
 }
 
-/// "'<f4'…" to float32; unknown for another byte order or type. One byte has no order: '|'.
+/// Converts "'<f4'…" to float32; unknown for another byte order or type. Types of one byte have no order:
+/// '|'.
 [[nodiscard]] inline dtype npy_dtype(std::string_view text) {
     if (text.size() < 5 || text[0] != '\'' || text[4] != '\'') return dtype::unknown;
     for (const npy_type& t : npy_types) {
@@ -74,7 +75,7 @@ inline constexpr npy_type npy_types[] = {
     return dtype::unknown;
 }
 
-/// "(2, 3)…" or "(2,)…" or "()…".
+/// Parses "(2, 3)…" or "(2,)…" or "()…".
 [[nodiscard]] inline std::optional<std::vector<std::int64_t>> npy_shape(std::string_view text) {
     std::vector<std::int64_t> shape;
     if (text.empty() || text.front() != '(') return std::nullopt;
@@ -92,7 +93,7 @@ inline constexpr npy_type npy_types[] = {
     }
 }
 
-/// Bytes of an array, or nothing if they do not fit.
+/// Returns the number of bytes of an array, or nullopt if it overflows.
 [[nodiscard]] inline std::optional<std::uint64_t> npy_bytes(dtype type,
                                                             const std::vector<std::int64_t>& shape) {
     std::uint64_t bytes = traits_of(type).bits / 8U;
@@ -117,7 +118,7 @@ inline void npy_transpose(std::span<const std::byte> from, std::span<std::byte> 
     });
 }
 
-/// Where the header's text and the data are. Errors are without the path.
+/// The header's text and the data of a file. Errors are without the path.
 struct npy_parts {
     std::string_view header;
     std::span<const std::byte> data;
@@ -166,7 +167,7 @@ struct npy_parts {
     return read.error().in(path.string());
 }
 
-/// The file that holds a row-major array, or an error for a type that NumPy lacks.
+/// Returns a file that holds a row-major array, or an error for a type that NumPy lacks.
 [[nodiscard]] inline result<std::vector<std::byte>> npy_bytes_of(const tensor_meta& meta,
                                                                  std::span<const std::byte> data) {
     const auto* type = std::ranges::find(detail::npy_types, meta.dtype, &detail::npy_type::dtype);
@@ -191,7 +192,7 @@ struct npy_parts {
     return bytes;
 }
 
-/// Writes an array, whose data must be row-major and as long as its shape tells.
+/// Writes an array, whose data must be row-major and have the size that its shape requires.
 [[nodiscard]] inline result<void> write_npy(const std::filesystem::path& path, const tensor_meta& meta,
                                             std::span<const std::byte> data) {
     HEADRACE_TRY(bytes, npy_bytes_of(meta, data));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declares headrace::resolve_opaque, which gives nodes of unknown ops to a dialect that knows them.
+// Declares headrace::resolve_opaque, which turns nodes of unknown ops into nodes of a dialect that knows
+// them.
 #ifndef HEADRACE_IO_OPAQUE_HPP
 #define HEADRACE_IO_OPAQUE_HPP
 
@@ -9,9 +10,9 @@
 
 namespace headrace {
 
-/// Replaces each builtin::opaque whose target `find` knows by a node of that op: arguments are read by the
-/// names and in the order that the op has, metadata, names and annotations stay. Nested graphs are entered.
-/// An error names the node if an argument is of another kind, or if there is none of its name.
+/// Replaces each builtin::opaque whose target `find` knows with a node of that op: arguments are matched by
+/// the op's names and order; metadata, names and annotations stay. Nested graphs are entered. An error names
+/// the node if an argument is of another kind, or if the op has no argument of its name.
 ///
 ///     auto program = headrace::read_pt2("model.pt2");
 ///     resolve_opaque(*program.value().graph, &headrace::find_op<my::dialect>);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::opaque_arguments, what an op that no dialect knows is given, one argument after the
-// other.
+// Defines headrace::opaque_arguments, the list of arguments of an op that no dialect knows.
 #ifndef HEADRACE_IO_OPAQUE_ARGUMENTS_HPP
 #define HEADRACE_IO_OPAQUE_ARGUMENTS_HPP
 
@@ -23,7 +22,7 @@ struct opaque_argument {
         text,  ///< a string in quotes
         word   ///< a number, true, false, none, or the name of a dtype or memory format
     };
-    std::string name{};  ///< empty: it is given by its position
+    std::string name{};  ///< empty: the argument is positional
     content kind = content::word;
     value tensor{};
     std::string text{};
@@ -32,7 +31,7 @@ struct opaque_argument {
 
 namespace detail {
 
-/// Reads the text of an opaque node with the cursor that reads texts of graphs.
+/// Reads the text of an opaque node with the cursor for texts of graphs.
 class opaque_argument_parser {
 public:
     opaque_argument_parser(graph_text::cursor& at, list<value> operands) : at_(at), operand_(at, operands) {}
@@ -74,8 +73,8 @@ private:
 
 }  // namespace detail
 
-/// The arguments of a builtin::opaque; without a text they are its operands. An error if a program gave the
-/// node a text that arguments are not written as.
+/// Returns the arguments of a builtin::opaque; without a text they are its operands. Fails if a program gave
+/// the node a text that does not have the form of arguments.
 [[nodiscard]] inline result<std::vector<opaque_argument>> opaque_arguments(const args<builtin::opaque>& a) {
     std::vector<opaque_argument> found;
     if (a.arguments.empty()) {

@@ -21,7 +21,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The node of `op` that stands for an opaque one. Throws headrace::failure.
+/// Creates the node of `op` that replaces an opaque one. Throws headrace::failure.
 inline node& known_node(graph& g, node& opaque, const op_info& op) {
     const auto& a = args_of<builtin::opaque>(opaque);
     std::string text = "(";

@@ -25,15 +25,16 @@ namespace detail {
 class manifest_reader;
 }
 
-/// A package that has been opened. Whatever its files hold, reading gives parts that are sound, or an error.
+/// An open package. Whatever its files hold, reading gives valid parts, or an error.
 class package {
 public:
-    /// Is there a manifest at that path?
+    /// True if the path is a directory; open() tells whether it is a package.
     [[nodiscard]] static bool is_package(const std::filesystem::path& directory);
 
     [[nodiscard]] static result<package> open(const std::filesystem::path& directory);
 
-    /// An error if a file of constants has become shorter since the package was opened, see mapped_file.
+    /// Returns an error if a file of constants has become shorter since the package was opened, see
+    /// mapped_file.
     [[nodiscard]] result<void> check() const;
 
     [[nodiscard]] const std::map<std::string, package_method, std::less<>>& methods() const {
@@ -41,17 +42,17 @@ public:
     }
     [[nodiscard]] const std::vector<package_delegate>& delegates() const { return delegates_; }
 
-    /// The method of that name, or the only one if the name is empty.
+    /// Returns the method of that name, or the only one if the name is empty.
     [[nodiscard]] result<const package_method*> method(std::string_view name) const;
 
-    /// The flatbuffer of a delegate, as it was before it was taken apart.
+    /// Returns the flatbuffer of a delegate, as it was before it was split.
     [[nodiscard]] result<std::vector<std::byte>> flatbuffer(std::size_t number) const;
 
     /// Fills a region with the program of a flatbuffer.
     using delegate_reader = std::function<result<void>(std::span<const std::byte> flatbuffer, graph& region)>;
 
-    /// Reads the host graph of a method into an empty graph. Constants view the package. Ops of dialects that
-    /// are not Headrace's are found by `find_own_op`, those that were opaque as well.
+    /// Reads the host graph of a method into an empty graph. Constants view the package. `find_own_op` finds
+    /// ops of dialects that are not Headrace's, also those that were opaque.
     [[nodiscard]] result<void> read_host(const package_method& m, graph& g,
                                          const delegate_reader& read_delegate,
                                          op_finder find_own_op = nullptr) const;

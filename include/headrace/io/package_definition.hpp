@@ -75,7 +75,7 @@ private:
         return found;
     }
 
-    // The file may be empty: all constants may be.
+    // The file may be empty: all constants may be empty.
     static result<mapped_file> open_data(const std::filesystem::path& path) {
         std::error_code failed;
         if (std::filesystem::is_regular_file(path, failed) && std::filesystem::file_size(path, failed) == 0)
@@ -204,7 +204,7 @@ HEADRACE_INLINE result<void> package::read_host(const package_method& m, graph& 
                                                 const delegate_reader& read_delegate,
                                                 op_finder find_own_op) const {
     HEADRACE_TRY(text, open_mapped(directory_ / m.host));
-    // One delegate may be called often; a hostile graph does nothing else.
+    // A delegate may be called several times; the budget stops a hostile graph that does nothing else.
     std::uint64_t budget = std::uint64_t{1} << 32;
     const graph_json_sources sources{
         .data = [&](std::uint64_t number) -> std::span<const std::byte> {

@@ -15,12 +15,12 @@ namespace headrace {
 
 // A package is a directory:
 //
-//     manifest.json    what follows, and the methods
-//     constants.bin    each distinct constant once; constants with the external tag T lie in T.bin
+//     manifest.json    lists the files below, and the methods
+//     constants.bin    each distinct constant once; constants with the external tag T are in T.bin
 //     NAME.delegate    a flatbuffer without its constants (io/tosa_delegate.hpp)
 //     NAME.host.json   the host graph of a method (io/graph_json.hpp) that is not one delegate
 
-/// A node of a host graph, and why no delegate has it.
+/// A node of a host graph, and why it is in no delegate.
 struct host_note {
     std::string node;
     std::string op;
@@ -35,7 +35,7 @@ struct package_method {
     std::size_t user_outputs = 0;
     std::vector<std::size_t> calls{};  ///< delegates that the host graph calls
     std::vector<host_note> notes{};
-    std::string io{};  ///< JSON of its interface, as the caller made it
+    std::string io{};  ///< JSON of its interface, as made by the caller
 };
 
 struct package_delegate {
@@ -43,11 +43,11 @@ struct package_delegate {
     std::string backend;
     std::uint64_t size = 0;         ///< of the whole flatbuffer
     std::uint64_t hash = 0;         ///< of the whole flatbuffer
-    std::vector<std::size_t> data;  ///< its constants, in the order of their places
+    std::vector<std::size_t> data;  ///< its constants, in the order of the flatbuffer
 };
 
-/// Can a file in a package, or a method, have that name? It has letters, digits, '_', '-' and '.', and cannot
-/// lead out of the directory.
+/// True if a file in a package, or a method, can have that name: it consists of letters, digits, '_', '-' and
+/// '.', and cannot lead out of the directory.
 [[nodiscard]] inline bool is_plain_name(std::string_view name) {
     if (name.empty() || name.size() > 200 || name.front() == '.') return false;
     return std::all_of(name.begin(), name.end(), [](unsigned char c) {

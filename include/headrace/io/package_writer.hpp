@@ -36,7 +36,7 @@ namespace headrace {
 
 namespace detail {
 
-/// A directory that is made beside its place and takes it whole, or is removed.
+/// A directory that is made next to its target and replaces it as a whole, or is removed.
 class temporary_directory {
 public:
     explicit temporary_directory(const std::filesystem::path& target)
@@ -45,7 +45,7 @@ public:
         for (int i = 0; i != max_attempts && !made_; ++i) {
             path_ = temporary_name(target_.string());
             made_ = temporaries::of_process().add(path_, [](const char* path) {
-                return ::mkdir(path, 0777) == 0;  // less what the umask takes
+                return ::mkdir(path, 0777) == 0;  // minus the umask
             });
             if (!made_ && errno != EEXIST) return;
         }
@@ -60,7 +60,7 @@ public:
 
     [[nodiscard]] bool is_made() const { return made_; }
     [[nodiscard]] std::string file(std::string_view name) const { return path_ + '/' + std::string(name); }
-    /// In place of an older package, or of an empty directory, in one step.
+    /// Replaces an older package, or an empty directory, in one step.
     [[nodiscard]] bool take_place() {
         if (::rename(path_.c_str(), target_.c_str()) == 0) {
             made_ = false;
@@ -68,7 +68,7 @@ public:
         }
         if ((errno != ENOTEMPTY && errno != EEXIST) || !std::filesystem::exists(target_ / manifest_name))
             return false;
-        // What was there is then under the temporary name, and goes away with it.
+        // The older package then has the temporary name, and is removed with it.
         return ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0;
     }
 
@@ -83,7 +83,7 @@ private:
 /// Collects the parts of a package, and writes it whole or not at all.
 class package_writer {
 public:
-    /// Adds named data, each content once; for delegates, to_backend's.
+    /// Adds named data, each distinct content once; for delegates, the data of to_backend.
     void add_data(const named_data_store_output& data) {
         const auto add = [&](const auto& keys, const std::string& tag) {
             for (const auto& [key, position] : keys) {
@@ -99,8 +99,8 @@ public:
         while (alignment > 1 && bytes.size() % alignment != 0) alignment /= 2;
         return add_buffer(bytes, alignment, "");
     }
-    /// Adds a delegate, whose constants are among the data; equal ones are stored once. Its number, or an
-    /// error if a key is not known.
+    /// Adds a delegate whose constants are among the data; equal delegates are stored once. Returns its
+    /// number, or an error if a key is not known.
     [[nodiscard]] result<std::size_t> add_delegate(std::string_view name, std::string_view backend,
                                                    std::vector<std::byte> bytes,
                                                    std::span<const std::string> data_keys) {
@@ -129,7 +129,7 @@ public:
         methods_.emplace(std::move(name), std::move(method));
     }
 
-    /// Bytes of the distinct constants.
+    /// Returns the total bytes of the distinct constants.
     [[nodiscard]] std::uint64_t data_bytes() const {
         return std::accumulate(buffers_.begin(), buffers_.end(), std::uint64_t{0},
                                [](std::uint64_t sum, const buffer& b) { return sum + b.bytes.size(); });
@@ -137,8 +137,8 @@ public:
     [[nodiscard]] std::size_t data_count() const { return buffers_.size(); }
     [[nodiscard]] const std::vector<package_delegate>& delegates() const { return delegates_; }
 
-    /// Writes the directory. It takes the place of an older package; anything else that is there stays, and
-    /// is an error.
+    /// Writes the directory. It replaces an older package; anything else that is there stays, and is an
+    /// error.
     [[nodiscard]] result<void> write(const std::filesystem::path& directory) const {
         const auto fail = [&] {
             const int reason = errno;
@@ -202,7 +202,7 @@ private:
     [[nodiscard]] static std::string file_of(const std::string& tag) {
         return (tag.empty() ? "constants" : tag) + ".bin";
     }
-    // The strictest alignment first: then nothing needs a gap whose size its alignment divides.
+    // The strictest alignment comes first: then there is no gap if each size is a multiple of its alignment.
     [[nodiscard]] std::vector<std::byte> lay_out(const std::string& tag,
                                                  std::vector<std::uint64_t>& offsets) const {
         std::vector<std::size_t> order;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::argument_writer, which writes a node's arguments as the torch.export schema has
-// them.
+// Defines headrace::pt2::argument_writer, which writes a node's arguments in torch.export's schema.
 #ifndef HEADRACE_IO_PT2_ARGUMENT_WRITER_HPP
 #define HEADRACE_IO_PT2_ARGUMENT_WRITER_HPP
 
@@ -20,7 +19,7 @@
 
 namespace headrace::pt2 {
 
-/// The number of a dtype in the schema's ScalarType.
+/// Returns the number of a dtype in the schema's ScalarType.
 [[nodiscard]] inline std::optional<std::int64_t> number_of(dtype type) {
     constexpr std::int64_t numbers = 40;
     for (std::int64_t i = 0; i != numbers; ++i) {
@@ -29,7 +28,7 @@ namespace headrace::pt2 {
     return std::nullopt;
 }
 
-/// What a writer of graphs is based on: the JSON so far, the names of values, and the first failure.
+/// The state that writers of graphs share: the JSON so far, the names of values, and the first failure.
 class argument_writer {
 protected:
     explicit argument_writer(const graph& g) : names_(g) {}
@@ -45,7 +44,7 @@ protected:
         w_.end_object();
     }
 
-    // The device of every tensor: the graph knows of no other.
+    // Writes the device of every tensor: the graph knows no other.
     void write_device() {
         constexpr int positional = 1;
         w_.begin_object();
@@ -64,7 +63,7 @@ protected:
     static const T& field_at(const node& n, const field_info& f) {
         return *reinterpret_cast<const T*>(static_cast<const std::byte*>(n.arguments) + f.offset);
     }
-    // Calls f(value) with what a member holds, or f(nullptr) if it is optional and empty.
+    // Calls f(value) with the value of a member, or f(nullptr) if it is optional and empty.
     template <class T, class F>
     static void with_member(const node& n, const field_info& field, F&& f) {
         if (!field.optional) return f(field_at<T>(n, field));
@@ -74,7 +73,7 @@ protected:
 
     void write_argument(const node& n, const field_info& f, bool& by_name) {
         by_name = by_name || is_keyword_only(n.op->name, f.name);
-        if (by_name && is_empty(n, f)) return;  // in order, None must be said where there is no default
+        if (by_name && is_empty(n, f)) return;  // positional None must be written: no default
         constexpr int positional = 1;
         constexpr int keyword = 2;
         w_.begin_object();

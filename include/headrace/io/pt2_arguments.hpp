@@ -42,7 +42,7 @@ void for_each_input(std::string_view inputs, F&& f) {
     });
 }
 
-/// A nested graph must not be parsed as a whole.
+/// True for a nested graph, which must not be parsed as a whole.
 [[nodiscard]] inline bool is_graph(std::string_view text) {
     bool found = false;
     json_cursor at(text);
@@ -53,8 +53,8 @@ void for_each_input(std::string_view inputs, F&& f) {
     return found;
 }
 
-/// Reads the arguments of one node. Lists that it makes lie in `scratch` until graph::create copies them.
-/// Finding a name can parse a weight's description: `names` must have another parser than `json`.
+/// Reads the arguments of one node. Its lists are stored in `scratch` until graph::create copies them.
+/// Looking up a name can parse a weight's description: `names` must have another parser than `json`.
 class argument_reader : private argument_converter {
 public:
     using region_reader = std::function<graph*(std::string_view text)>;
@@ -69,7 +69,7 @@ public:
           elements_(scratch),
           appended_(scratch) {}
 
-    /// The argument struct of a known op.
+    /// Returns the argument struct of a known op.
     [[nodiscard]] const void* read(const op_info& op, std::string_view inputs) {
         void* arguments = scratch_->allocate(op.args_size + 1, op.args_alignment);
         std::memcpy(arguments, op.default_args, op.args_size);
@@ -90,7 +90,7 @@ public:
     }
 
 private:
-    // What PyTorch's schemas have, and no pass can make use of.
+    // True for arguments of PyTorch's schemas that no pass can use.
     static bool is_ignored(std::string_view name) {
         return name == "layout" || name == "device" || name == "generator" || name == "pin_memory";
     }
@@ -127,8 +127,8 @@ private:
         assign(field, a);
     }
 
-    // Tensors that a higher-order op takes one by one, where the struct has a list. They are collected first,
-    // as each longer copy of the list would stay in the arena.
+    // Appends one of the tensors that a higher-order op takes one by one to a list of the struct. They are
+    // collected first, because each longer copy of the list would stay in the arena.
     void append(const field_info& field, const argument& a) {
         if (appended_to_ != &field) {
             place_appended();
@@ -185,7 +185,7 @@ private:
         if (none && field.optional) {
             at<std::optional<T>>(field).reset();
         } else if (none && field.kind == field_kind::integers) {
-            // Schemas with `int[2]? x=None`, whose struct has an empty list for None.
+            // Schemas with `int[2]? x=None`: the struct has an empty list for None.
         } else if (const value element = tensor_of_number(a); field.kind == field_kind::tensor && element) {
             elements_.emplace_back(&field, element);
         } else if (scalar number; field.kind == field_kind::tensor && convert(a, number)) {
@@ -200,7 +200,7 @@ private:
             fail_malformed("it cannot be " + in_quotes(a.tag));
         }
     }
-    // A text is what a graph's text has, and a number stands for itself.
+    // A string has the form that it has in a graph's text; a number is written in digits.
     void put_custom(const field_info& field, const argument& a) {
         std::string_view text;
         std::int64_t number = 0;
@@ -214,7 +214,7 @@ private:
         return field.optional ? T{} : at<T>(field);
     }
 
-    // After all others: a number's type follows that of the tensors beside it.
+    // Runs after all other arguments: a number's type follows that of the tensors beside it.
     void place_numbers() {
         if (numbers_.empty() && elements_.empty()) return;
         dtype beside = dtype::unknown;
@@ -234,7 +234,8 @@ private:
             place(*field, number_constant(names_.owner(), number, beside));
         for (const auto& [field, element] : elements_) place(*field, as_number(element, beside));
     }
-    // An element that Python took out of a tensor has the type of a number there, not that of the tensor.
+    // Casts an element that Python took out of a tensor: it acts with the type of a number, not of the
+    // tensor.
     value as_number(value element, dtype beside) {
         const dtype own = meta_of(element)->dtype;
         const scalar kind = is_floating(own) ? scalar(0.0)
@@ -248,7 +249,7 @@ private:
         return cast;
     }
 
-    // Only for tensors and graphs does the struct show that nothing was given.
+    // The struct shows only for tensors and graphs that an argument was not given.
     void require(const field_info& field) {
         const bool is_list = field.kind == field_kind::tensors || field.kind == field_kind::optional_tensors;
         const bool missing = (field.kind == field_kind::tensor && !field.optional && !at<value>(field)) ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::argument, a value that a node is given, and its conversion to what an op's struct
-// holds.
+// Defines headrace::pt2::argument, an argument of a node, and its conversion to the members of an op's
+// struct.
 #ifndef HEADRACE_IO_PT2_CONVERT_HPP
 #define HEADRACE_IO_PT2_CONVERT_HPP
 
@@ -39,7 +39,7 @@ struct argument {
     [[nodiscard]] bool is(std::string_view t) const { return tag == t; }
 };
 
-/// Is it a number that the program computes from sizes?
+/// True if the argument is a number that the program computes from sizes.
 [[nodiscard]] inline bool is_symbolic(const argument& a) {
     return a.is("as_sym_int") || a.is("as_sym_float") || a.is("as_sym_bool");
 }
@@ -56,8 +56,8 @@ struct argument {
     fail_malformed("'as_float' is not a number");
 }
 
-/// Converts arguments by the type that is wanted: each overload gives false for an argument of another kind.
-/// Lists lie in `scratch`.
+/// Converts arguments to the requested type: each overload returns false for an argument of another kind.
+/// Lists are stored in `scratch`.
 class argument_converter {
 public:
     argument_converter(scope& names, std::pmr::memory_resource* scratch) : names_(names), scratch_(scratch) {}
@@ -121,7 +121,7 @@ public:
         out = number == 1;
         return true;
     }
-    // `out` comes with the schema's default: one number stands for a list as long as that.
+    // `out` comes with the schema's default: a single number stands for a list of that length.
     bool convert(const argument& a, int_list& out) {
         if (std::int64_t one = 0; convert(a, one)) {
             const pmr_vector<std::int64_t> items(std::max<std::size_t>(out.size(), 1), one, scratch_);
@@ -170,7 +170,7 @@ public:
         return true;
     }
 
-    /// The tensor whose one element that number is; null for other arguments.
+    /// Returns the tensor whose only element that number is; null for other arguments.
     [[nodiscard]] value tensor_of_number(const argument& a) const {
         std::string_view name;
         if (!is_symbolic(a) || a.content["as_name"].get(name)) return {};

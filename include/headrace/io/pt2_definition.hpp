@@ -31,8 +31,8 @@ namespace headrace {
 
 namespace pt2 {
 
-/// An archive's model: the entry, the folder that all entries are in, and the model's name. Until torch 2.7
-/// the archive had one model, without a name, and the pickles of its weights beside it.
+/// The model of an archive: its entry, the folder of all entries, and the model's name. Until torch 2.7 an
+/// archive had one model, without a name, and the pickles of its weights next to it.
 struct model_entry {
     const zip_entry* entry = nullptr;
     std::string_view folder;
@@ -131,7 +131,7 @@ inline void check_byte_order(const zip_archive& archive, const weight_store& wei
     }
 }
 
-/// Tells the store where weights and constants lie: as raw entries since torch 2.9, before as pickles.
+/// Tells the store where weights and constants are: in raw entries since torch 2.9, before in pickles.
 inline void add_weights(weight_store& weights, const model_entry& model) {
     const std::string folder(model.folder);
     if (model.is_flat) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::evaluate_expression, the value of a formula over an export's symbols.
+// Defines headrace::pt2::evaluate_expression, which evaluates a formula over an export's symbols.
 #ifndef HEADRACE_IO_PT2_EXPRESSION_HPP
 #define HEADRACE_IO_PT2_EXPRESSION_HPP
 
@@ -22,7 +22,7 @@
 
 namespace headrace::pt2 {
 
-/// Gives the value of a symbol, or nothing if it has none.
+/// Returns the value of a symbol, or nullopt if it has none.
 using symbol_lookup = std::function<std::optional<std::int64_t>(std::string_view symbol)>;
 
 namespace detail {
@@ -62,7 +62,7 @@ using numbers = std::span<const scalar>;
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/// All operands, one after the other: as floats if one of them is.
+/// Folds all operands from left to right, as floats if one of them is a float.
 template <class Whole, class Real>
 [[nodiscard]] scalar fold(numbers x, Whole whole, Real real) {
     scalar all = x[0];
@@ -89,7 +89,7 @@ template <class Whole, class Real>
 [[nodiscard]] inline bool is_less(const scalar& a, const scalar& b) { return a.to_double() < b.to_double(); }
 [[nodiscard]] inline scalar rounded(double x) { return scalar(x).to_int(); }
 
-/// A function of sympy's or of torch.utils._sympy.functions. With `operands` of 0 it takes one or more.
+/// A function of sympy or of torch.utils._sympy.functions. If `operands` is 0, it takes one or more.
 struct function {
     std::string_view name;
     std::size_t operands;
@@ -140,7 +140,7 @@ inline constexpr std::array functions{
     function{"Not", 1, [](numbers x) { return scalar(x[0].to_int() == 0); }},
 };
 
-/// A recursive descent over what sympy.srepr prints: Add(Integer(2), Symbol('s77', positive=True)).
+/// A recursive-descent parser for the output of sympy.srepr: Add(Integer(2), Symbol('s77', positive=True)).
 class expression_parser {
 public:
     expression_parser(std::string_view text, const symbol_lookup& symbols) : rest_(text), symbols_(symbols) {}
@@ -191,7 +191,7 @@ protected:
         if (digits.empty() || std::from_chars(digits.data(), end, number).ptr != end) fail();
         return number;
     }
-    // Assumptions of a symbol, and the precision of a float.
+    // Skips the assumptions of a symbol, or the precision of a float.
     void keywords() {
         while (take(',')) {
             if (name().empty() || !take('=') || name().empty()) fail();
@@ -234,7 +234,7 @@ protected:
     [[nodiscard]] scalar call(std::string_view word, int depth) {
         return call_with(word, [&] { return word == "Rational" ? scalar(integer()) : term(depth + 1); });
     }
-    // What stands behind an opening parenthesis.
+    // Evaluates a call, from after its opening parenthesis.
     template <class Operand>
     [[nodiscard]] scalar call_with(std::string_view word, Operand&& operand) {
         const auto* const found = std::ranges::find(functions, word, &function::name);
@@ -252,7 +252,7 @@ protected:
     const symbol_lookup& symbols_;
 };
 
-/// A recursive descent over what sympy's str prints, as torch 2.5 wrote it: 2*s0 + Max(1, (s1//2)).
+/// A recursive-descent parser for the output of sympy's str, as written by torch 2.5: 2*s0 + Max(1, (s1//2)).
 class infix_parser : expression_parser {
 public:
     using expression_parser::expression_parser;
@@ -330,7 +330,7 @@ private:
     }
 };
 
-/// Does sympy.srepr print such formulas? Every one that it prints calls something.
+/// True unless sympy.srepr printed the formula: there, every symbol and number is a call.
 [[nodiscard]] inline bool is_infix(std::string_view text) {
     return text.find("Symbol(") == std::string_view::npos &&
            text.find("Integer(") == std::string_view::npos && text.find("Float(") == std::string_view::npos &&
@@ -339,22 +339,22 @@ private:
 
 }  // namespace detail
 
-/// The value of a formula in the form that exports have: sympy.srepr's, or, until torch 2.5, str's. Throws
-/// failure if it is broken, if a symbol has no value, or if a function is not known.
+/// Returns the value of a formula in the form that exports have: sympy.srepr's, or, until torch 2.5, str's.
+/// Throws failure if it is broken, if a symbol has no value, or if a function is not known.
 [[nodiscard]] inline scalar evaluate_expression(std::string_view text, const symbol_lookup& symbols) {
     if (detail::is_infix(text)) return detail::infix_parser(text, symbols).whole();
     return detail::expression_parser(text, symbols).whole();
 }
 
-/// More symbols than an export has.
+/// More symbols than any export has.
 inline constexpr std::size_t most_symbols = 1000;
 
-/// The symbols of a formula, each once, in order.
+/// Returns the symbols of a formula, each once, in order of appearance.
 [[nodiscard]] inline std::vector<std::string_view> symbols_of(std::string_view expression) {
     constexpr std::string_view before = "Symbol('";
     std::vector<std::string_view> found;
     if (detail::is_infix(expression)) {
-        // Names that are not called.
+        // Symbols are the names that are not called.
         for (std::size_t at = 0; at != expression.size();) {
             std::size_t end = at;
             const auto belongs = [&](std::size_t i) {

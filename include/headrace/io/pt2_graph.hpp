@@ -35,8 +35,8 @@ namespace headrace::pt2 {
 
 class graph_builder {
 public:
-    /// `json` parses nodes; the scopes have `values_json` for what nodes refer to.
-    /// `truth` computes masks, without which what they select cannot be read; it may be null.
+    /// `json` parses nodes; scopes use `values_json` for what nodes refer to. `truth` computes masks; it may
+    /// be null, but then nodes that select by a mask cannot be read.
     graph_builder(symbol_table& symbols, json_parser& json, json_parser& values_json, constant_truth truth,
                   std::pmr::memory_resource* arena)
         : symbols_(symbols),
@@ -46,7 +46,7 @@ public:
           arena_(arena),
           origins_(json) {}
 
-    /// Adds the nodes of a graph whose inputs `names` has.
+    /// Adds the nodes of a graph whose inputs are in `names`.
     void read_nodes(scope& names, std::string_view nodes) {
         json_cursor at(nodes);
         at.elements([&] {
@@ -66,13 +66,13 @@ public:
     }
 
 private:
-    // A string without its quotes, for messages and names; empty for null.
+    // Returns a string without its quotes, for messages and names; empty for null.
     [[nodiscard]] std::string plain(std::string_view raw) {
         std::string_view text;
         if (raw.empty() || json_.parse(raw).get(text)) return {};
         return std::string(text);
     }
-    // "net.py:42: " of a node whose trace tells it.
+    // Returns "net.py:42: " if the node's trace has a line.
     [[nodiscard]] std::string line_of(const node_text& text) {
         const std::pmr::string line = line_of_frame(model_frame(plain(text.trace)));
         return line.empty() ? std::string() : std::string(line) + ": ";
@@ -136,7 +136,8 @@ private:
         read_as_unknown({}, false);
     }
 
-    // A number that the program computes when it runs. That which a tensor holds can be used as a tensor.
+    // Adds a number that the program computes at run time. If a tensor holds the number, it can be used as a
+    // tensor.
     template <class F>
     void read_number(scope& names, run_time_reader& run_time, const node_text& text, std::string_view target,
                      std::string_view result, const F& read_as_unknown) {
@@ -161,7 +162,7 @@ private:
                                [&](std::string_view region) { return read_region(g, region); });
         const void* arguments = reader.read(op, text.inputs);
         if (const std::string_view unread = names.take_unread(); !unread.empty()) {
-            static_cast<void>(names.find(unread));  // it is asked for again, as the reason
+            static_cast<void>(names.find(unread));  // looks it up again: it is the reason
             fail_unsupported("it takes " + in_quotes(unread) + ", which cannot be computed");
         }
         node* made = &g.create(op, arguments, results_of(op, results.size()));
@@ -180,7 +181,8 @@ private:
         }
     }
 
-    // What is written has the type and shape of the tensor itself; only predicates are booleans before that.
+    // The value that is written has the type and shape of the tensor itself; only predicates are booleans
+    // before that.
     static void set_pure_meta(graph& g, scope& names, node& pure, node& written,
                               std::span<const std::string_view> results) {
         if (results.empty() || results[0].empty()) fail_malformed("it has no result");
@@ -198,13 +200,13 @@ private:
         return name.starts_with("logical_") || std::find(names.begin(), names.end(), name) != names.end();
     }
 
-    // Nodes of known ops have results whose types and shapes are known; those of others need not.
+    // Fails if the type or shape of a result is not known; for known ops define() does so.
     static void check_results(scope& names, std::span<const std::string_view> results) {
         for (const std::string_view r : results) names.check(r);
     }
 
-    // Erases the nodes that were made for one that cannot be read after all. Constants that were its operands
-    // have names, and others may use them.
+    // Erases the nodes that were made for a node that cannot be read after all. Constants that became its
+    // operands have names and stay, since other nodes may use them.
     static void erase_after(graph& g, const node* last, const op_info* op) {
         const auto is_made = [&](const node& n) { return n.op == op || is<aten::copy_inplace>(n); };
         while (op != nullptr && g.last() != last && is_made(*g.last()) && g.last()->first_use == nullptr)
@@ -213,10 +215,10 @@ private:
 
     enum class result_kind : std::uint8_t {
         tensors,
-        known_number,    ///< computed from sizes that are known: the node is not needed
-        run_time_number  ///< one that the program computes when it runs
+        known_number,    ///< computed from known sizes: the node is not needed
+        run_time_number  ///< computed when the program runs
     };
-    // A result without a name is one that is None.
+    // A result without a name is None.
     result_kind read_results(scope& names, std::string_view outputs, pmr_vector<std::string_view>& results,
                       std::pmr::memory_resource& scratch) {
         const auto add_name = [&](std::string_view name) {
@@ -263,7 +265,7 @@ private:
     }
 
     graph* read_region(graph& parent, std::string_view text) {
-        // A region takes its memory from the graph around it, half as much again with each level.
+        // A region takes its memory from the enclosing graph, half as much again at each level.
         constexpr int deepest = 16;
         if (depth_ == deepest) fail_malformed("graphs are nested too deeply");
         ++depth_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::is_keyword_only: which arguments PyTorch's ops take by name alone.
+// Defines headrace::pt2::is_keyword_only, which tells the arguments that PyTorch's ops take by name only.
 #ifndef HEADRACE_IO_PT2_KEYWORD_ARGUMENTS_HPP
 #define HEADRACE_IO_PT2_KEYWORD_ARGUMENTS_HPP
 
@@ -10,15 +10,15 @@ namespace headrace::pt2 {
 
 namespace detail {
 
-/// Arguments after the asterisk of a schema, and the overloads that have exactly these there.
+/// Arguments after the asterisk of a schema, and the overloads that have exactly these after it.
 struct keyword_arguments {
     std::string_view names;
-    std::string_view ops;  ///< ATen's go without their namespace
+    std::string_view ops;  ///< without the namespace of ATen
 };
 
 // clang-format off: one line for the names, the others for the ops
 
-/// All overloads of ATen and quantized_decomposed but those that take `out`, in torch 2.15.
+/// All overloads of ATen and quantized_decomposed except those that take `out`, in torch 2.15.
 inline constexpr keyword_arguments keyword_arguments_of_schemas[] = {
     // Written by tests/fixtures/keyword_arguments.py.
     {" N ",
@@ -268,8 +268,8 @@ inline constexpr keyword_arguments keyword_arguments_of_schemas[] = {
 
 // clang-format on
 
-/// The arguments that an op takes by name alone, as names between blanks. Empty if there are none, and for
-/// unknown ops.
+/// Returns the arguments that an op takes by name only, as names between blanks. Empty if there are none, and
+/// for unknown ops.
 [[nodiscard]] inline std::string_view keyword_only_arguments(std::string_view op) {
     constexpr std::string_view aten = "aten.";
     const std::string_view name = op.starts_with(aten) ? op.substr(aten.size()) : op;

@@ -18,10 +18,10 @@
 
 namespace headrace::pt2 {
 
-/// The places at which a mask is true: one index into each axis for each such element.
+/// The positions at which a mask is true: for each of them, one index into each axis.
 struct mask_positions {
     std::size_t count = 0;
-    std::vector<std::vector<std::int64_t>> along;  ///< for each axis `count` indices
+    std::vector<std::vector<std::int64_t>> along;  ///< for each axis, `count` indices
 };
 
 [[nodiscard]] inline mask_positions positions_of(const std::vector<bool>& truths, const int_list& shape) {
@@ -39,7 +39,7 @@ struct mask_positions {
     return found;
 }
 
-/// Replaces constant masks by the indices that they select.
+/// Replaces constant masks with the indices that they select.
 class mask_reader {
 public:
     mask_reader(graph& g, constant_truth truth) : graph_(g), truth_(truth) {}
@@ -49,7 +49,7 @@ public:
         return meta != nullptr && meta->dtype == dtype::boolean;
     }
 
-    /// The positions that a value selects, if it is a constant.
+    /// Returns the positions that a mask selects; nullopt if it is not a constant.
     [[nodiscard]] std::optional<mask_positions> positions(value mask) const {
         if (truth_ == nullptr || meta_of(mask) == nullptr) return std::nullopt;
         const auto truths = truth_(mask);
@@ -57,8 +57,8 @@ public:
         return positions_of(*truths, meta_of(mask)->shape);
     }
 
-    /// Puts indices in the place of the masks among `indices`. Returns how many elements the first mask
-    /// selects; nothing if there is none, or if one is no constant.
+    /// Replaces the masks among `indices` with indices. Returns the number of elements that the first mask
+    /// selects; nullopt if there is no mask, or if one is not a constant.
     std::optional<std::size_t> replace(pmr_vector<std::optional<value>>& indices) const {
         pmr_vector<std::optional<value>> replaced;
         std::optional<std::size_t> first;
@@ -76,11 +76,11 @@ public:
         return first;
     }
 
-    /// A constant of those indices, [count].
+    /// Returns a constant of those indices, of shape [count].
     [[nodiscard]] value constant(std::span<const std::int64_t> indices) const {
         return constant_of({static_cast<std::int64_t>(indices.size())}, indices);
     }
-    /// The result of aten.nonzero: [count, rank].
+    /// Returns the result of aten.nonzero, of shape [count, rank].
     [[nodiscard]] value table(const mask_positions& found) const {
         std::vector<std::int64_t> rows;
         for (std::size_t i = 0; i != found.count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::node_text, where the parts of an exported node are in the JSON.
+// Defines headrace::pt2::node_text, the parts of an exported node in the JSON.
 #ifndef HEADRACE_IO_PT2_NODE_TEXT_HPP
 #define HEADRACE_IO_PT2_NODE_TEXT_HPP
 
@@ -10,7 +10,7 @@
 
 namespace headrace::pt2 {
 
-/// Text that many nodes have in common is kept once for neighbours: module stacks mostly repeat.
+/// Stores a text that neighbouring nodes share only once: module stacks mostly repeat.
 class text_cache {
 public:
     [[nodiscard]] std::string_view own(graph& g, json_parser& json, std::string_view raw) {
@@ -21,8 +21,8 @@ public:
         owned_ = g.own(text);
         return owned_;
     }
-    /// Empty if there is none, or it is not text: of metadata that nothing but messages, pictures and
-    /// partitions by source need.
+    /// Returns the text; empty if there is none, or if it is not a string: only messages, pictures and
+    /// partitions by source need this metadata.
     [[nodiscard]] std::string_view own_if_text(graph& g, json_parser& json, std::string_view raw) {
         if (raw.empty() || raw == raw_) return raw.empty() ? raw : owned_;
         std::string_view text;
@@ -37,7 +37,7 @@ private:
     std::string_view owned_;
 };
 
-/// Where the parts of a node are in the JSON.
+/// The parts of a node, as pieces of the JSON.
 struct node_text {
     std::string_view target;
     std::string_view name;

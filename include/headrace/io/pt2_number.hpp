@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::number_constant, the tensor that a Python number in a tensor's place stands for.
+// Defines headrace::pt2::number_constant, the tensor for a Python number in the place of a tensor.
 #ifndef HEADRACE_IO_PT2_NUMBER_HPP
 #define HEADRACE_IO_PT2_NUMBER_HPP
 
@@ -14,7 +14,7 @@
 
 namespace headrace::pt2 {
 
-/// Rounds to nearest, ties to even.
+/// Returns the bits of a float16. Rounds to nearest, ties to even.
 [[nodiscard]] constexpr std::uint16_t half_bits(float number) {
     constexpr std::uint32_t too_large = 0x47800000U;  // 65536
     constexpr std::uint32_t infinity = 0x7f800000U;
@@ -24,7 +24,8 @@ namespace headrace::pt2 {
     std::uint32_t x = bits & 0x7fffffffU;
     if (x >= too_large) return static_cast<std::uint16_t>(sign | (x > infinity ? 0x7e00U : 0x7c00U));
     if (x < smallest_normal) {
-        // Adding 1/2 lets the float unit shift and round: half's subnormals end up in the low bits.
+        // Adding 1/2 lets the floating-point unit shift and round: float16's subnormals end up in the low
+        // bits.
         x = std::bit_cast<std::uint32_t>(std::bit_cast<float>(x) + 0.5F) - std::bit_cast<std::uint32_t>(0.5F);
         return static_cast<std::uint16_t>(sign | x);
     }
@@ -77,15 +78,15 @@ inline void store_number(std::span<std::byte> to, dtype type, const scalar& numb
     }
 }
 
-/// The type that PyTorch's promotion gives a Python number next to a tensor of type `beside`.
+/// Returns the type that PyTorch's promotion gives a Python number next to a tensor of type `beside`.
 [[nodiscard]] inline dtype type_beside(const scalar& number, dtype beside) {
     const bool integral = number.kind() == scalar::kind_type::integral;
     const dtype own = number.is_floating() ? dtype::float32 : integral ? dtype::int64 : dtype::boolean;
     return traits_of(own).category <= traits_of(beside).category ? beside : own;
 }
 
-/// `x + 2` is add.Tensor(x, 2) in an exported graph. The 2 becomes a constant without dimensions, of a type
-/// that leaves the result's as it is.
+/// Makes a constant of a Python number: `x + 2` is add.Tensor(x, 2) in an exported graph. The 2 becomes a
+/// constant without dimensions, of a type that does not change the result's type.
 [[nodiscard]] inline value number_constant(graph& g, const scalar& number, dtype beside) {
     const dtype type = type_beside(number, beside);
     return create_constant(g, tensor_meta{type, {}, {}}, nullptr,

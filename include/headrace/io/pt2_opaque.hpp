@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::opaque_arguments, which keeps what an op that is not known is given.
+// Defines headrace::pt2::opaque_arguments, which keeps the arguments of an unknown op.
 #ifndef HEADRACE_IO_PT2_OPAQUE_HPP
 #define HEADRACE_IO_PT2_OPAQUE_HPP
 
@@ -15,14 +15,14 @@
 
 namespace headrace::pt2 {
 
-/// Reads the arguments of one node whatever they are. Nested graphs are not kept: the word `graph` stands for
-/// one.
+/// Reads the arguments of one node, whatever they are. Nested graphs are not kept: the word `graph` replaces
+/// each.
 class opaque_arguments : private argument_converter {
 public:
     opaque_arguments(scope& names, json_parser& json, std::pmr::memory_resource* scratch)
         : argument_converter(names, scratch), json_(json) {}
 
-    /// What it returns views this object.
+    /// The result views this object.
     [[nodiscard]] args<builtin::opaque> read(std::string_view target, std::string_view inputs) {
         for_each_input(inputs, [&](std::string_view name, std::string_view text) {
             out_.begin(headrace::detail::graph_text::is_word(name) ? name : std::string_view());
@@ -70,7 +70,7 @@ private:
         out_.put_raw(std::to_string(number.to_int()));
     }
 
-    // Items of lists are of one type, which the tag tells, but for those that are arguments themselves.
+    // The items of a list have one type, which the tag tells, unless they are arguments themselves.
     bool put_list(const argument& a) {
         simdjson::dom::array items;
         if (a.content.get(items)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::opaque_argument_writer, which writes what an op that no dialect knows is given.
+// Defines headrace::pt2::opaque_argument_writer, which writes the arguments of an op that no dialect knows.
 #ifndef HEADRACE_IO_PT2_OPAQUE_WRITER_HPP
 #define HEADRACE_IO_PT2_OPAQUE_WRITER_HPP
 
@@ -15,9 +15,9 @@
 
 namespace headrace::pt2 {
 
-/// Writes the arguments as the torch.export schema has them. The order of an unknown op's arguments is not
-/// known: tensors that come first are given in order, unless PyTorch takes them by name alone, and all else
-/// by name, which every schema allows.
+/// Writes the arguments in torch.export's schema. The order of an unknown op's arguments is not known:
+/// leading tensors are given by position, unless PyTorch takes them by name only, and all else by name, which
+/// every schema allows.
 class opaque_argument_writer : protected argument_writer {
 protected:
     using argument_writer::argument_writer;
@@ -82,7 +82,7 @@ private:
         w_.member("as_none", true);
     }
 
-    // The items of a list are of one kind, as Python's schemas have them.
+    // The items of a list have one kind, as in Python's schemas.
     void write_list(const node& n, const opaque_argument& a) {
         const auto all = [&](auto&& is) { return std::ranges::all_of(a.items, is); };
         const auto holds = [](std::string_view text, auto number) {

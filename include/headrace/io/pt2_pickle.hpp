@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::pickled_tensors: the tensors of a dictionary that torch.save has pickled, without
-// running what the pickle says.
+// Defines headrace::pt2::pickled_tensors, which reads the tensors of a dictionary that torch.save has
+// pickled, without running the pickle.
 #ifndef HEADRACE_IO_PT2_PICKLE_HPP
 #define HEADRACE_IO_PT2_PICKLE_HPP
 
@@ -19,26 +19,27 @@
 
 namespace headrace::pt2 {
 
-/// A tensor of a pickle: where it lies in the storage of that key.
+/// A tensor of a pickle: its layout in the storage with that key.
 struct pickled_tensor {
     tensor_layout layout;
     std::string_view storage;
 };
 
-/// A value of a pickle. Calls and what is made by them are kept as what was called with what.
+/// A value of a pickle. Calls, and the objects that they make, are kept as the callee and its arguments.
 struct pickled_value {
     enum class kind_type : std::uint8_t { none, number, text, global, tuple, dictionary, call, storage };
     kind_type kind = kind_type::none;
     std::int64_t number = 0;
-    std::string_view text{};                    ///< of a global: module and name, with a space between
-    std::vector<const pickled_value*> items{};  ///< of a dictionary: keys and values; of a call: what first
+    std::string_view text{};                    ///< of a global: module and name, separated by a space
+    std::vector<const pickled_value*> items{};  ///< of a dictionary: keys and values; of a call: callee,
+                                                ///< arguments
 };
 
 /// Reads the opcodes of protocols 2 to 4 that dictionaries of tensors consist of (pickletools lists them).
 /// Nothing is looked up and nothing is called. Throws headrace::failure.
 class pickle_reader {
 public:
-    /// The bytes must outlive what is read.
+    /// The bytes must outlive the values that are read.
     explicit pickle_reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
     [[nodiscard]] const pickled_value& read() {
@@ -61,7 +62,7 @@ private:
         at_ += count;
         return {first, count};
     }
-    /// Little-endian.
+    /// Takes a little-endian number.
     [[nodiscard]] std::uint64_t take_number(std::size_t count) {
         std::uint64_t number = 0;
         std::size_t shift = 0;
@@ -92,7 +93,7 @@ private:
         stack_.pop_back();
         return last;
     }
-    /// What lies above the last mark.
+    /// Pops the values above the last mark.
     [[nodiscard]] std::vector<const pickled_value*> pop_marked() {
         if (marks_.empty() || marks_.back() > stack_.size()) fail_malformed("the pickle lacks a mark");
         const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
@@ -123,7 +124,7 @@ private:
                 return push_number(static_cast<std::int32_t>(take_number(4))), true;
             case 0x8a:  // LONG1
                 return push_long(static_cast<std::size_t>(take_number(1))), true;
-            case 'G':  // BINFLOAT: no layout has one
+            case 'G':  // BINFLOAT: layouts have no floats
                 return static_cast<void>(take(8)), push(kind::none), true;
             case 'X':
                 return push_text(static_cast<std::size_t>(take_number(4))), true;
@@ -238,7 +239,7 @@ private:
                 return false;
         }
     }
-    /// They are copied: a few bytes must not do that to long lists, again and again.
+    /// Arguments are copied: the limit keeps a few bytes from copying long lists again and again.
     [[nodiscard]] static const std::vector<const pickled_value*>& arguments_in(const pickled_value& tuple) {
         constexpr std::size_t most = 16;
         if (tuple.items.size() > most) fail_malformed("the pickle has a call with more than 16 arguments");
@@ -259,7 +260,7 @@ private:
     std::unordered_map<std::uint64_t, pickled_value*> memo_;
 };
 
-/// The tensors of a pickled dictionary by name. What else it holds is known by its name alone.
+/// The tensors of a pickled dictionary by name. Of other entries, only the names are known.
 class pickled_tensors {
 public:
     /// The bytes must outlive the object.
@@ -308,7 +309,7 @@ private:
         }
         return read;
     }
-    /// Of a typed storage, or a dtype.
+    /// Returns the dtype of a typed storage, or of a dtype, by its name.
     [[nodiscard]] static dtype dtype_of_global(std::string_view name) {
         struct known {
             std::string_view name;

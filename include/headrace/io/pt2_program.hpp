@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::program, what a .pt2 file holds.
+// Defines headrace::program, the contents of a .pt2 file.
 #ifndef HEADRACE_IO_PT2_PROGRAM_HPP
 #define HEADRACE_IO_PT2_PROGRAM_HPP
 
@@ -18,9 +18,9 @@ namespace headrace {
 struct mutation {
     enum class kind_type : unsigned char { buffer, parameter, user_input };
     kind_type kind = kind_type::buffer;
-    std::string name;          ///< of the buffer, the parameter or the input that is written
-    std::size_t position = 0;  ///< of the new value among the output node's values
-    std::string tensor{};      ///< the graph's name for what is written; only what is read is in the graph
+    std::string name;          ///< name of the buffer, parameter or input that is written
+    std::size_t position = 0;  ///< position of the new value among the output node's values
+    std::string tensor{};      ///< the written tensor's name in the graph, if the graph reads it
 };
 
 /// An exported program. Its placeholders are the tensors among the user's inputs, in order; constants view
@@ -31,7 +31,7 @@ struct program {
     std::size_t user_outputs = 0;
     std::vector<mutation> mutations;
     std::string torch_version;
-    std::vector<dynamic_size> sizes;  ///< that the export left open
+    std::vector<dynamic_size> sizes;  ///< left open by the export
 };
 
 }  // namespace headrace

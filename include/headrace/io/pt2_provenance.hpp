@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::provenance_reader, which notes on a node where the exporter has it from.
+// Defines headrace::pt2::provenance_reader, which notes on each node where it comes from in the program.
 #ifndef HEADRACE_IO_PT2_PROVENANCE_HPP
 #define HEADRACE_IO_PT2_PROVENANCE_HPP
 
@@ -12,12 +12,12 @@
 
 namespace headrace::pt2 {
 
-/// Annotates nodes with names, modules and lines of source. Texts that nodes have in common are kept once.
+/// Annotates nodes with names, modules and lines of source. Texts that nodes share are stored once.
 class provenance_reader {
 public:
     explicit provenance_reader(json_parser& json) : json_(json) {}
 
-    // A node that means another op than it names, or makes two nodes, keeps the name that the program has.
+    // A node that is read as another op, or as two nodes, keeps its name in the program.
     void annotate(node& n, const node_text& text, std::string_view target, std::string_view name) {
         graph& g = *n.owner;
         const std::string_view op = n.op->name == target ? n.op->name : g.own(target);

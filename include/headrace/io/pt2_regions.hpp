@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::detail::check_regions: do nested graphs fit the node that holds them?
+// Defines headrace::pt2::detail::check_regions, which checks that nested graphs fit the node that holds them.
 #ifndef HEADRACE_IO_PT2_REGIONS_HPP
 #define HEADRACE_IO_PT2_REGIONS_HPP
 
@@ -11,7 +11,7 @@
 
 namespace headrace::pt2::detail {
 
-// Passes inline regions by position: the counts must fit.
+// Passes inline regions by position: the counts must agree.
 inline void check_regions(const node& n) {
     const auto check = [](const graph* region, std::size_t inputs, std::size_t outputs) {
         std::size_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::run_time_reader, which reads ops whose place or size an element of a tensor decides.
+// Defines headrace::pt2::run_time_reader, which reads ops whose index or size depends on a tensor's elements.
 #ifndef HEADRACE_IO_PT2_RUN_TIME_HPP
 #define HEADRACE_IO_PT2_RUN_TIME_HPP
 
@@ -23,9 +23,10 @@
 
 namespace headrace::pt2 {
 
-/// PyTorch exports `x[i]` of a tensor i without dimensions as a number that it takes out of i, item(i), and
-/// select(x, 0, item). The element that is selected is that of index.Tensor(x, [i]), whose index is a tensor.
-/// Likewise, `x[mask]` has a size that depends on the mask; of a constant mask, that is known.
+/// PyTorch exports `x[i]`, where i is a tensor without dimensions, as a number that it takes out of i,
+/// item(i), and select(x, 0, item). The reader makes it index.Tensor(x, [i]), which selects the same element
+/// and takes its index from a tensor. Similarly, the size of `x[mask]` depends on the mask; for a constant
+/// mask, it is known.
 class run_time_reader {
 public:
     run_time_reader(scope& names, json_parser& json, symbol_table& symbols, constant_truth truth,
@@ -38,8 +39,8 @@ public:
           convert_(names, scratch),
           scratch_(scratch) {}
 
-    /// The node that computes what such a call gives; null if the call is of another kind, or if what it
-    /// depends on is not known.
+    /// Returns the node that computes the result of such a call; null if the call is of another kind, or if
+    /// the values that it depends on are not known.
     node* read(std::string_view target, std::string_view inputs, std::string_view result) {
         constexpr std::array selections{"aten.select.int",        "aten.select_copy.int",
                                         "aten.narrow.default",    "aten.narrow_copy.default",
@@ -53,8 +54,8 @@ public:
         return nullptr;
     }
 
-    /// The one element of a tensor as a tensor without dimensions, as it is now: the tensor may be written
-    /// in place later.
+    /// Returns the only element of a tensor as a tensor without dimensions. It is a copy: the tensor may be
+    /// written in place later.
     value element_of(value tensor) {
         const tensor_meta meta = *meta_of(tensor);
         const value copy = graph_.create<aten::clone>({.self = tensor}).result();
@@ -66,7 +67,7 @@ public:
     }
 
 private:
-    // The arguments that the calls have; numbers that are not given keep what the schemas say.
+    // The arguments of these calls; numbers that are not given have the schemas' defaults.
     struct selection {
         value self{};
         std::int64_t dim = 0;
@@ -164,7 +165,7 @@ private:
         });
     }
 
-    // Now that it is known how many elements are selected, so is the size that the export left open.
+    // Sets the size that the export left open, now that the number of selected elements is known.
     bool set_size(std::string_view result, std::size_t count) {
         const std::string formula = names_.open_size(result);
         return formula.empty() || symbols_.set_computed(formula, static_cast<std::int64_t>(count));

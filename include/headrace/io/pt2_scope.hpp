@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::scope, the names of one exported graph and the values behind them.
+// Defines headrace::pt2::scope, which maps the names of one exported graph to values.
 #ifndef HEADRACE_IO_PT2_SCOPE_HPP
 #define HEADRACE_IO_PT2_SCOPE_HPP
 
@@ -28,11 +28,11 @@ struct graph_text {
     std::string_view outputs;
     std::string_view nodes;
     std::string_view tensor_values;
-    /// Of the numbers that are computed from sizes.
+    /// Descriptions of the numbers that are computed from sizes.
     std::array<std::string_view, 3> number_values;
 };
 
-/// Reads which parts the graph at this place has.
+/// Reads the parts of the graph at this position.
 [[nodiscard]] inline graph_text read_graph_text(json_cursor& at) {
     graph_text parts;
     at.members([&](std::string_view key) {
@@ -51,14 +51,15 @@ struct graph_text {
     return parts;
 }
 
-/// Names to values, and to their metadata, which is parsed when a value is made. Constants become nodes when
-/// they are first used, so that unused ones never do.
+/// Maps names to values, and to their metadata, which is parsed when a value is made. Constants become nodes
+/// when they are first used, so that unused ones never do.
 class scope {
 public:
     scope(headrace::graph& g, const graph_text& text, const symbol_table& symbols, json_parser& json,
           std::pmr::memory_resource* arena)
         : graph_(g), symbols_(symbols), json_(json), numbers_(arena), values_(arena) {
-        // A description takes some hundred characters. Growing a table fetches all that it holds once more.
+        // A description takes some hundred characters. Growing a table would read all of its entries once
+        // more.
         values_.reserve(text.tensor_values.size() / 256);
         read_descriptions(text.tensor_values, "tensor",
                           [&](std::string_view name, std::string_view described) {
@@ -74,14 +75,14 @@ public:
 
     [[nodiscard]] headrace::graph& owner() { return graph_; }
 
-    /// What the export says of a tensor or a number of that name; empty if nothing.
+    /// Returns the export's description of a tensor or a number of that name; empty if there is none.
     [[nodiscard]] std::string_view description(std::string_view name) const {
         const entry* tensor = values_.find(name);
         if (tensor != nullptr && !tensor->description.empty()) return tensor->description;
         const auto number = numbers_.find(name);
         return number != numbers_.end() ? number->second : std::string_view();
     }
-    /// A number that the program computes from sizes.
+    /// Returns a number that the program computes from sizes.
     [[nodiscard]] scalar number(std::string_view name) {
         const auto found = numbers_.find(name);
         if (found == numbers_.end())
@@ -104,8 +105,8 @@ public:
         if (!e.description.empty()) set_meta(v, name, e);
     }
 
-    /// Gives a result of a node that could not be read its name, even if it has one already, and its metadata
-    /// if that can be read.
+    /// Gives a result of a node that could not be read its name, even if the name is defined already, and its
+    /// metadata if that can be read.
     void define_unread(value v, std::string_view name) {
         graph_.set_name(v, name);
         entry* e = values_.find(name);
@@ -120,13 +121,13 @@ public:
         e->is_unread = meta_of(v) == nullptr;
     }
 
-    /// Tells that a Python number of that name is the one element of `tensor`, or, if that is null, is
-    /// computed in another way when the program runs. find() gives `v` for it.
+    /// Defines a Python number of that name as the only element of `tensor`, or, if that is null, as one that
+    /// is computed in another way when the program runs. find() returns `v` for it.
     void define_number(value v, std::string_view name, value tensor) {
         define_unread(v, name);
         run_time_numbers_.insert_or_assign(graph_.own(name), tensor);
     }
-    /// True if the program need not run to know that number.
+    /// True if the number is known without running the program.
     [[nodiscard]] bool is_known_number(std::string_view name) {
         try {
             static_cast<void>(number(name));
@@ -150,16 +151,17 @@ public:
     [[nodiscard]] bool is_run_time_number(std::string_view name) const {
         return run_time_numbers_.contains(name);
     }
-    /// The tensor whose one element that number is; null if there is none.
+    /// Returns the tensor whose only element that number is; null if there is none.
     [[nodiscard]] value tensor_of_number(std::string_view name) const {
         const auto found = run_time_numbers_.find(name);
         return found == run_time_numbers_.end() ? value{} : found->second;
     }
 
-    /// The name of a result without metadata that has been looked up since the last call; empty if none has.
+    /// Returns the name of a result without metadata that was looked up since the last call; empty if there
+    /// was none.
     [[nodiscard]] std::string_view take_unread() { return std::exchange(looked_up_unread_, {}); }
 
-    /// The sizes that the graph gives a tensor; nothing if it does not, or if they are not all known.
+    /// Returns the sizes that the graph gives a tensor; nullopt if it gives none, or if some are not known.
     [[nodiscard]] std::optional<extents> sizes_of(std::string_view name) {
         const entry* e = values_.find(name);
         if (e == nullptr || e->description.empty()) return std::nullopt;
@@ -169,7 +171,7 @@ public:
             return std::nullopt;
         }
     }
-    /// The formula of the first size of a tensor that is not known; empty if all are.
+    /// Returns the formula of the tensor's first size that is not known; empty if all are known.
     [[nodiscard]] std::string open_size(std::string_view name) {
         const entry* e = values_.find(name);
         if (e == nullptr || e->description.empty()) return {};
@@ -207,15 +209,15 @@ public:
 
 private:
     struct entry {
-        std::string_view description{};  // what the graph says of it; may be missing
+        std::string_view description{};  // the graph's description; may be missing
         bool is_defined = false;
         bool is_unread = false;  // its type and shape are not known
-        value known{};  // of a weight, once it is used
+        value known{};  // of a weight: once it is used
         std::string_view fqn{};
         weight_store* store = nullptr;
     };
 
-    // `add` gets a name and what is said of it; it returns false if the name is known.
+    // `add` gets a name and its description; it returns false if the name is known.
     template <class Add>
     void read_descriptions(std::string_view values, const char* what, const Add& add) {
         json_cursor at(values);
@@ -240,7 +242,7 @@ private:
         }
     }
 
-    // The entry of a name that gets its value now.
+    // Returns the entry of a name whose value is defined now.
     entry& claim(std::string_view name) {
         entry* e = values_.find(name);
         if (e == nullptr) e = values_.try_emplace(graph_.own(name)).first;

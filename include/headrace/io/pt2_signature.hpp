@@ -131,7 +131,7 @@ private:
         return argument(inner);
     }
 
-    // Gives the name of the input if it is a tensor. Python constants are in the arguments that use them.
+    // Returns the name of the input if it is a tensor. Python constants are in the arguments that use them.
     std::string read_input(const argument& spec) {
         if (spec.is("user_input")) return read_user_input(argument_in(spec));
         if (spec.is("parameter")) return read_weight(spec, "parameter_name");
@@ -141,7 +141,7 @@ private:
         fail_unsupported("the program has an input of kind " + in_quotes(spec.tag));
     }
     std::string read_user_input(const argument& a) {
-        if (is_symbolic(a)) {  // it has been chosen, and the nodes that use it have its value
+        if (is_symbolic(a)) {  // already chosen, and inserted into the nodes that use it
             static_cast<void>(names_.number(json_get<std::string_view>(a.content, "as_name")));
             return {};
         }
@@ -191,7 +191,7 @@ private:
             throw;
         }
     }
-    // Python's numbers and texts are the same at each call, or follow from the sizes of the inputs.
+    // Python's numbers and strings are the same at each call, or follow from the sizes of the inputs.
     static bool is_number(const argument& a) {
         return is_symbolic(a) || a.is("as_int") || a.is("as_float") || a.is("as_bool") || a.is("as_string");
     }
@@ -200,7 +200,7 @@ private:
         std::string text(printable(simdjson::minify(a.content), 80));
         return (a.is("as_string") ? "the text " : a.is("as_bool") ? "the boolean " : "the number ") + text;
     }
-    // User outputs have an Argument, the others a tensor's name.
+    // User outputs hold an Argument, the others a tensor's name.
     static argument argument_in_output(const argument& spec) {
         if (spec.is("user_output")) return argument_in(spec);
         argument whole = spec;
@@ -221,7 +221,7 @@ private:
         fail_unsupported("the program has an output of kind " + in_quotes(spec.tag));
     }
 
-    // The state's name of a weight, or the input's own.
+    // Returns the name of a weight in the state, or the input's own name.
     [[nodiscard]] std::string_view known_as(std::string_view name) const {
         for (const auto& [fqn, tensor] : tensors_) {
             if (tensor == name) return fqn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::symbol_table, the sizes that an export leaves open and what was chosen for them.
+// Defines headrace::pt2::symbol_table, the sizes that an export leaves open and the values chosen for them.
 #ifndef HEADRACE_IO_PT2_SYMBOLS_HPP
 #define HEADRACE_IO_PT2_SYMBOLS_HPP
 
@@ -24,7 +24,7 @@ namespace headrace::pt2 {
 /// The symbols of a program, their ranges and values. Functions throw failure.
 class symbol_table {
 public:
-    /// Reads an export's 'range_constraints'. Those of formulas follow from those of their symbols.
+    /// Reads an export's 'range_constraints'. Ranges of formulas follow from those of their symbols.
     void read_ranges(std::string_view constraints, json_parser& json) {
         json_cursor at(constraints);
         at.members([&](std::string_view key) {
@@ -40,7 +40,7 @@ public:
     }
     [[nodiscard]] bool empty() const { return symbols_.empty(); }
 
-    /// A size of an input, or an input that is a number, that has a formula; `example` is what it was when
+    /// Adds a size of an input, or an input that is a number, with its formula; `example` is its value when
     /// the program was exported.
     void add_size(std::string name, bool is_first_axis, std::string_view expression,
                   std::optional<std::int64_t> example) {
@@ -48,8 +48,8 @@ public:
         axes_.push_back({std::move(name), is_first_axis, std::string(expression), example});
     }
 
-    /// Values for symbols: those that are chosen, then, if asked for, those of the examples. It is an error
-    /// if a symbol of an input is left without one.
+    /// Sets the values of symbols: first those that are chosen, then, if asked for, those of the examples.
+    /// Fails if a symbol of an input is left without a value.
     void choose(const size_choices& choices) {
         for (const chosen_size& c : choices.sizes) choose_one(c);
         if (choices.examples) {
@@ -70,8 +70,8 @@ public:
     /// True if all symbols of a formula have values.
     [[nodiscard]] bool is_known(std::string_view expression) const { return has_values(expression); }
 
-    /// Gives the one symbol of a formula that has no value the one that was computed while reading; false if
-    /// the formula has several, or another value then.
+    /// Gives a value that was computed while reading to the only symbol of a formula that has none; false if
+    /// several symbols have none, or if the formula then has another value.
     bool set_computed(std::string_view expression, std::int64_t value) {
         std::string_view open;
         for (const std::string_view s : symbols_of(expression)) {
@@ -135,7 +135,7 @@ private:
         solve(*first, value);
     }
 
-    // What an axis gives if the symbols that have no value yet have this one.
+    // Returns the size of an axis if all symbols without a value have this one.
     [[nodiscard]] std::int64_t size_with(const axis& a, std::int64_t value) const {
         return evaluate_expression(a.expression,
                                    [&](std::string_view s) {
@@ -145,7 +145,7 @@ private:
                                    })
             .to_int();
     }
-    // Sizes of inputs are linear in their symbol (torch.export.Dim): two points tell which value gives
+    // Sizes of inputs are linear in their symbol (torch.export.Dim): two points determine which value gives
     // `wanted`.
     void solve(const axis& a, std::int64_t wanted) {
         std::string_view open;
@@ -172,8 +172,8 @@ private:
         set(symbol(open), value, a.name);
     }
 
-    // PyTorch itself takes 0 and 1 for special and reports 2 as the least size; it does not demand it of
-    // inputs either (torch._export.utils._check_input_constraints_for_graph).
+    // PyTorch treats 0 and 1 as special and reports 2 as the minimum size, but does not demand it of inputs
+    // either (torch._export.utils._check_input_constraints_for_graph).
     void set(dynamic_size& s, std::int64_t value, const std::string& name) const {
         const std::int64_t lowest = s.lowest > 2 ? s.lowest : 1;
         if (value < lowest || (s.highest && value > *s.highest))

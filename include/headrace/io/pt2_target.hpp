@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::find_target: which op the name in an exported program stands for.
+// Defines headrace::pt2::find_target, which finds the op for a name in an exported program.
 #ifndef HEADRACE_IO_PT2_TARGET_HPP
 #define HEADRACE_IO_PT2_TARGET_HPP
 
@@ -17,10 +17,10 @@
 
 namespace headrace::pt2 {
 
-/// What a node calls.
+/// The op that a node calls.
 struct target {
     const op_info* op = nullptr;  ///< null: not known
-    bool in_place = false;        ///< and its result is then copied into the first operand
+    bool in_place = false;        ///< the result is then copied into the first operand
 };
 
 namespace detail {
@@ -100,8 +100,8 @@ inline constexpr std::array synonyms{
     return found == synonyms.end() ? nullptr : find_op<aten::dialect>(std::string(aten).append(found->op));
 }
 
-/// "aten.sin_.default" writes what "aten.sin.default" gives, and "aten.__iand__.Tensor" what
-/// "aten.__and__.Tensor" gives. Empty for other names.
+/// Returns the name of the op that computes without writing: "aten.sin.default" for "aten.sin_.default", and
+/// "aten.__and__.Tensor" for "aten.__iand__.Tensor". Empty for other names.
 [[nodiscard]] inline std::string out_of_place(std::string_view name) {
     constexpr std::string_view augmented = "aten.__i";
     const std::size_t end = name.rfind('.');
@@ -112,7 +112,7 @@ inline constexpr std::array synonyms{
     return pure.erase(end - 1, 1);
 }
 
-/// Those change the shape of the tensor itself, which copying into it does not.
+/// True for ops whose in-place form changes the shape of the tensor itself, which copying into it does not.
 [[nodiscard]] inline bool reshapes(const op_info& op) {
     constexpr std::array names{"squeeze", "t",     "transpose", "unsqueeze",
                                "detach",  "alias", "swapaxes",  "as_strided"};
@@ -122,8 +122,8 @@ inline constexpr std::array synonyms{
 
 }  // namespace detail
 
-/// The op of that name or of another that means the same. Of an op that the dialect has out of place only,
-/// the in-place form is known as well.
+/// Returns the op of that name, or of a synonym. If the dialect has an op only out of place, its in-place
+/// form is found as well.
 [[nodiscard]] inline target find_target(std::string_view name) {
     if (const op_info* op = detail::find_known(name)) return {op, false};
     std::string pure = detail::out_of_place(name);
@@ -137,7 +137,7 @@ inline constexpr std::array synonyms{
     return writes ? target{op, true} : target{};
 }
 
-/// NumPy's word for an argument, where the op's is another.
+/// Returns the op's name for an argument that may have NumPy's.
 [[nodiscard]] inline std::string_view argument_name(const op_info& op, std::string_view name) {
     if (op.find(name) != nullptr) return name;
     return name == "axis0" ? "dim0" : name == "axis1" ? "dim1" : name;

@@ -17,7 +17,8 @@
 
 namespace headrace::pt2 {
 
-/// The schema's ScalarType, which is not numbered as c10's; unknown for what headrace has no type for.
+/// Returns the dtype of the schema's ScalarType, whose numbers are not c10's; unknown if headrace has no such
+/// type.
 [[nodiscard]] constexpr dtype dtype_of(std::int64_t number) {
     constexpr std::array<dtype, 14> first{
         dtype::unknown,   dtype::uint8,      dtype::int8,    dtype::int16,   dtype::int32,
@@ -46,10 +47,10 @@ namespace headrace::pt2 {
     return type;
 }
 
-/// More dimensions than any tensor of PyTorch's has.
+/// More dimensions than any tensor of PyTorch has.
 inline constexpr std::size_t largest_rank = 64;
 
-/// A short list of integers that was read from JSON.
+/// A short list of integers read from JSON.
 struct extents {
     std::array<std::int64_t, largest_rank> items{};
     std::size_t count = 0;
@@ -57,7 +58,7 @@ struct extents {
     [[nodiscard]] std::span<const std::int64_t> span() const { return {items.data(), count}; }
 };
 
-/// Where in its storage a tensor lies. Lengths and strides are not negative and as many.
+/// The layout of a tensor in its storage. Sizes and strides are not negative, and equally many.
 struct tensor_layout {
     headrace::dtype dtype = headrace::dtype::unknown;
     extents sizes;
@@ -68,8 +69,8 @@ struct tensor_layout {
     [[nodiscard]] std::int64_t size(std::size_t i) const { return sizes.items[i]; }
     [[nodiscard]] std::int64_t stride(std::size_t i) const { return strides.items[i]; }
 
-    /// Do elements follow each other in this order of dimensions without a gap? Dimensions of length 1 do not
-    /// count.
+    /// True if elements follow each other without gaps in this order of dimensions. Dimensions of length 1 do
+    /// not count.
     template <class Order>
     [[nodiscard]] bool is_dense(const Order& order) const {
         std::int64_t expected = 1;
@@ -85,7 +86,7 @@ struct tensor_layout {
     }
 };
 
-/// A SymInt: a number, or a formula over symbols that have values.
+/// Reads a SymInt: a number, or a formula over symbols that have values.
 [[nodiscard]] inline std::int64_t read_size(simdjson::dom::element e, const char* what,
                                             const symbol_table& symbols) {
     std::int64_t number = 0;
@@ -108,12 +109,12 @@ struct tensor_layout {
     return read;
 }
 
-/// Checks sizes against strides, and counts the elements.
+/// Checks that there are as many strides as sizes, and counts the elements.
 inline void complete(tensor_layout& layout) {
     constexpr std::int64_t widest_element = 16;
     if (layout.sizes.count != layout.strides.count)
         fail_malformed("it does not have as many strides as sizes");
-    // Zeros left out, so that no product of some of the sizes overflows either.
+    // Zeros are left out, so that no product of some of the sizes overflows either.
     std::int64_t bytes = widest_element;
     for (const std::int64_t size : layout.sizes.span()) {
         if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes)) fail_malformed("it is too large");
@@ -131,7 +132,7 @@ inline void complete(tensor_layout& layout) {
     read.strides = read_sizes(meta, "strides", "stride", symbols);
     simdjson::dom::element offset;
     if (meta["storage_offset"].get(offset)) fail_malformed("'storage_offset' is missing");
-    // That of a view at a place which only the running program knows decides on nothing here.
+    // A storage offset that is known only at run time, as of a view, does not matter here.
     std::string_view formula;
     const bool open =
         offset["as_expr"]["expr_str"].get(formula) == simdjson::SUCCESS && !symbols.is_known(formula);
@@ -140,8 +141,8 @@ inline void complete(tensor_layout& layout) {
     return read;
 }
 
-/// The `val` of a value with that layout. It has a dim order only where its elements fill memory in another
-/// order than the row-major one.
+/// Returns the `val` of a value with that layout. It has a dim order only if its elements fill memory in an
+/// order other than row-major.
 [[nodiscard]] inline tensor_meta meta_of_layout(const tensor_layout& layout, extents& order) {
     tensor_meta meta{layout.dtype, layout.sizes.span(), {}};
     if (layout.is_row_major()) return meta;

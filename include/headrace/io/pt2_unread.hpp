@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines what remains to be done when all nodes of an exported graph are read, for those that depend on
-// numbers of the running program.
+// Defines the last steps of reading an exported graph, for nodes that depend on numbers of the running
+// program.
 #ifndef HEADRACE_IO_PT2_UNREAD_HPP
 #define HEADRACE_IO_PT2_UNREAD_HPP
 
@@ -42,8 +42,8 @@ inline constexpr std::string_view number_reason =
     return false;
 }
 
-/// select(x, 0, item(i)) is a view, index.Tensor(x, [i]) a copy. A write to the view would be lost in the
-/// copy, so that such nodes are unread.
+/// Makes selections unread that are written in place: select(x, 0, item(i)) is a view, but index.Tensor(x,
+/// [i]) is a copy, in which a write to the view would be lost.
 inline void refuse_written_selections(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
         next = n->next;
@@ -64,7 +64,7 @@ inline void refuse_written_selections(graph& g) {
     }
 }
 
-/// Erases numbers of the running program that nothing reads, and what was made for them alone.
+/// Erases numbers of the running program that nothing reads, and the nodes that were made only for them.
 inline void erase_unused_numbers(graph& g) {
     for (node *n = g.last(), *previous = nullptr; n != nullptr; n = previous) {
         previous = n->previous;

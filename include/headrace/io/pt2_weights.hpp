@@ -25,14 +25,14 @@
 
 namespace headrace::pt2 {
 
-/// A weight: where its first element lies, and how the others follow.
+/// A weight: the address of its first element, and the layout of all.
 struct weight {
     tensor_layout layout;
     const std::byte* bytes = nullptr;
 };
 
-/// Weights by their fully qualified names. An entry is read, and its checksum compared, when a weight in it
-/// is first asked for: weights that the program does not use cost nothing.
+/// Weights by their fully qualified names. An entry is read, and its checksum compared, when one of its
+/// weights is first requested: weights that the program does not use cost nothing.
 class weight_store {
 public:
     weight_store(const zip_archive& archive, std::span<const std::byte> file, std::string_view folder,
@@ -61,7 +61,7 @@ public:
         at.finish();
     }
 
-    /// Reads what torch.save wrote into the entry of that name, if the archive has it: torch kept weights so
+    /// Reads the entry of that name, written by torch.save, if the archive has it: torch stored weights so
     /// until 2.8.
     void add_pickle(const std::string& name) {
         const zip_entry* entry = archive_.find(name);
@@ -74,7 +74,7 @@ public:
         }
     }
 
-    /// The weight of that name.
+    /// Returns the weight of that name.
     [[nodiscard]] weight load(std::string_view fqn, graph& g) {
         for (pickle& p : pickles_) {
             if (!p.tensors->contains(fqn)) continue;
@@ -108,7 +108,7 @@ private:
         std::string_view text;
         std::string_view folder;
     };
-    /// An archive in the archive.
+    /// A zip archive inside the archive.
     struct pickle {
         explicit pickle(std::span<const std::byte> bytes) : archive(opened(bytes)) {
             for (const zip_entry& e : archive.entries()) {
@@ -133,7 +133,7 @@ private:
         std::optional<pickled_tensors> tensors{};
     };
 
-    // PyTorch aligns entries to 64 bytes. Another writer may not: what it wrote is copied once, into the
+    // PyTorch aligns entries to 64 bytes. If another writer does not, the entry is copied once, into the
     // graph, so that every element can be read through a pointer to its type.
     [[nodiscard]] std::span<const std::byte> file_of(const zip_archive& archive, const std::string& path,
                                                      graph& g) {
@@ -153,7 +153,8 @@ private:
         return entries_.try_emplace(entry, bytes).first->second;
     }
 
-    // The index behind the last element that the layout reaches, from the storage's begin.
+    // Returns the index after the last element that the layout reaches, counted from the start of the
+    // storage.
     static std::uint64_t extent_of(const tensor_layout& layout) {
         std::int64_t last = layout.offset;
         for (std::size_t i = 0; i != layout.sizes.count; ++i) {
@@ -170,7 +171,7 @@ private:
                                   const std::string& path) {
         if (layout.elements == 0) return bytes.data();
         const std::uint64_t width = storage_bytes(layout.dtype, 1);
-        // A few bytes may be stretched to a tensor of any size by strides of 0.
+        // Strides of 0 can stretch a few bytes to a tensor of any size.
         constexpr std::uint64_t max_stretched = std::uint64_t{1} << 28;
         const auto elements = static_cast<std::uint64_t>(layout.elements);
         if (elements > bytes.size() / width && elements > max_stretched / width)

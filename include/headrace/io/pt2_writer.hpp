@@ -12,13 +12,13 @@
 
 namespace headrace {
 
-/// The archive of a program, version 8 of torch.export's schema. Every constant becomes a buffer; inputs are
-/// a tuple of tensors, and so are outputs, unless there is one. The same program gives the same bytes.
-/// What the program writes back to buffers and inputs is in the signature. Programs that hold nested regions
-/// are refused, since those need more than the graph knows.
+/// Returns the archive of a program, in version 8 of torch.export's schema. Every constant becomes a buffer;
+/// inputs are a tuple of tensors, and so are outputs, unless there is one. Equal programs give equal bytes.
+/// The signature has the values that the program writes back to buffers and inputs. Programs that hold nested
+/// regions are refused, since those need more than the graph knows.
 [[nodiscard]] result<std::vector<std::byte>> pt2_archive(const program& p);
 
-/// Writes that to a file, whole or not at all.
+/// Writes the archive to a file, whole or not at all.
 [[nodiscard]] result<void> write_pt2(const std::string& path, const program& p);
 
 }  // namespace headrace

@@ -85,7 +85,7 @@ public:
 
     [[nodiscard]] const std::vector<weight>& weights() const { return weights_; }
 
-    /// What model_weights_config.json says.
+    /// Returns the text of model_weights_config.json.
     [[nodiscard]] std::string config() const {
         json_writer w(json_style::compact);
         w.begin_object();
@@ -110,7 +110,7 @@ private:
         w_.end_object();
     }
 
-    // Constants that are the same memory are one file.
+    // Constants that share memory share a file.
     void collect_weights() {
         std::map<std::pair<const std::byte*, std::size_t>, std::string> files;
         for (const node& n : graph_.nodes_of(info_of<builtin::constant>)) {
@@ -128,8 +128,8 @@ private:
         }
     }
 
-    // Finds the values that are written back, and the names of the states in the file. Ops in place write by
-    // themselves, and a buffer that is never read is no state of the program.
+    // Finds the values that are written back, and the names of the states in the file. In-place ops write by
+    // themselves, and a buffer that is never read is not a state of the program.
     void collect_mutations() {
         for (const mutation& m : program_.mutations) {
             const value next = graph_.outputs()[m.position];
@@ -253,7 +253,8 @@ private:
         member("torch_fn", call->torch_fn);
         member("from_node", call->from_node);
     }
-    // A node of one result is called as its result is; another one must not share a name with any.
+    // A node with one result has the name of the result; the name of any other node must not be that of a
+    // value.
     void write_node_name(const node& n) {
         if (n.result_count == 1 && !gives_a_list(n)) {
             w_.member("name", name({const_cast<node*>(&n), 0}));
@@ -261,7 +262,7 @@ private:
             w_.member("name", "results_of_node_" + std::to_string(n.id));
         }
     }
-    // The results of an op that is not known are taken for a tuple.
+    // The results of an unknown op are taken for a tuple.
     static bool gives_a_list(const node& n) {
         return n.op->results == variadic_results && !is<builtin::opaque>(n);
     }
@@ -308,7 +309,7 @@ private:
         w_.end_array();
         w_.end_object();
     }
-    // Those come first, as torch.export has them.
+    // Mutations come first, as in torch.export.
     void write_mutation(const written_value& w) {
         w_.begin_object();
         w_.begin_object(w.is_input ? "user_input_mutation" : "buffer_mutation");
@@ -328,7 +329,7 @@ private:
         w_.end_object();
     }
 
-    // How Python calls the program: trees of containers, as JSON texts of version 1.
+    // Writes how Python calls the program: trees of containers, as JSON strings of version 1.
     void write_calls() {
         const std::string leaf = R"({"type": null, "context": null, "children_spec": []})";
         const auto tuple_of = [&](std::size_t count) {
@@ -376,7 +377,7 @@ private:
     std::vector<written_value> written_back_;
 };
 
-/// The elements of a constant, row-major; `copies` keeps those that do not lie so.
+/// Returns the elements of a constant in row-major order; `copies` holds those that are not stored so.
 [[nodiscard]] inline std::span<const std::byte> row_major_bytes(const node& constant,
                                                                 std::deque<std::vector<std::byte>>& copies) {
     const tensor_meta& meta = *constant.results[0].meta;

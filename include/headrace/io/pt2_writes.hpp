@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::written_in_place: the inputs and buffers that a program writes in place.
+// Defines headrace::pt2::written_in_place, which finds the inputs and buffers that a program writes in place.
 #ifndef HEADRACE_IO_PT2_WRITES_HPP
 #define HEADRACE_IO_PT2_WRITES_HPP
 
@@ -11,7 +11,7 @@
 
 namespace headrace::pt2 {
 
-/// An input or a stored tensor, whose name is not empty.
+/// An input or a stored tensor. Its name is not empty.
 struct written_tensor {
     node* tensor;
     mutation::kind_type kind;
@@ -29,7 +29,7 @@ namespace detail {
     return n.op->has(trait::aliasing | trait::in_place);
 }
 
-/// The node that owns the memory of a value.
+/// Returns the node that owns the memory of a value.
 [[nodiscard]] inline node& owner_of(value v) {
     while (shares_memory(*v.producer)) v = v.producer->operand(0);
     return *v.producer;
@@ -37,8 +37,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// The inputs and stored tensors that ops in place write to, in order. Exports that were not decomposed have
-/// such ops, and do not say in their signature that the caller sees the new values.
+/// Returns the inputs and stored tensors that in-place ops write to, in order. Exports that were not
+/// decomposed have such ops, and do not say in their signature that the caller sees the new values.
 [[nodiscard]] inline std::vector<written_tensor> written_in_place(graph& g) {
     std::vector<written_tensor> written;
     for (const node& n : g.nodes()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::ptd_file, a .ptd file: the tensors that a .pte file keeps outside of itself.
+// Defines headrace::ptd_file, a .ptd file: the tensors that a .pte file keeps outside itself.
 #ifndef HEADRACE_IO_PTD_FILE_HPP
 #define HEADRACE_IO_PTD_FILE_HPP
 
@@ -20,20 +20,20 @@
 
 namespace headrace {
 
-/// A view of a file's bytes, which must outlive it. The bytes may be hostile.
+/// A view of a file's bytes, which must outlive it. The bytes may be untrusted.
 class ptd_file {
 public:
     [[nodiscard]] static bool is_ptd(std::span<const std::byte> bytes) {
         return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, ptd_fb::FlatTensorIdentifier(), 4) == 0;
     }
 
-    /// Fails with `malformed` if the file is cut off or its flatbuffer is not sound. The bytes must lie at a
-    /// multiple of 16, as those of mapped files do.
+    /// Fails with `malformed` if the file is cut off or its flatbuffer is malformed. The bytes must be
+    /// aligned to 16, as in mapped files.
     [[nodiscard]] static result<ptd_file> open(std::span<const std::byte> bytes) {
         using detail::pte::get_little_endian;
         if (!is_ptd(bytes)) return malformed("it has no external data: its identifier is not FT01");
-        // Behind the identifier: a magic number, the header's length, where the flatbuffer goes on and how
-        // long it is, and where the segments begin and how long they are.
+        // After the identifier: a magic number, the header's length, the offset and length of the rest of the
+        // flatbuffer, and the offset and length of the segments.
         constexpr std::size_t header_at = 8;
         constexpr std::size_t header_bytes = 40;
         if (bytes.size() < header_at + header_bytes || std::memcmp(bytes.data() + header_at, "FH01", 4) != 0)
@@ -55,7 +55,7 @@ public:
         return f;
     }
 
-    /// The elements of a tensor, which must have that type and shape there, row by row.
+    /// Returns the elements of a tensor in row-major order; it must have that type and shape in the file.
     [[nodiscard]] result<std::span<const std::byte>> tensor(std::string_view name,
                                                             const tensor_meta& meta) const {
         HEADRACE_TRY(entry, find(name));

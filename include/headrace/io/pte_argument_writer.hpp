@@ -23,7 +23,7 @@ namespace headrace::detail::pte {
 class argument_writer {
 public:
     using index = value_table::index;
-    /// Gives the file's value for a tensor of the graph.
+    /// Returns the file's value for a tensor of the graph.
     using tensor_function = std::function<result<index>(value v)>;
 
     argument_writer(value_table& values, tensor_function tensor)
@@ -75,7 +75,7 @@ private:
         const std::optional<T> given = read<T>(n, f);
         return given ? make(*given) : values_.null();
     }
-    // Kernels read factors such as `alpha` as numbers of the result's type, where a bool is refused.
+    // Kernels read factors such as `alpha` as numbers of the result's type, and refuse a bool there.
     index number(const scalar& s, const field_info& f) const {
         const bool is_factor = f.name == "alpha" || f.name == "beta";
         if (s.kind() == scalar::kind_type::boolean && !is_factor) return values_.boolean(s.to_int() != 0);

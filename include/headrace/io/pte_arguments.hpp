@@ -23,13 +23,13 @@ namespace headrace::detail::pte {
 
 using value_vector = flatbuffers::Vector<flatbuffers::Offset<pte_fb::Value>>;
 
-/// The values of a method. How often they are read is bounded: the tables of a hostile file may refer to one
-/// long list over and over.
+/// The values of a method. The number of reads is bounded: the tables of a hostile file may refer to one long
+/// list over and over.
 class value_source {
 public:
     value_source(const value_vector& values, std::uint64_t most_reads) : values_(values), left_(most_reads) {}
 
-    /// The value at an index that the file gives.
+    /// Returns the value at an index that the file gives.
     [[nodiscard]] result<const pte_fb::Value*> at(std::int64_t index) {
         if (index < 0 || index >= static_cast<std::int64_t>(values_.size()))
             return malformed({"it has no value ", index});
@@ -47,10 +47,10 @@ private:
     std::uint64_t left_;
 };
 
-/// An argument struct that is filled field by field; lists live as long as it does.
+/// An argument struct that is filled field by field; its lists live as long as it does.
 class argument_reader {
 public:
-    /// Gives the graph's value for a tensor.
+    /// Returns the graph's value for a tensor.
     using tensor_function = std::function<result<value>(std::int64_t index)>;
 
     argument_reader(value_source& values, const op_info& op, tensor_function tensor)
@@ -128,7 +128,7 @@ private:
             const std::int64_t number = integer->value();
             store(f,
                   number < 0 || number > 127 ? dtype::unknown : dtype_of(static_cast<std::int8_t>(number)));
-        } else if (f.kind != field_kind::format || integer == nullptr) {  // formats say what dim_order does
+        } else if (f.kind != field_kind::format || integer == nullptr) {  // dim_order tells the format
             return wrong(f);
         }
         return {};

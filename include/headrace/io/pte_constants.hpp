@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how the writer of .pte files keeps each distinct constant once.
+// Defines how the writer of .pte files stores each distinct constant once.
 #ifndef HEADRACE_IO_PTE_CONSTANTS_HPP
 #define HEADRACE_IO_PTE_CONSTANTS_HPP
 
@@ -23,8 +23,8 @@
 
 namespace headrace::detail::pte {
 
-/// Is that a constant of zero bits alone, which a kernel can write, and of which a file need not have so
-/// many?
+/// True if a constant has only zero bits, and so many that a kernel should write it instead of the file
+/// storing it.
 [[nodiscard]] inline bool is_of_zeros(value v) {
     constexpr std::size_t least_bytes = 64;
     const auto* const constant = match<builtin::constant>(v);
@@ -37,7 +37,7 @@ namespace headrace::detail::pte {
 /// The constants of a file. Equal bytes are one constant, whatever their shape and type.
 class constant_pool {
 public:
-    /// The number of a constant, from 1.
+    /// Returns the number of a constant, from 1.
     [[nodiscard]] std::uint32_t add(const tensor_data& data, const tensor_meta& meta) {
         const std::size_t size = bytes_in_memory(meta);
         if (is_row_major(data, meta.shape)) return add({data.bytes, size});
@@ -49,12 +49,12 @@ public:
         return number;
     }
 
-    /// Where bytes that no tensor of the host has begin in the segment.
+    /// Returns the offset in the segment of bytes that no tensor of the host has.
     [[nodiscard]] std::uint64_t place_of(std::span<const std::byte> bytes) {
         return parts_[add(bytes) - 1].offset;
     }
 
-    /// Where each begins in the segment; the first entry is reserved.
+    /// Returns the offset of each constant in the segment; the first entry is reserved.
     [[nodiscard]] std::vector<std::uint64_t> offsets() const {
         std::vector<std::uint64_t> all{0};
         for (const segment_part& p : parts_) all.push_back(p.offset);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how many arguments of a call of a delegate in a .pte file are inputs.
+// Defines how many arguments of a delegate call in a .pte file are inputs.
 #ifndef HEADRACE_IO_PTE_DELEGATE_INPUTS_HPP
 #define HEADRACE_IO_PTE_DELEGATE_INPUTS_HPP
 
@@ -17,13 +17,13 @@
 
 namespace headrace::detail::pte {
 
-/// Counts the inputs of a method's delegates, of each once.
+/// Counts the inputs of a method's delegates, once for each delegate.
 class delegate_inputs {
 public:
     delegate_inputs(const pte_file& file, const pte_fb::Method& method)
         : file_(file), method_(method), restored_left_(largest_restored(file.size())) {}
 
-    /// Nothing for a delegate of which only its backend knows that.
+    /// Returns nullopt for a delegate whose inputs only its backend knows.
     result<std::optional<std::size_t>> inputs_of(std::int32_t number) {
         if (const auto known = counts_.find(number); known != counts_.end()) return known->second;
         const auto* const all = method_.delegates();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how the writer of .pte files keeps what backends are given, each distinct one once.
+// Defines how the writer of .pte files stores the data of backends, each distinct one once.
 #ifndef HEADRACE_IO_PTE_DELEGATES_HPP
 #define HEADRACE_IO_PTE_DELEGATES_HPP
 
@@ -21,10 +21,11 @@
 
 namespace headrace::detail::pte {
 
-/// The bytes of all delegates of a file. Each distinct one is a segment behind that of the constants.
+/// The bytes of all delegates of a file. Each distinct one is a segment after that of the constants.
 class delegate_pool {
 public:
-    /// The number of the segment that a delegate's bytes get. The constants of "tosa" go to the host's.
+    /// Returns the number of the segment for a delegate's bytes. The constants of "tosa" are added to the
+    /// host's.
     result<std::uint32_t> add(const pte_delegate& d, constant_pool& constants) {
         if (d.id != tosa_backend_id) return segment_of(d.bytes);
         std::vector<constant_place> places;
@@ -35,7 +36,7 @@ public:
         return segment_of(std::move(blob));
     }
 
-    /// The table of a method's delegates, whose bytes are in these segments.
+    /// Writes the table of a method's delegates, whose bytes are in these segments.
     [[nodiscard]] static auto write(flatbuffers::FlatBufferBuilder& builder,
                                     std::span<const pte_delegate> delegates,
                                     std::span<const std::uint32_t> segments) {
@@ -48,7 +49,7 @@ public:
         return builder.CreateVector(written);
     }
 
-    /// Lays the segments out, the first behind the constants.
+    /// Lays out the segments; the first one follows the constants.
     void place_behind(std::uint64_t constant_bytes) {
         end_ = constant_bytes;
         for (segment_part& p : parts_) {
@@ -58,10 +59,10 @@ public:
     }
 
     [[nodiscard]] const std::vector<segment_part>& parts() const { return parts_; }
-    /// Of what has been laid out.
+    /// Returns the end of the segments that have been laid out.
     [[nodiscard]] std::uint64_t end_of_parts() const { return end_; }
     [[nodiscard]] bool share_constants() const { return shares_constants_; }
-    /// Of the distinct delegates.
+    /// Returns the total bytes of the distinct delegates.
     [[nodiscard]] std::uint64_t bytes() const {
         std::uint64_t sum = 0;
         for (const segment_part& p : parts_) sum += p.bytes.size();
@@ -90,10 +91,10 @@ private:
     bool shares_constants_ = false;
 };
 
-/// What the methods of a file share.
+/// The data that the methods of a file share.
 struct file_pools {
     constant_pool constants{};
-    constant_pool initial{};  ///< first values of states
+    constant_pool initial{};  ///< initial values of states
     delegate_pool delegates{};
 };
 

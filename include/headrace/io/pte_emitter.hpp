@@ -16,16 +16,17 @@
 
 namespace headrace {
 
-/// A .pte file whose constants are still where the graphs have them: those must outlive it, as they were.
+/// A .pte file whose constants are still in the graphs' memory, which must outlive it unchanged.
 class emitted_pte {
 public:
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     [[nodiscard]] std::uint64_t size() const { return segment_base_ + segment_bytes_; }
     [[nodiscard]] std::uint64_t constant_bytes() const { return constant_bytes_; }
-    /// Of what backends are given, without the constants of "tosa".
+    /// Returns the bytes of the delegates, without the constants of "tosa".
     [[nodiscard]] std::uint64_t delegate_bytes() const { return delegate_bytes_; }
     [[nodiscard]] std::span<const pte_method_size> methods() const { return methods_; }
-    /// Gives all bytes, from first to last, to `sink(bytes) -> bool`. False as soon as the sink says so.
+    /// Passes all bytes, from first to last, to `sink(bytes) -> bool`. Returns false as soon as the sink
+    /// does.
     [[nodiscard]] bool write_to(const std::function<bool(std::span<const std::byte>)>& sink) const;
 
 private:
@@ -37,14 +38,14 @@ private:
     std::uint64_t constant_bytes_ = 0;
     std::uint64_t delegate_bytes_ = 0;
     std::vector<detail::pte::segment_part> parts_;
-    std::deque<std::vector<std::byte>> copies_;  // of constants whose elements lie in another order
+    std::deque<std::vector<std::byte>> copies_;  // of constants that are not row-major
     std::deque<std::vector<std::byte>> initial_copies_;
     std::deque<std::vector<std::byte>> blobs_;  // of delegates
     std::vector<pte_method_size> methods_;
 };
 
 /// Writes methods, in the order of their names, with each distinct constant and each distinct delegate once.
-/// What is written has been verified. Errors name the method.
+/// The result has been verified. Errors name the method.
 [[nodiscard]] result<emitted_pte> emit_pte(std::span<const pte_method> methods);
 
 }  // namespace headrace

@@ -21,7 +21,7 @@
 
 namespace headrace {
 
-/// Writes a file: its flatbuffer, then the header into it, then where its segments lie.
+/// Writes a file: its flatbuffer, then the header into it, then the segments after it.
 class pte_file_writer {
 public:
     static result<emitted_pte> write(std::span<const pte_method> methods) {
@@ -73,7 +73,7 @@ private:
         return {};
     }
 
-    // Constants first, then delegates, then the first values of states.
+    // Constants come first, then delegates, then the initial values of states.
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<pte_fb::Segment>>> write_segments() {
         pools_.delegates.place_behind(pools_.constants.bytes());
         segment_bytes_ = pools_.delegates.end_of_parts();
@@ -127,7 +127,7 @@ private:
 
     flatbuffers::FlatBufferBuilder builder_;
     detail::pte::file_pools pools_;
-    std::uint64_t initial_at_ = 0;  // where the segment of first values begins
+    std::uint64_t initial_at_ = 0;  // start of the segment of initial values
     std::uint64_t segment_bytes_ = 0;
     emitted_pte file_;
 };

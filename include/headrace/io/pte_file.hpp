@@ -21,16 +21,16 @@
 
 namespace headrace {
 
-/// A view of a file's bytes, which must outlive it. Every table can be read; what numbers in them refer to
-/// must be checked where it is used.
+/// A view of a file's bytes, which must outlive it. Every table can be read; numbers in them that refer to
+/// something must be checked where they are used.
 class pte_file {
 public:
     [[nodiscard]] static bool is_pte(std::span<const std::byte> bytes) {
         return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, pte_fb::ProgramIdentifier(), 4) == 0;
     }
 
-    /// Fails with `malformed` if the file is cut off or its flatbuffer is not sound. The bytes must lie at a
-    /// multiple of 16, as those of mapped files do.
+    /// Fails with `malformed` if the file is cut off or its flatbuffer is malformed. The bytes must be
+    /// aligned to 16, as in mapped files.
     [[nodiscard]] static result<pte_file> open(std::span<const std::byte> bytes) {
         using header = detail::pte::extended_header;
         if (!is_pte(bytes)) return malformed("it is not an ExecuTorch program: its identifier is not ET12");
@@ -59,7 +59,7 @@ public:
 
     [[nodiscard]] const pte_fb::Program& program() const { return *program_; }
 
-    /// Of the flatbuffer.
+    /// Returns the size of the flatbuffer in bytes.
     [[nodiscard]] std::uint64_t program_bytes() const { return program_bytes_; }
 
     [[nodiscard]] std::vector<std::string> method_names() const {
@@ -69,7 +69,7 @@ public:
             names.emplace_back(m->name() == nullptr ? "" : m->name()->c_str());
         return names;
     }
-    /// The method of that name; the only one if the name is empty.
+    /// Returns the method of that name; the only one if the name is empty.
     [[nodiscard]] result<const pte_fb::Method*> method(std::string_view name) const {
         const std::vector<std::string> names = method_names();
         const auto found = std::ranges::find(names, name);
@@ -81,7 +81,7 @@ public:
         return invalid({"name one of its methods: ", known});
     }
 
-    /// The bytes of a segment, up to its end.
+    /// Returns the bytes of a segment, up to its end.
     [[nodiscard]] result<std::span<const std::byte>> segment(std::uint32_t number) const {
         if (program_->segments() == nullptr || number >= program_->segments()->size())
             return malformed({"it has no segment ", number});
@@ -92,19 +92,19 @@ public:
         return bytes_.subspan(static_cast<std::size_t>(segment_base_ + s.offset()),
                               static_cast<std::size_t>(s.size()));
     }
-    /// The first `size` bytes of a constant, which has a number from 1.
+    /// Returns the first `size` bytes of a constant; constants are numbered from 1.
     [[nodiscard]] result<std::span<const std::byte>> constant(std::uint32_t number,
                                                               std::uint64_t size) const {
         return part_of(program_->constants(), number, size);
     }
-    /// The first `size` bytes of what a state holds at first.
+    /// Returns the first `size` bytes of a state's initial value.
     [[nodiscard]] result<std::span<const std::byte>> initial_value(std::uint32_t number,
                                                                    std::uint64_t size) const {
         const auto* const all = program_->initial_values();
         return part_of(all == nullptr || all->size() == 0 ? nullptr : all->Get(0), number, size);
     }
 
-    /// What the backend of a delegate is given.
+    /// Returns the data of a delegate, for its backend.
     [[nodiscard]] result<std::span<const std::byte>> delegate(const pte_fb::Delegate& d) const {
         if (d.data() == nullptr) return malformed("a delegate has no data");
         const std::uint32_t number = d.data()->index();
@@ -114,7 +114,7 @@ public:
             return malformed({"it has no delegate data ", number});
         return std::as_bytes(std::span(all->Get(number)->bytes()->data(), all->Get(number)->bytes()->size()));
     }
-    /// The segment that backends are given by that name; empty if there is none.
+    /// Returns the segment that backends request by that name; empty if there is none.
     [[nodiscard]] result<std::span<const std::byte>> named_data(std::string_view key) const {
         if (program_->named_data() == nullptr) return std::span<const std::byte>();
         for (const pte_fb::NamedData* const n : *program_->named_data()) {
@@ -123,10 +123,10 @@ public:
         return std::span<const std::byte>();
     }
 
-    /// Where the constants are that lie in another file; it must outlive this.
+    /// Sets the file of external constants, which must outlive this object.
     void attach(const ptd_file& data) { external_ = &data; }
     [[nodiscard]] const ptd_file* external_data() const { return external_; }
-    /// Has a method tensors that lie in another file?
+    /// True if a method has tensors in another file.
     [[nodiscard]] static bool needs_external_data(const pte_fb::Method& m) {
         if (m.values() == nullptr) return false;
         return std::any_of(m.values()->begin(), m.values()->end(), [](const pte_fb::Value* v) {
@@ -135,7 +135,7 @@ public:
         });
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
 
 private:

@@ -19,7 +19,7 @@
 
 namespace headrace::detail::pte {
 
-/// The numbers that PyTorch gives element types (c10/core/ScalarType.h), which files have.
+/// PyTorch's numbers of element types (c10/core/ScalarType.h), which files use.
 inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {
     {dtype::uint8, 0},    {dtype::int8, 1},      {dtype::int16, 2},        {dtype::int32, 3},
     {dtype::int64, 4},    {dtype::float16, 5},   {dtype::float32, 6},      {dtype::float64, 7},
@@ -32,7 +32,7 @@ inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {
     }
     return std::nullopt;
 }
-/// `dtype::unknown` for types that we do not have.
+/// Returns `dtype::unknown` for types that Headrace does not have.
 [[nodiscard]] constexpr dtype dtype_of(std::int8_t scalar_type) {
     for (const auto& [type, number] : scalar_types) {
         if (number == scalar_type) return type;
@@ -40,7 +40,7 @@ inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {
     return dtype::unknown;
 }
 
-/// Where the result says the type, the kernel's schema has no argument for it.
+/// True for a type that the result tells, so that the kernel's schema has no argument for it.
 [[nodiscard]] constexpr bool is_left_out(const op_info& op, const field_info& f) {
     constexpr std::string_view typed_by_result[] = {"aten::_to_copy.out", "aten::full.out",
                                                     "aten::arange.start_out", "aten::rand.out",
@@ -56,25 +56,25 @@ inline constexpr std::size_t max_rank = 16;
 inline constexpr std::size_t constant_alignment = 16;
 inline constexpr std::size_t segment_alignment = 128;
 
-/// Where a segment can begin behind so many bytes.
+/// Returns the first offset at or after `bytes` at which a segment can begin.
 [[nodiscard]] constexpr std::uint64_t next_segment(std::uint64_t bytes) {
     return (bytes + segment_alignment - 1) / segment_alignment * segment_alignment;
 }
 
-/// What lies between the flatbuffer's identifier and its rest in a file with segments. Numbers are little
-/// endian.
+/// The header between the flatbuffer's identifier and its rest, in a file with segments. Numbers are
+/// little-endian.
 struct extended_header {
-    static constexpr std::size_t at = 8;      ///< its place in the file
+    static constexpr std::size_t at = 8;      ///< its offset in the file
     static constexpr std::size_t bytes = 32;  ///< a multiple of every alignment in the flatbuffer
     static constexpr std::array<char, 4> magic{'e', 'h', '0', '0'};
 
     std::uint64_t program_bytes = 0;  ///< of the flatbuffer, this header included
-    std::uint64_t segment_base = 0;   ///< from which segments' offsets count
+    std::uint64_t segment_base = 0;   ///< base of the segments' offsets
     std::uint64_t segment_bytes = 0;
 };
 
-/// Is the vector there, and do its numbers lie where they can be read? Verifiers look at the place of its
-/// length alone, which needs less alignment than wide numbers.
+/// True if the vector exists and its numbers are aligned. Verifiers check only the position of its length,
+/// which needs less alignment than wide numbers.
 template <class Vector>
 [[nodiscard]] bool is_readable(const Vector* v) {
     if (v == nullptr || v->size() == 0) return v != nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how instructions of a method of a .pte file become the nodes of a graph.
+// Defines how the instructions of a method in a .pte file become the nodes of a graph.
 #ifndef HEADRACE_IO_PTE_GRAPH_READER_HPP
 #define HEADRACE_IO_PTE_GRAPH_READER_HPP
 
@@ -26,7 +26,7 @@
 
 namespace headrace::detail::pte {
 
-/// Reads calls into one graph.
+/// Reads instructions into one graph.
 class graph_reader {
 public:
     using indices_type = flatbuffers::Vector<std::int32_t>;
@@ -48,7 +48,7 @@ public:
         return tensors_.define(index, v);
     }
 
-    /// Errors say which instruction it is.
+    /// Adds an instruction; errors name it.
     result<void> add_instruction(std::uint32_t number, const pte_fb::Instruction& i) {
         HEADRACE_TRY(method_.values().spend(1));
         result<void> done = add(i);
@@ -93,7 +93,7 @@ private:
         return add_opaque(*o, *call->args());
     }
 
-    // A state holds from then on what is copied into it.
+    // The state holds the copied value from then on.
     result<void> add_copy(const indices_type& indices) {
         if (indices.size() != 4) return malformed("aten::copy_ is given the wrong number of arguments");
         HEADRACE_TRY(to, method_.table_of(indices.Get(0)));
@@ -139,7 +139,7 @@ private:
         method_.restored_left() -= flatbuffer.size();
         return read_tosa(flatbuffer, region);
     }
-    // What its backend takes and gives is known to that alone: what nothing has written before, it writes.
+    // Only the backend knows which arguments it reads and writes; those not yet written are its results.
     result<void> add_foreign(const std::string& id, const indices_type& indices) {
         std::vector<std::int64_t> results;
         std::vector<value> operands;
@@ -159,7 +159,7 @@ private:
 
     // --- kernels -----------------------------------------------------------------------
 
-    // The arguments in the schema's order, the tensors that are written, and these once more.
+    // The arguments are the schema's, in order; then the tensors that are written; then these once more.
     result<void> add_kernel(const called_operator& o, const indices_type& indices) {
         const op_info& op = *o.op;
         std::size_t given = 0;
@@ -186,7 +186,7 @@ private:
         }
         return add_node(op, reader.arguments(), results);
     }
-    // Arguments are part of a node: numbers that other nodes compute cannot be.
+    // Arguments are part of a node: they cannot be numbers that other nodes compute.
     result<void> refuse_computed(const field_info& f, std::int64_t index) {
         HEADRACE_TRY(v, method_.values().at(index));
         bool is_computed = method_.is_computed(index);
@@ -200,7 +200,7 @@ private:
         return unsupported({"its argument '", f.name,
                             "' is computed when the method runs; only indices of select_copy are read so"});
     }
-    // The tensors at these arguments, items of lists one by one.
+    // Finds the tensors at these arguments; the items of lists one by one.
     result<void> written_by(const indices_type& indices, flatbuffers::uoffset_t from,
                             flatbuffers::uoffset_t to, std::vector<std::int64_t>& found) {
         for (; from != to; ++from) {
@@ -215,7 +215,7 @@ private:
         }
         return {};
     }
-    // What the last argument names is returned; all else is given to it.
+    // The last argument names the results; all others are operands and arguments.
     result<void> add_opaque(const called_operator& o, const indices_type& indices) {
         std::vector<std::int64_t> results;
         if (indices.size() != 0) {

@@ -14,7 +14,8 @@
 
 namespace headrace::detail::pte {
 
-/// The instructions of a method, and the operators that they call. Where a jump leads may be said later.
+/// The instructions of a method, and the operators that they call. The destination of a jump may be set
+/// later.
 class instruction_list {
 public:
     using index = std::int32_t;
@@ -32,12 +33,12 @@ public:
         const auto given = builder_.CreateVector(arguments);
         add(pte_fb::Call::DelegateCall, pte_fb::CreateDelegateCall(builder_, number, given));
     }
-    /// Jumps if a value is false. Returns its position.
+    /// Jumps if a value is false. Returns the position of the jump.
     std::size_t jump_unless(index condition, std::size_t destination = 0) {
         all_.push_back({pte_fb::Call::JumpFalseCall, {}, condition, destination});
         return all_.size() - 1;
     }
-    /// That jump leads to what is added next.
+    /// Makes that jump lead to the instruction that is added next.
     void land(std::size_t jump) { all_[jump].destination = all_.size(); }
 
     [[nodiscard]] auto write() {
@@ -58,7 +59,7 @@ private:
     struct instruction {
         pte_fb::Call type;
         flatbuffers::Offset<void> made;
-        index condition = 0;  // of jumps, which are made last
+        index condition = 0;  // of jumps, whose tables are made last
         std::size_t destination = 0;
     };
 

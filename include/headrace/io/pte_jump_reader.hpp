@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how branches and loops of a method of a .pte file become nodes that hold graphs.
+// Defines how branches and loops of a method in a .pte file become nodes that hold graphs.
 #ifndef HEADRACE_IO_PTE_JUMP_READER_HPP
 #define HEADRACE_IO_PTE_JUMP_READER_HPP
 
@@ -21,8 +21,9 @@ namespace headrace::detail::pte {
 
 result<void> read_items(graph_reader& into, const outline& items);
 
-/// Nested graphs see nothing of the graphs around them: what they read is their inputs, what is read of
-/// theirs later their outputs, each for one place in memory or one number.
+/// Reads a branch or a loop. Nested graphs see nothing of the graphs around them: the values that they read
+/// are their inputs, and the values that are read after them are their outputs, each for one slot in memory
+/// or one number.
 class jump_reader {
 public:
     jump_reader(graph_reader& outer, const outline_item& item)
@@ -34,20 +35,20 @@ public:
     }
 
 private:
-    // What the nested graphs may read, in a place that something lies in.
+    // A value that the nested graphs may read, and its slot.
     struct taken {
         slot at{};
         value from{};
-        value inputs[2]{};  // of both graphs
+        value inputs[2]{};  // in both graphs
     };
 
     graph_reader& outer_;
     const outline_jumps& jumps_;
     std::uint32_t number_;
     std::vector<taken> taken_;
-    std::set<slot> seen_;  // the places of these
+    std::set<slot> seen_;  // the slots of these
 
-    // The condition of a jump in a graph: one boolean.
+    // Returns the condition of a jump in a graph: one boolean.
     result<value> condition_in(graph_reader& reader) const {
         HEADRACE_TRY(condition, reader.tensors().tensor_or_number(jumps_.condition));
         const tensor_meta& meta = *meta_of(condition);
@@ -78,20 +79,21 @@ private:
             t.inputs[1] = add_input(second, t.at, *meta_of(t.from));
         }
     }
-    // Removes what neither graph takes.
+    // Removes inputs that neither graph uses.
     static void erase_inputs(const taken& t) {
         for (const value input : t.inputs) input.producer->owner->erase(*input.producer);
     }
     static void add_output(graph_reader& reader, const std::vector<value>& values) {
         reader.target().create<builtin::output>({.values = list<value>(values)});
     }
-    /// `v` in the shape of `like`; nothing if its type is another.
+    /// Returns `v` in the shape of `other`; nullopt if its type or number of elements differs.
     static std::optional<value> like(graph_reader& reader, value v, value other) {
         const tensor_meta& meta = *meta_of(other);
         if (meta_of(v)->dtype != meta.dtype || meta_of(v)->elements() != meta.elements()) return std::nullopt;
         return reader.tensors().as_shape(v, meta);
     }
-    // From now on places hold the node's results; what else it may have written is not known.
+    // Makes the slots hold the node's results; the contents of other slots that it may have written are
+    // unknown.
     void hold_results(node& n, const std::vector<slot>& places, const std::vector<value>& metas) {
         outer_.target().set_name(
             n.result(0),
@@ -125,7 +127,7 @@ private:
             made[0].push_back(*one);
             made[1].push_back(*same);
         }
-        if (made[0].empty()) return {};  // nobody sees what it does
+        if (made[0].empty()) return {};  // no visible effect
         add_output(yes, made[0]);
         add_output(no, made[1]);
         std::vector<value> operands;
@@ -152,7 +154,7 @@ private:
         graph_reader body(outer_.method(), outer_.target().create_region());
         value goes_on{};
         value tested{};
-        if (!tests_first) {  // the first time it runs without a test
+        if (!tests_first) {  // the first iteration runs without a test
             const tensor_meta flag{dtype::boolean, {}, {}};
             tested = add_input(test, {}, flag);
             static_cast<void>(add_input(body, {}, flag));
@@ -173,7 +175,7 @@ private:
         }
         return finish_loop(test, body, tested, goes_on);
     }
-    // What the loop may write comes first: it is carried.
+    // The values that the loop may write come first: they are carried.
     result<void> take_loop() {
         std::map<slot, std::int64_t> carried = jumps_.live_after;
         std::map<slot, std::int64_t> fixed;
@@ -182,7 +184,7 @@ private:
         HEADRACE_TRY(take(carried));
         return take(fixed);
     }
-    /// A tensor that slices are put into is not written as a whole before.
+    /// Fills tensors with zeros that slices are written into: nothing has written them as a whole before.
     result<void> make_slices_of_nothing() {
         HEADRACE_TRY(outer_.method().values().spend(outer_.method().sliced().size()));
         for (const std::int64_t index : outer_.method().sliced()) {
@@ -198,7 +200,7 @@ private:
         }
         return {};
     }
-    // A graph that tests gives its result alone.
+    // Fails if anything but the condition is read of a test: its graph has no other result.
     result<void> refuse_writing_tests() const {
         for (const auto& [at, index] : jumps_.of_first.writes) {
             if (!jumps_.of_second.reads.contains(at) && !jumps_.live_after.contains(at)) continue;
@@ -250,7 +252,7 @@ private:
             carried.push_back(t.from);
             next.push_back(*body.tensors().held(t.at));
         }
-        if (next.empty()) return {};  // nobody sees what it does
+        if (next.empty()) return {};  // no visible effect
         add_output(test, {tested});
         add_output(body, next);
         const args<higher_order::while_loop> arguments{&test.target(), &body.target(), list<value>(carried),
@@ -259,7 +261,7 @@ private:
                      carried);
         return {};
     }
-    /// What is read behind the loop, and written in it alone: it must be carried, too, from zeros.
+    /// A value first written in the loop and read after it is carried, too, starting at zero.
     result<void> add_first_written(graph_reader& test, graph_reader& body, std::vector<taken>& added) {
         for (const auto& [at, index] : jumps_.live_after) {
             const auto now = body.tensors().held(at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pte_method, what the writer of .pte files is given, and headrace::pte_method_size, what
-// it says of a method.
+// Defines headrace::pte_method, a method for the writer of .pte files, and headrace::pte_method_size, the
+// resources that it needs.
 #ifndef HEADRACE_IO_PTE_METHOD_HPP
 #define HEADRACE_IO_PTE_METHOD_HPP
 
@@ -16,12 +16,12 @@
 
 namespace headrace {
 
-/// What a method hands to a backend of the runtime.
+/// The data that a method passes to a backend of the runtime.
 struct pte_delegate {
     std::string id;  ///< the backend's name in the runtime
-    /// What the backend is given; of "tosa", what split_tosa left (io/tosa_delegate.hpp).
+    /// The data for the backend; for "tosa", the part that split_tosa left (io/tosa_delegate.hpp).
     std::vector<std::byte> bytes;
-    /// Of "tosa", what split_tosa cut out: it is stored among the host's constants.
+    /// For "tosa", the constants that split_tosa cut out: they are stored among the host's constants.
     std::vector<std::span<const std::byte>> constants{};
 };
 
@@ -31,11 +31,11 @@ struct pte_state {
     tensor_meta meta;
 };
 
-/// A method of a program: a graph of the executorch dialect alone, and the delegates that it calls by number.
+/// A method of a program: a graph of only the executorch dialect, and the delegates that it calls by number.
 ///
-/// With n states, the last n inputs of the graph are what they hold when an execution begins, and its last 2n
-/// outputs are what they hold when it ends, followed by those inputs once more, which therefore keep their
-/// places. None of these is an input or an output of the method.
+/// With n states, the last n inputs of the graph are the states' values when an execution begins. Its last 2n
+/// outputs are the states' values when it ends, followed by those inputs once more, which therefore keep
+/// their places. None of these is an input or an output of the method.
 struct pte_method {
     std::string_view name;
     const graph* code = nullptr;
@@ -43,10 +43,10 @@ struct pte_method {
     std::span<const pte_state> states{};
 };
 
-/// What a method needs of the runtime.
+/// The resources that a method needs of the runtime.
 struct pte_method_size {
     std::string name;
-    std::uint64_t planned_bytes = 0;  ///< of the memory that the caller provides
+    std::uint64_t planned_bytes = 0;  ///< size of the memory that the caller provides
     std::uint64_t lower_bound = 0;    ///< no plan needs less
     std::size_t values = 0;
     std::size_t instructions = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines what the reader of .pte files knows of a method before it reads it: what its operators are, and
-// what each instruction reads and writes.
+// Defines what the reader of .pte files knows of a method before it reads it: its operators, and the values
+// that each instruction reads and writes.
 #ifndef HEADRACE_IO_PTE_METHOD_SOURCE_HPP
 #define HEADRACE_IO_PTE_METHOD_SOURCE_HPP
 
@@ -30,18 +30,18 @@
 
 namespace headrace::detail::pte {
 
-/// A memory, and an offset in it; for what lies in no memory, `no_memory` and the number of the value.
+/// A memory, and an offset in it; for a value outside memory, `no_memory` and the number of the value.
 using slot = std::pair<std::uint32_t, std::uint64_t>;
 inline constexpr std::uint32_t no_memory = ~std::uint32_t{0};
 
-/// What instructions read before they write it, what they may write, and what they surely write. A number is
-/// that of one of the values that lie there.
+/// The slots that instructions read before they write them, those that they may write, and those that they
+/// always write. Each number is that of one of the values in the slot.
 struct accesses {
     std::map<slot, std::int64_t> reads{};
     std::map<slot, std::int64_t> writes{};
     std::set<slot> sure{};
 
-    /// Of these instructions and then others.
+    /// Appends the accesses of instructions that run after these.
     void append(const accesses& then) {
         for (const auto& [s, index] : then.reads) {
             if (!sure.contains(s)) reads.try_emplace(s, index);
@@ -60,7 +60,7 @@ public:
           values_(*method.values(), most_reads_for_each_byte * file.program_bytes()),
           restored_left_(largest_restored(file.size())) {}
 
-    /// Looks at all instructions once: what is moved, and which numbers are computed.
+    /// Visits all instructions once, and notes which values are moved and which numbers are computed.
     result<void> prepare() {
         list_operators();
         for (const pte_fb::Chain* const chain : *method_.chains()) {
@@ -86,7 +86,7 @@ public:
     [[nodiscard]] const pte_fb::Method& method() const { return method_; }
     [[nodiscard]] value_source& values() { return values_; }
     [[nodiscard]] bool has_jumps() const { return has_jumps_; }
-    /// The elements of a tensor that lie in another file.
+    /// Returns the elements of a tensor that are in another file.
     result<std::span<const std::byte>> external(const pte_fb::Tensor& t, const tensor_meta& meta) const {
         const auto* const name = t.extra()->name();
         if (name == nullptr) return malformed("a tensor in another file has no name");
@@ -97,17 +97,17 @@ public:
                  "beside the program, with the same name but for .ptd"});
         return file_.external_data()->tensor(name->string_view(), meta);
     }
-    /// How many bytes of flatbuffers delegates may still claim to hold.
+    /// The bytes of flatbuffers that delegates may still claim to hold.
     [[nodiscard]] std::uint64_t& restored_left() { return restored_left_; }
 
-    /// The table of a value, which must be a tensor.
+    /// Returns the table of a value, which must be a tensor.
     result<const pte_fb::Tensor*> table_of(std::int64_t index) {
         HEADRACE_TRY(v, values_.at(index));
         const pte_fb::Tensor* const t = v->kind_as_Tensor();
         if (t == nullptr) return malformed({"value ", index, " is not a tensor"});
         return t;
     }
-    /// Where a value lies. A tensor without elements may lie where another does, and takes no place.
+    /// Returns the slot of a value. Empty tensors occupy no memory: they get slots of their own.
     result<slot> slot_of(std::int64_t index) {
         HEADRACE_TRY(v, values_.at(index));
         const slot own{no_memory, static_cast<std::uint64_t>(index)};
@@ -124,7 +124,8 @@ public:
             return malformed("a call of a kernel that the method does not list");
         return &operators_[static_cast<std::size_t>(call.op())];
     }
-    /// How many arguments come before those that a call writes; the last one is one of these once more.
+    /// Returns the number of arguments before those that a call writes; the last argument repeats one of
+    /// these.
     [[nodiscard]] static std::size_t first_written(const called_operator& o, std::size_t arguments) {
         const std::size_t results = o.kind != call_kind::kernel || o.op->results == variadic_results
                                         ? 1
@@ -137,9 +138,9 @@ public:
     [[nodiscard]] bool is_written(std::int64_t index) const { return written_.contains(index); }
     [[nodiscard]] bool is_moved(std::int64_t index) const { return moved_.contains(index); }
     [[nodiscard]] bool is_computed(std::int64_t index) const { return computed_.contains(index); }
-    /// The tensors that slices are put into.
+    /// The tensors that slices are written into.
     [[nodiscard]] const std::set<std::int64_t>& sliced() const { return sliced_; }
-    /// The tensors that are what lies there, as it was moved to them.
+    /// The tensors that the value of a slot was moved to.
     [[nodiscard]] std::span<const std::int64_t> moved_from(const slot& s) const {
         const auto found = moved_from_.find(s);
         return found == moved_from_.end() ? std::span<const std::int64_t>() : std::span(found->second);
@@ -158,7 +159,7 @@ public:
         all.append(own);
         return {};
     }
-    /// A value that is read, the items of lists one by one.
+    /// Adds the read of a value, and of the items of a list one by one.
     result<void> add_read(std::int64_t index, accesses& a, bool is_item = false) {
         HEADRACE_TRY(v, values_.at(index));
         const pte_fb::Tensor* const t = v->kind_as_Tensor();
@@ -173,10 +174,10 @@ public:
     }
 
 private:
-    // Each argument takes four bytes at least, and is read a few times.
+    // Each argument takes at least four bytes, and is read a few times.
     static constexpr std::uint64_t most_reads_for_each_byte = 32;
 
-    /// A delegate of "tosa" reads its inputs and writes the rest; another may do either with all.
+    /// A delegate of "tosa" reads its inputs and writes the rest; any other may read and write all arguments.
     result<void> add_delegate_call(const pte_fb::DelegateCall& call, accesses& a) {
         if (call.args() == nullptr) return malformed("a call of a delegate without arguments");
         HEADRACE_TRY(inputs, delegates_.inputs_of(call.delegate()));
