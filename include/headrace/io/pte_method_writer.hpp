@@ -31,8 +31,8 @@
 
 namespace headrace::detail::pte {
 
-/// Writes one method. Inputs, outputs and intermediate tensors lie in one planned memory; a reshape is a
-/// second tensor at the same place.
+/// Writes one method. Inputs, outputs and intermediate tensors share one planned memory; a reshape is a
+/// second tensor at the same offset.
 class method_writer {
 public:
     using index = value_table::index;
@@ -74,7 +74,7 @@ public:
     }
 
 private:
-    // The states are planned like inputs, and have values besides.
+    // States are planned like inputs, and have initial values besides.
     result<std::vector<index>> write_inputs() {
         std::vector<index> inputs;
         std::vector<value> all;
@@ -119,8 +119,8 @@ private:
 
     // --- tensors -----------------------------------------------------------------------
 
-    // What reshapes show is theirs to say, where it lies is their operand's. Inputs of nested graphs are what
-    // the node gives that holds the graph.
+    // Returns the value whose memory `v` uses: a reshape uses that of its operand, and an input of a nested
+    // graph is the value that the enclosing node passes.
     [[nodiscard]] value origin_of(value v) const {
         for (;;) {
             const auto bound = bound_.find({v.producer, v.result});
@@ -197,8 +197,8 @@ private:
         return {};
     }
 
-    // The results are the carried values all along. What the body gives is no carried value that it takes,
-    // but for the same.
+    // The results hold the carried values throughout. No output of the body is one of the carried values that
+    // it takes, except the one at its own position.
     result<void> repeat(const node& n, const args<higher_order::while_loop>& a) {
         std::vector<value> inputs;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -219,12 +219,12 @@ private:
         return {};
     }
 
-    // The instructions of a nested graph, given its inputs.
+    // Writes the instructions of a nested graph, given its inputs.
     template <class Values>
     result<void> enter(const graph& region, const Values& inputs) {
         std::size_t next = 0;
         for (node& n : region.inputs()) bound_[{&n, 0}] = inputs[next++];
-        // Another node may have held it, and given it others.
+        // Another node may have entered the same graph, with other inputs.
         erase_if(tensors_, [&](const auto& t) { return t.first.first->owner == &region; });
         for (const node& n : region.nodes()) {
             HEADRACE_TRY(call(n));
@@ -247,7 +247,7 @@ private:
 
     // --- calls -------------------------------------------------------------------------
 
-    // What the backend takes, and then what it gives.
+    // The arguments are the backend's inputs, then its outputs.
     result<void> call_delegate(const node& n, const args<executorch::call_delegate>& a) {
         if (a.number < 0 || static_cast<std::uint64_t>(a.number) >= segments_.size())
             return invalid({message_prefix(n), "the method has no delegate ", a.number});
@@ -264,7 +264,8 @@ private:
         return {};
     }
 
-    // The tensors that the kernel writes, and then what it returns: the same once more, several as a list.
+    // Adds the tensors that the kernel writes, and then its return value: the same tensors again, several as
+    // a list.
     result<void> add_results(const node& n, std::vector<index>& arguments) {
         std::vector<index> results;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {

@@ -17,8 +17,8 @@
 
 namespace headrace::detail::pte {
 
-/// The runtime computes with the numbers among a method's values: indices of loops, sizes, conditions. Here
-/// they are tensors without axes.
+/// The runtime computes with the numbers among a method's values: indices of loops, sizes, conditions. They
+/// are read as tensors without axes.
 class number_reader {
 public:
     using indices = flatbuffers::Vector<std::int32_t>;
@@ -90,7 +90,7 @@ private:
         return not_known(o);
     }
 
-    // Both as doubles if either is one.
+    // Computes with both operands as doubles if either is one.
     std::optional<value> binary(std::string_view op, value a, value b) {
         const bool divides = op == "truediv";
         const bool is_real =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::detail::pte::opaque_arguments, which keeps what a kernel that is not known is given.
+// Defines headrace::detail::pte::opaque_arguments, which keeps the arguments of an unknown kernel.
 #ifndef HEADRACE_IO_PTE_OPAQUE_HPP
 #define HEADRACE_IO_PTE_OPAQUE_HPP
 
@@ -19,17 +19,17 @@
 
 namespace headrace::detail::pte {
 
-/// Reads the arguments of one call whatever they are; a kernel's have no names. Numbers that other calls
-/// compute are the word `computed`.
+/// Reads the arguments of one call, whatever they are; arguments of kernels have no names. A number that
+/// another call computes becomes the word `computed`.
 class opaque_arguments {
 public:
     using tensor_function = argument_reader::tensor_function;
 
-    /// `results` are the values that the call writes, which are no arguments.
+    /// `results` are the values that the call writes, which are not arguments.
     opaque_arguments(method_source& method, std::span<const std::int64_t> results, tensor_function tensor)
         : method_(method), results_(results), tensor_(std::move(tensor)) {}
 
-    /// What it returns views this object and the name.
+    /// The result views this object and the name.
     template <class Indices>
     [[nodiscard]] result<args<builtin::opaque>> read(std::string_view name, const Indices& indices) {
         for (const std::int32_t index : indices) {
@@ -99,7 +99,7 @@ private:
             return {};
         });
     }
-    // -1 and Null stand for no tensor.
+    // -1 and Null mean that there is no tensor.
     template <class Items>
     result<void> put_tensors(const Items* items) {
         return put_items(items, [&](std::int64_t index) -> result<void> {
@@ -111,7 +111,7 @@ private:
             return {};
         });
     }
-    // Integers of lists are values of their own.
+    // Integers in lists are values of their own.
     template <class Items>
     result<void> put_integers(const Items* items) {
         return put_items(items, [&](std::int64_t index) -> result<void> {

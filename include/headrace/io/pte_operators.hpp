@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how the reader of .pte files tells operators and values apart, and where the elements of tensors
+// Defines how the reader of .pte files classifies operators and values, and where the elements of tensors
 // are.
 #ifndef HEADRACE_IO_PTE_OPERATORS_HPP
 #define HEADRACE_IO_PTE_OPERATORS_HPP
@@ -62,7 +62,7 @@ struct called_operator {
     return malformed({printable(o.name), " is given the wrong number of arguments"});
 }
 
-/// The type of a number among the values of a method.
+/// Returns the type of a number among the values of a method.
 [[nodiscard]] inline std::optional<dtype> type_of_number(const pte_fb::Value& v) {
     if (v.kind_as_Int() != nullptr) return dtype::int64;
     if (v.kind_as_Bool() != nullptr) return dtype::boolean;
@@ -70,7 +70,7 @@ struct called_operator {
     return std::nullopt;
 }
 
-/// Are the elements of a tensor in another file?
+/// True if the elements of a tensor are in another file.
 [[nodiscard]] inline bool is_external(const pte_fb::Tensor& t) {
     return t.extra() != nullptr && t.extra()->location() == pte_fb::TensorLocation::EXTERNAL &&
            t.allocation() == nullptr;

@@ -22,21 +22,21 @@ namespace headrace::detail::pte {
 
 struct outline_jumps;
 
-/// An instruction, or several that jumps hold together.
+/// An instruction, or a branch or loop of several instructions.
 struct outline_item {
-    std::uint32_t number = 0;  ///< of the first one in its chain
+    std::uint32_t number = 0;  ///< position of the first instruction in its chain
     const pte_fb::Instruction* instruction = nullptr;
     std::shared_ptr<outline_jumps> jumps{};
 };
 
 using outline = std::vector<outline_item>;
 
-/// What jumps make of instructions.
+/// A branch or a loop that jumps form.
 struct outline_jumps {
     enum class kind_type : std::uint8_t {
         branch,      ///< `first` if the condition is true, else `second`
         test_first,  ///< a loop: `first` computes the condition; `second` while it is true
-        test_last    ///< a loop: `first` until the condition, which that computes, is true
+        test_last    ///< a loop: `first` until the condition that it computes is true
     };
     kind_type kind = kind_type::branch;
     std::int32_t condition = 0;  ///< a value
@@ -45,11 +45,13 @@ struct outline_jumps {
     accesses of_first{};
     accesses of_second{};
     accesses all{};
-    std::map<slot, std::int64_t> live_after{};  ///< what it may write, and is read behind it
+    std::map<slot, std::int64_t> live_after{};  ///< slots that it may write, and that are read after it
 };
 
-/// Reads a chain of instructions as what a compiler makes of branches and loops: those of torch.export's
-/// cond, map, scan and while_loop, of ours, and of other compilers that jump in and out at one place each.
+/// Finds the branches and loops in a chain of instructions: a jump forward skips a part of a branch, a jump
+/// back repeats a loop. Reads the code that compilers write for torch.export's cond, map, scan and
+/// while_loop, that of Headrace, and that of other compilers if each branch or loop has one entry and one
+/// exit.
 class outliner {
 public:
     explicit outliner(method_source& method) : method_(method) {}
@@ -70,8 +72,8 @@ public:
         return block(0, all_->size(), 0);
     }
 
-    /// Notes what is read behind each of them. `live` is what is read behind the last, and then before the
-    /// first.
+    /// Notes for each item the slots that are read after it. `live` has the slots that are read after the
+    /// last item; on return, those that are read before the first.
     result<void> set_live(outline& items, std::map<slot, std::int64_t>& live) {
         for (auto i = items.rbegin(); i != items.rend(); ++i) {
             accesses own;
@@ -96,14 +98,14 @@ private:
     static std::pmr::string where(std::uint32_t number) {
         return "instruction " + number_text(number) + ": ";
     }
-    /// Of a jump whose condition nothing computes.
+    /// Returns the condition of a jump if nothing computes it.
     result<std::optional<bool>> known_condition(const pte_fb::JumpFalseCall& jump) {
         HEADRACE_TRY(v, method_.values().at(jump.condition()));
         const pte_fb::Bool* const b = v->kind_as_Bool();
         if (b == nullptr || method_.is_computed(jump.condition())) return std::optional<bool>();
         return std::optional(b->value());
     }
-    /// The last jump before `end` that leads back to an instruction.
+    /// Returns the last jump before `end` that leads back to an instruction.
     [[nodiscard]] std::optional<std::uint32_t> jump_back_to(std::uint32_t number, std::uint32_t end) const {
         const auto found = back_.find(number);
         if (found == back_.end()) return std::nullopt;
@@ -152,8 +154,8 @@ private:
         return items;
     }
 
-    /// The jump at `i` leads over what is done if its condition is true. If that ends with a jump forward, it
-    /// leads over what is done else.
+    /// The jump at `i` skips the instructions to run if its condition is true. If those end with a jump
+    /// forward, that one skips the instructions to run otherwise.
     result<std::pair<std::shared_ptr<outline_jumps>, std::uint32_t>> branch(std::uint32_t i, std::uint32_t to,
                                                                             std::uint32_t end, int level) {
         auto made = std::make_shared<outline_jumps>();
@@ -178,7 +180,7 @@ private:
         return std::pair(std::move(made), next);
     }
 
-    /// From `i` to the jump at `back` and there again.
+    /// Reads the loop from `i` to the jump at `back`, which leads to `i`.
     result<std::shared_ptr<outline_jumps>> loop(std::uint32_t i, std::uint32_t back, int level) {
         const pte_fb::JumpFalseCall& jump = *all_->Get(back)->call_as_JumpFalseCall();
         HEADRACE_TRY(known, known_condition(jump));
@@ -250,7 +252,7 @@ private:
             HEADRACE_TRY(set_live(j.first, live));
             return set_live(j.second, same);
         }
-        // What it reads first when it runs again.
+        // The next iteration reads these slots first.
         live.insert(j.all.reads.begin(), j.all.reads.end());
         std::map<slot, std::int64_t> behind_test = live;
         behind_test.insert(j.of_second.reads.begin(), j.of_second.reads.end());
@@ -263,7 +265,7 @@ private:
 
     method_source& method_;
     const flatbuffers::Vector<flatbuffers::Offset<pte_fb::Instruction>>* all_ = nullptr;
-    std::map<std::uint32_t, std::vector<std::uint32_t>> back_;  // jumps by what they lead back to
+    std::map<std::uint32_t, std::vector<std::uint32_t>> back_;  // jumps by their destinations
 };
 
 }  // namespace headrace::detail::pte

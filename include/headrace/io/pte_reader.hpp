@@ -14,15 +14,15 @@
 
 namespace headrace {
 
-/// Reads a method: instructions become nodes, constants view the file, and where a tensor lies where another
-/// one does, it is a reshape of what was written there last. Calls of a "tosa" delegate hold its graph;
-/// kernels and backends that Headrace does not know become builtin.opaque. States hold what they hold
-/// when the method runs for the first time; numbers that it computes are tensors without axes. Jumps become
-/// higher_order.cond and higher_order.while_loop. The file may be hostile: whatever it holds gives a graph or
-/// an error, in time and memory that its size bounds.
+/// Reads a method: instructions become nodes, and constants view the file. A tensor at the place of another
+/// one becomes a reshape of the value that was last written there. Calls of a "tosa" delegate hold its graph;
+/// kernels and backends that Headrace does not know become builtin.opaque. States have the values with which
+/// the method runs for the first time; numbers that it computes are tensors without axes. Jumps become
+/// higher_order.cond and higher_order.while_loop. The file may be untrusted: any file gives a graph or an
+/// error, in time and memory that its size bounds.
 ///
 /// Fails with `malformed` if the file breaks the format, and with `unsupported` on jumps into or out of
-/// branches and loops, and on layouts other than row by row. Errors name the instruction.
+/// branches and loops, and on layouts other than row-major. Errors name the instruction.
 [[nodiscard]] result<std::unique_ptr<graph>> read_pte(const pte_file& file, std::string_view method);
 
 }  // namespace headrace

@@ -20,7 +20,7 @@ namespace headrace {
 
 namespace detail::pte {
 
-/// The instructions one by one.
+/// Reads the instructions one by one.
 inline result<void> read_straight(graph_reader& into) {
     for (const pte_fb::Chain* const chain : *into.method().method().chains()) {
         std::uint32_t number = 0;
@@ -30,7 +30,7 @@ inline result<void> read_straight(graph_reader& into) {
     }
     return {};
 }
-/// What jumps make of the instructions.
+/// Reads the instructions as branches and loops.
 inline result<void> read_with_jumps(graph_reader& into) {
     outliner lines(into.method());
     outline all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what the reader of .pte files makes of a method's tensors and numbers.
+// Defines how the reader of .pte files makes values of a graph from a method's tensors and numbers.
 #ifndef HEADRACE_IO_PTE_TENSORS_HPP
 #define HEADRACE_IO_PTE_TENSORS_HPP
 
@@ -24,7 +24,7 @@
 
 namespace headrace::detail::pte {
 
-/// Its type and sizes, which stay in the vector.
+/// Returns a tensor's type and shape; the shape views `sizes`.
 [[nodiscard]] inline result<tensor_meta> meta_of_table(const pte_fb::Tensor& t,
                                                        std::vector<std::int64_t>& sizes) {
     if (t.sizes() == nullptr || t.dim_order() == nullptr || t.sizes()->size() != t.dim_order()->size() ||
@@ -42,21 +42,21 @@ namespace headrace::detail::pte {
         return malformed("a tensor is too large");
     return meta;
 }
-/// A number among the values of a method, which type_of_number must know.
+/// Returns a number among the values of a method, which type_of_number must know.
 [[nodiscard]] inline scalar number_in(const pte_fb::Value& v) {
     if (const pte_fb::Int* const i = v.kind_as_Int()) return scalar(i->value());
     if (const pte_fb::Bool* const b = v.kind_as_Bool()) return scalar(b->value());
     return scalar(v.kind_as_Double()->value());
 }
 
-/// What the values of a method hold while its instructions are read into a graph. Nested graphs have sources
+/// The contents of a method's values while its instructions are read into a graph. Nested graphs have sources
 /// of their own.
 class tensor_source {
 public:
     /// Nodes for constants and reshapes are added to the graph.
     tensor_source(method_source& method, graph& g) : method_(method), graph_(g) {}
 
-    /// The tensor holds that from now on.
+    /// The tensor holds `v` from now on.
     result<void> define(std::int64_t index, value v) {
         HEADRACE_TRY(t, method_.table_of(index));
         if (is_constant(*t)) return unsupported({"tensor ", index, " is a constant, but is written"});
@@ -70,7 +70,7 @@ public:
         held_[at] = v;
         return {};
     }
-    /// The number is that from now on, brought to its type.
+    /// The number is `v` from now on, cast to its type.
     result<void> define_number(std::int64_t index, value v) {
         HEADRACE_TRY(table, method_.values().at(index));
         const std::optional<dtype> type = type_of_number(*table);
@@ -78,7 +78,7 @@ public:
         held_[{no_memory, static_cast<std::uint64_t>(index)}] = as_shape(as_type(v, *type), {*type, {}, {}});
         return {};
     }
-    /// What moving a value to another gives that: a tensor is then the same one.
+    /// Moves a value to another one: both are then the same tensor, or equal numbers.
     result<void> move(std::int64_t from, std::int64_t to) {
         HEADRACE_TRY(table, method_.values().at(from));
         if (type_of_number(*table)) {
@@ -92,7 +92,7 @@ public:
         return {};
     }
 
-    /// What a tensor holds now: a constant, or what was written last where it lies.
+    /// Returns the contents of a tensor now: a constant, or the last value written to its slot.
     result<value> tensor(std::int64_t index) {
         HEADRACE_TRY(t, method_.table_of(index));
         std::vector<std::int64_t> sizes;
@@ -106,7 +106,7 @@ public:
             return unsupported({"tensor ", index, " is read as a different type from the one written"});
         return as_shape(*now, meta);
     }
-    /// A number as a tensor without axes.
+    /// Returns a number as a tensor without axes.
     result<value> number(std::int64_t index) {
         HEADRACE_TRY(now, content(index));
         if (now) return *now;
@@ -115,14 +115,14 @@ public:
         if (!type) return malformed({"value ", index, " is not a number"});
         return filled({*type, {}, {}}, number_in(*table));
     }
-    /// A tensor, or a number as one.
+    /// Returns a tensor, or a number as one.
     result<value> tensor_or_number(std::int64_t index) {
         HEADRACE_TRY(table, method_.values().at(index));
         return type_of_number(*table) ? number(index) : tensor(index);
     }
 
-    /// What was written last where a value lies, whatever its shape; what it holds at first if nothing was,
-    /// and nothing if that is not known.
+    /// Returns the last value written to the slot of `index`, of any shape; else its initial value; nullopt
+    /// if that is not known.
     result<std::optional<value>> content(std::int64_t index) {
         HEADRACE_TRY(at, method_.slot_of(index));
         if (const auto known = held_.find(at); known != held_.end()) return std::optional(known->second);
@@ -146,25 +146,25 @@ public:
     void hold(const slot& s, value v) { held_[s] = v; }
     void forget(const slot& s) { held_.erase(s); }
 
-    /// A tensor in which each element is a number.
+    /// Returns a tensor whose elements all are `number`.
     value filled(const tensor_meta& meta, const scalar& number) {
         const args<aten::full> arguments{meta.shape, number, meta.dtype};
         return make(info_of<aten::full>, &arguments, meta);
     }
-    /// The same elements in another shape.
+    /// Returns the same elements in another shape.
     value as_shape(value v, const tensor_meta& meta) {
         if (meta_of(v)->shape == meta.shape) return v;
         const value shaped = graph_.create<executorch::reshape>({v, meta.shape}).result();
         graph_.set_meta(shaped, meta);
         return shaped;
     }
-    /// The same elements as another type.
+    /// Returns the elements cast to another type.
     value as_type(value v, dtype type) {
         if (meta_of(v)->dtype == type) return v;
         const args<aten::_to_copy> cast{.self = v, .dtype = type};
         return make(info_of<aten::_to_copy>, &cast, {type, meta_of(v)->shape, {}});
     }
-    /// The result of the kernel for an op of ATen's.
+    /// Returns the result of the kernel for an op of ATen.
     value make(const op_info& op, const void* arguments, const tensor_meta& meta) {
         const value made =
             graph_.create(*executorch::kernel_for(op).kernel, arguments, std::size_t{1}).result();
@@ -185,7 +185,7 @@ private:
             return constants_[index] = stored(bytes, meta);
         }
         HEADRACE_TRY(bytes, method_.external(t, meta));
-        const std::span<std::byte> kept = graph_.allocate_data(bytes.size());  // the other file may go
+        const std::span<std::byte> kept = graph_.allocate_data(bytes.size());  // the other file may close
         std::ranges::copy(bytes, kept.begin());
         return constants_[index] = stored(kept, meta);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::restore_tosa, which restores the TOSA flatbuffer of a delegate of a .pte file, and how
+// Defines headrace::restore_tosa, which restores the TOSA flatbuffer of a delegate in a .pte file, and how
 // the writer stores it.
 #ifndef HEADRACE_IO_PTE_TOSA_HPP
 #define HEADRACE_IO_PTE_TOSA_HPP
@@ -20,12 +20,12 @@
 
 namespace headrace {
 
-/// The backend's name in the runtime: what is delegated to it are TOSA flatbuffers.
+/// The backend's name in the runtime. Its delegates are TOSA flatbuffers.
 inline constexpr std::string_view tosa_backend_id = "tosa";
 
 namespace detail::pte {
 
-/// The name under which the runtime gives backends the segment of the constants.
+/// The name by which backends request the segment of the constants from the runtime.
 inline constexpr std::string_view shared_constants_key = "headrace.constants";
 
 struct constant_place {
@@ -33,8 +33,8 @@ struct constant_place {
     std::uint64_t size = 0;
 };
 
-// What the backend is given: the mark; the hash of the whole flatbuffer, 8 bytes, the lowest first; how many
-// constants were cut out; the place and size of each; then what is left (io/tosa_delegate.hpp).
+// The data of the backend: the mark; the hash of the whole flatbuffer, 8 bytes, the lowest first; the number
+// of constants that were cut out; the offset and size of each; then the rest (io/tosa_delegate.hpp).
 inline constexpr std::string_view tosa_blob_mark = "HRTOSA02";
 
 [[nodiscard]] inline result<std::vector<std::byte>> make_tosa_blob(
@@ -56,16 +56,17 @@ inline constexpr std::string_view tosa_blob_mark = "HRTOSA02";
 
 }  // namespace detail::pte
 
-/// How large a flatbuffer a file of that size may claim to hold: its zeros are packed, and equal constants
-/// are stored once, so that it can be larger than the file, but not without end.
+/// Returns the largest flatbuffer that a file of that size may claim to hold. Zeros are packed and equal
+/// constants are stored once, so a flatbuffer can be larger than its file, but only within this limit.
 [[nodiscard]] inline std::uint64_t largest_restored(std::uint64_t file_bytes) {
     constexpr std::uint64_t ratio = 64;
     constexpr std::uint64_t always = std::uint64_t{64} << 20U;
     return std::max(always, ratio * file_bytes);
 }
 
-/// The flatbuffer that a delegate of "tosa" was made from, byte for byte, given the segment of the constants.
-/// The bytes may be hostile: they give that flatbuffer, of at most `largest` bytes, or an error.
+/// Returns the flatbuffer that a delegate of "tosa" was made from, byte for byte, given the segment of the
+/// constants. The bytes may be untrusted: the result is that flatbuffer, of at most `largest` bytes, or an
+/// error.
 [[nodiscard]] inline result<std::vector<std::byte>> restore_tosa(std::span<const std::byte> blob,
                                                                  std::span<const std::byte> constants,
                                                                  std::uint64_t largest) {

@@ -24,14 +24,14 @@
 
 namespace headrace::detail::pte {
 
-/// Where a tensor's bytes are: a constant, or a place in planned memory.
+/// The place of a tensor's bytes: a constant, or an offset in planned memory.
 struct tensor_place {
     std::uint32_t constant = 0;
     std::uint32_t memory = 0;
     std::uint64_t offset = 0;
 };
 
-/// Can files have a tensor that a node gives?
+/// Fails if a .pte file cannot hold the tensor that a node gives.
 [[nodiscard]] inline result<void> check_tensor(const node& n, const tensor_meta& meta) {
     if (!scalar_type_of(meta.dtype))
         return unsupported(
@@ -65,7 +65,7 @@ public:
     }
     index floating(double d) {
         return once(doubles_, std::bit_cast<std::uint64_t>(d), [&] {
-            builder_.ForceDefaults(d == 0);  // it would leave -0.0 out, which then is read as 0.0
+            builder_.ForceDefaults(d == 0);  // else -0.0 is left out and read as 0.0
             const auto payload = pte_fb::CreateDouble(builder_, d);
             builder_.ForceDefaults(false);
             return made(pte_fb::ValueKind::Double, payload);
@@ -89,7 +89,7 @@ public:
         return made(pte_fb::ValueKind::DoubleList,
                     pte_fb::CreateDoubleList(builder_, builder_.CreateVector(all)));
     }
-    /// A list is after its items.
+    /// A list comes after its items.
     index tensors(const std::vector<index>& items) {
         return made(pte_fb::ValueKind::TensorList,
                     pte_fb::CreateTensorList(builder_, builder_.CreateVector(items)));
@@ -99,7 +99,7 @@ public:
                     pte_fb::CreateOptionalTensorList(builder_, builder_.CreateVector(items)));
     }
 
-    /// Of a tensor that files can have, see check_tensor.
+    /// Adds a tensor that check_tensor accepts.
     index tensor(const tensor_meta& meta, const tensor_place& place) {
         const auto sizes = once(sizes_, std::vector<std::int32_t>(meta.shape.begin(), meta.shape.end()),
                                 [&](const auto& s) { return builder_.CreateVector(s); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how calls that only show or pick elements in a method of a .pte file are read as nodes.
+// Defines how calls that only reshape or pick elements in a method of a .pte file are read as nodes.
 #ifndef HEADRACE_IO_PTE_VIEWS_HPP
 #define HEADRACE_IO_PTE_VIEWS_HPP
 
@@ -18,14 +18,14 @@
 
 namespace headrace::detail::pte {
 
-/// Reads views, and slices at indices that are computed, which no kernel of our dialect takes.
+/// Reads views, and slices at computed indices, which no kernel of the executorch dialect takes.
 class view_reader {
 public:
     using indices_type = flatbuffers::Vector<std::int32_t>;
 
     view_reader(method_source& method, tensor_source& tensors) : method_(method), tensors_(tensors) {}
 
-    // What is read is the same elements: all our tensors are contiguous.
+    // The elements are the same: all tensors here are contiguous.
     result<void> add_shape(const called_operator& o, const indices_type& indices) {
         if (indices.size() < 2) return wrong_argument_count(o);
         const std::int64_t made = indices.Get(indices.size() - 1);
@@ -38,7 +38,7 @@ public:
         const value shaped = tensors_.as_shape(from, {meta_of(from)->dtype, meta.shape, {}});
         return tensors_.define(made, tensors_.as_type(shaped, meta.dtype));
     }
-    // The tensor with another slice at an index of its first axis.
+    // Replaces a slice of the tensor, at an index of its first axis.
     result<void> add_slice(const indices_type& indices) {
         if (indices.size() < 3) return malformed("et_copy_index is given the wrong number of arguments");
         HEADRACE_TRY(to, tensors_.tensor(indices.Get(0)));
@@ -58,7 +58,7 @@ public:
         return tensors_.define(indices.Get(0), tensors_.make(info_of<aten::index_put>, &arguments, whole));
     }
 
-    // One slice, at an index that is computed.
+    // Selects one slice, at an index that is computed.
     result<void> add_select(const indices_type& indices, std::int64_t made) {
         HEADRACE_TRY(from, tensors_.tensor(indices.Get(0)));
         HEADRACE_TRY(axis, method_.values().at(indices.Get(1)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::read_quantization_config, and the words by which options name quantization schemes.
+// Defines headrace::read_quantization_config, and the words that name quantization schemes in options.
 #ifndef HEADRACE_IO_QUANTIZATION_CONFIG_READER_HPP
 #define HEADRACE_IO_QUANTIZATION_CONFIG_READER_HPP
 
@@ -34,7 +34,8 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
 
 }  // namespace detail
 
-/// "histogram", "min-max", "moving-average", "percentile", "mse"; the ranges of weights stay as they are.
+/// Sets the observer: "histogram", "min-max", "moving-average", "percentile", "mse". The ranges of weights do
+/// not change.
 [[nodiscard]] inline result<void> set_observer(op_scheme& scheme, std::string_view word) {
     for (const auto& [known, kind] : detail::observer_words) {
         if (word != known) continue;
@@ -44,7 +45,8 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
     return detail::no_such("observer", word, "histogram, min-max, moving-average, percentile, mse");
 }
 
-/// "int8": affine; "int8-symmetric"; "int16": symmetric, with the smallest scale of PyTorch's quantizer.
+/// Sets the type of activations: "int8" is affine; "int8-symmetric"; "int16" is symmetric, with the smallest
+/// scale of PyTorch's quantizer.
 [[nodiscard]] inline result<void> set_activations(op_scheme& scheme, std::string_view word) {
     tensor_scheme& a = scheme.activation;
     const observer_kind observer = a.observer;
@@ -67,7 +69,7 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
     return {};
 }
 
-/// "int8": -127 to 127; "int4": -7 to 7, in bytes.
+/// Sets the range of weights: "int8" is -127 to 127; "int4" is -7 to 7, in bytes.
 [[nodiscard]] inline result<void> set_weights(op_scheme& scheme, std::string_view word) {
     constexpr std::int64_t of_int8 = 127;
     constexpr std::int64_t of_int4 = 7;
@@ -79,7 +81,7 @@ inline constexpr observer_word observer_words[] = {{"histogram", observer_kind::
 
 namespace detail {
 
-// A member that holds a scheme's part; false if it is none.
+// Reads a member that sets part of a scheme; returns false for other members.
 inline bool read_scheme_member(op_scheme& scheme, std::string_view key, simdjson::dom::element value) {
     const auto text = [&] {
         std::string_view word;

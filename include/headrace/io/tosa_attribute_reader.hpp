@@ -23,7 +23,7 @@ class tosa_attribute_reader : protected tosa_block_reader {
 protected:
     using tosa_block_reader::tosa_block_reader;
 
-    /// An operator while it is read: its arguments, and what they refer to.
+    /// An operator while it is read: its arguments, and the operands and lists that they refer to.
     struct opened_operator {
         std::string where;
         std::byte* arguments = nullptr;
@@ -31,7 +31,7 @@ protected:
         std::vector<std::vector<std::int64_t>> lists{};
     };
 
-    // Any attribute but a region.
+    // Reads any attribute except a region.
     result<void> read_attribute(const flatbuffers::Table& table, flatbuffers::voffset_t slot,
                                 const field_info& f, opened_operator& o) {
         switch (f.kind) {
@@ -89,7 +89,7 @@ private:
         tosa_format::member<scalar>(o.arguments, f) = tosa_format::decode_element(bytes->data(), type);
         return {};
     }
-    // A [ubyte], as implementation_attrs is, differs from a string only in the zero behind it.
+    // A [ubyte], such as implementation_attrs, differs from a string only in lacking a terminating zero.
     result<void> read_text(const flatbuffers::Vector<std::uint8_t>* text, const field_info& f,
                            opened_operator& o) {
         if (text == nullptr) return {};

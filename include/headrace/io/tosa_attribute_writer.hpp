@@ -30,7 +30,7 @@ protected:
 
     tosa_attribute_writer(std::size_t bytes, flatbuffers::Allocator* memory) : builder_(bytes, memory) {}
 
-    // The attribute table of an op, written from its field table: what lies outside of the table first.
+    // Writes the attribute table of an op from its field table; the parts outside the table come first.
     result<flatbuffers::Offset<void>> write_attributes(const op_info& op, const node& n) {
         parts_.assign(op.field_count, {});
         for (std::size_t i = 0; i != op.field_count; ++i) {
@@ -52,7 +52,7 @@ protected:
 
     flatbuffers::FlatBufferBuilder builder_;
     unique_names names_;
-    pmr_vector<const graph*> pending_;  // regions that are named
+    pmr_vector<const graph*> pending_;  // named, but not yet written regions
     std::pmr::unordered_map<const graph*, std::string_view> region_names_;
 
 private:
@@ -138,7 +138,7 @@ private:
         return unsupported({message_prefix(n), f.name, " has ", item, ", which TOSA 1.0 cannot hold"});
     }
 
-    // Of the table that is being written, in memory that the next one finds again.
+    // Parts of the table that is being written; the next table reuses their memory.
     pmr_vector<flatbuffers::Offset<void>> parts_;
     pmr_vector<std::int32_t> items_;
 };

@@ -20,7 +20,7 @@
 namespace headrace {
 
 /// The backend "tosa". Each program becomes a delegate (io/tosa_delegate.hpp); constants are named data,
-/// equal ones of all methods once. With the compile spec "external_tag" they are data of that tag.
+/// stored once if equal, for all methods. With the compile spec "external_tag" they are data of that tag.
 class tosa_backend {
 public:
     /// Lowers a graph to TOSA; refusals are in the context.
@@ -39,7 +39,7 @@ public:
         return std::move(made);
     }
 
-    /// One store for all: the first delegate of each method carries it.
+    /// Uses one store for all methods: the first delegate of each method carries it.
     [[nodiscard]] result<method_results> preprocess_multimethod(const method_programs& programs,
                                                                 const method_compile_specs& specs) const {
         named_data_store store;
@@ -76,7 +76,7 @@ private:
         return made;
     }
 
-    // By content, so that a constant has the same name whichever program it comes from.
+    // Names a constant by its content, so that it has the same name in every program.
     static std::string key_of(std::span<const std::byte> bytes) {
         static constexpr char digits[] = "0123456789abcdef";
         std::string key = "tosa." + std::to_string(bytes.size()) + ".";
@@ -84,8 +84,8 @@ private:
         for (int shift = 60; shift >= 0; shift -= 4) key += digits[hash >> shift & 15U];
         return key;
     }
-    // The alignment divides the size, so that a file with the strictest alignments first has no gaps.
-    // It is at least that of the elements.
+    // The alignment divides the size, so that a file with the strictest alignments first has no gaps. It is
+    // at least the alignment of the elements.
     static std::size_t alignment_of(std::size_t size) {
         constexpr std::size_t max_alignment = 16;
         std::size_t alignment = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what the reader of TOSA files knows of the block that it reads.
+// Defines the state of the reader of TOSA files within one block.
 #ifndef HEADRACE_IO_TOSA_BLOCK_READER_HPP
 #define HEADRACE_IO_TOSA_BLOCK_READER_HPP
 
@@ -23,7 +23,7 @@
 
 namespace headrace::detail {
 
-/// The values, tensors and shapes of a block, by name. What is built is held to the size of the file: shared
+/// The values, tensors and shapes of a block, by name. The size of the file limits what is built: shared
 /// parts let a small file stand for a huge graph.
 class tosa_block_reader {
 protected:
@@ -33,7 +33,7 @@ protected:
 
     explicit tosa_block_reader(std::size_t budget) : budget_(budget) {}
 
-    // What the names of a block stand for.
+    // The names of a block, and what they refer to.
     struct scope {
         graph* region;
         std::size_t depth;
@@ -128,7 +128,7 @@ protected:
         return found->second;
     }
 
-    // Files may hold more than the shape takes, as per-channel zero points do; never less.
+    // Files may hold more data than the shape requires, as for per-channel zero points; never less.
     result<tensor_data> read_data(const file_tensor& t, const tensor_meta& meta, scope& s) {
         if (t.offset() > 1)
             return unsupported({"the data of tensor ", quoted(view(t.name())), " is in another file"});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::emitted_tosa, the bytes of a flatbuffer, and the memory that one is written to.
+// Defines headrace::emitted_tosa, the bytes of a flatbuffer, and the memory that it is written to.
 #ifndef HEADRACE_IO_TOSA_BUFFER_HPP
 #define HEADRACE_IO_TOSA_BUFFER_HPP
 
@@ -28,7 +28,7 @@ private:
 
 namespace detail {
 
-/// The caller's buffer as FlatBuffers' allocator.
+/// The caller's buffer as an allocator for FlatBuffers.
 class given_memory final : public flatbuffers::Allocator {
 public:
     explicit given_memory(std::span<std::byte> buffer) {
@@ -41,7 +41,7 @@ public:
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool overflowed() const { return overflowed_; }
 
-    // What does not fit goes elsewhere: the builder cannot be told that there is no memory.
+    // Falls back to other memory if the buffer is too small: the builder cannot be told that there is none.
     std::uint8_t* allocate(std::size_t bytes) override {
         if (bytes <= size_ && !taken_) {
             taken_ = true;

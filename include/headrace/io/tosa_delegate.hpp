@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::split_tosa and headrace::join_tosa, which take a TOSA flatbuffer apart into its constants
-// and the rest, and put it together again.
+// Defines headrace::split_tosa and headrace::join_tosa, which split a TOSA flatbuffer into its constants and
+// the rest, and join these again.
 #ifndef HEADRACE_IO_TOSA_DELEGATE_HPP
 #define HEADRACE_IO_TOSA_DELEGATE_HPP
 
@@ -20,8 +20,8 @@
 
 namespace headrace {
 
-/// A flatbuffer without the elements of its constants: `delegate` says where they belong, `constants` view
-/// the flatbuffer, in the order of their places.
+/// A flatbuffer without the elements of its constants: `delegate` has their positions, `constants` view the
+/// flatbuffer, in the order of their positions.
 struct split_flatbuffer {
     std::vector<std::byte> delegate;
     std::vector<std::span<const std::byte>> constants;
@@ -29,9 +29,9 @@ struct split_flatbuffer {
 
 namespace detail::tosa_delegate {
 
-// A delegate is: the mark; the flatbuffer's size; how many constants were cut out; for each of them how many
-// bytes remain between it and the one before; then what remains, packed. Numbers have 7 bits to the byte, the
-// lowest first, and all but the last byte have the top bit set.
+// A delegate is: the mark; the flatbuffer's size; the number of constants that were cut out; for each of them
+// the number of bytes that remain between it and the one before; then the remaining bytes, packed. Numbers
+// have 7 bits per byte, the lowest first, and all bytes except the last have the top bit set.
 inline constexpr std::string_view mark = "HRTOSA01";
 inline constexpr std::uint64_t largest_flatbuffer = std::uint64_t{1} << 31;
 
@@ -40,7 +40,7 @@ inline void put_number(std::vector<std::byte>& out, std::uint64_t number) {
     out.push_back(static_cast<std::byte>(number));
 }
 
-/// Reads a delegate from its front. `failed` once something was missing.
+/// Reads a delegate from its front. `failed` is set once something is missing.
 struct cursor {
     std::span<const std::byte> left;
     bool failed = false;
@@ -66,8 +66,8 @@ struct cursor {
     }
 };
 
-// Flatbuffers are half zeros: of each eight bytes, one that tells which are not zero, then those. After eight
-// zeros comes the number of further eights of zeros.
+// Half of a flatbuffer is zeros. Each eight bytes are packed as one byte that tells which are nonzero, then
+// those. After eight zeros comes the number of further eights of zeros.
 inline void pack(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
     const auto eight_at = [&](std::size_t at) {
         std::uint64_t eight = 0;
@@ -91,7 +91,7 @@ inline void pack(std::vector<std::byte>& out, std::span<const std::byte> bytes) 
         }
     }
 }
-// The `size` bytes that were packed, or fewer where the input ends before.
+// Returns the `size` bytes that were packed, or fewer if the input ends early.
 inline std::vector<std::byte> unpack(cursor& at, std::size_t size) {
     std::vector<std::byte> bytes;
     while (bytes.size() < size && !at.failed) {
@@ -108,8 +108,8 @@ inline std::vector<std::byte> unpack(cursor& at, std::size_t size) {
     return bytes;
 }
 
-/// Where a flatbuffer that has been verified holds the elements of its tensors, in order. Vectors that
-/// tensors share count once.
+/// Returns the elements of the tensors of a verified flatbuffer, in the order of their positions. Vectors
+/// that tensors share count once.
 inline std::vector<std::span<const std::byte>> find_constants(std::span<const std::byte> file) {
     std::vector<std::span<const std::byte>> found;
     const auto* graph = tosa_fb::GetTosaGraph(file.data());
@@ -135,8 +135,8 @@ inline std::vector<std::span<const std::byte>> find_constants(std::span<const st
 
 }  // namespace detail::tosa_delegate
 
-/// Takes the elements of all constants, and of variables' first values, out of a TOSA flatbuffer. What is
-/// left is small: zeros are packed.
+/// Cuts the elements of all constants, and of variables' initial values, out of a TOSA flatbuffer. The rest
+/// is small: zeros are packed.
 [[nodiscard]] inline result<split_flatbuffer> split_tosa(std::span<const std::byte> file) {
     namespace format = detail::tosa_delegate;
     flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(file.data()), file.size(), 64,
@@ -162,7 +162,7 @@ inline std::vector<std::span<const std::byte>> find_constants(std::span<const st
     return split;
 }
 
-/// Bytes of the flatbuffer that a delegate says it was; 0 if it is broken. join_tosa makes no more of them.
+/// Returns the bytes that a delegate claims for its flatbuffer; 0 if it is broken. join_tosa makes no more.
 [[nodiscard]] inline std::uint64_t size_of_joined(std::span<const std::byte> delegate) {
     namespace format = detail::tosa_delegate;
     if (delegate.size() < format::mark.size()) return 0;
@@ -171,8 +171,8 @@ inline std::vector<std::span<const std::byte>> find_constants(std::span<const st
     return in.failed ? 0 : size;
 }
 
-/// The flatbuffer that split_tosa took apart, byte for byte, given its constants. The delegate may be
-/// hostile: it gives some bytes or an error, no more of them than it and the constants account for.
+/// Returns the flatbuffer that split_tosa split, byte for byte, given its constants. The delegate may be
+/// untrusted: the result is some bytes, no more than it and the constants account for, or an error.
 [[nodiscard]] inline result<std::vector<std::byte>> join_tosa(
     std::span<const std::byte> delegate, std::span<const std::span<const std::byte>> constants) {
     namespace format = detail::tosa_delegate;

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// Writes a graph of the tosa and builtin dialects, whose values all have metadata, as TOSA 1.0.0. The same
-/// graph gives the same bytes everywhere.
+/// Writes a graph of the tosa and builtin dialects, whose values all have metadata, as TOSA 1.0.0. Equal
+/// graphs give the same bytes everywhere.
 ///
 /// Inputs and outputs keep the names of their values, and so do other values unless the name is taken. A
 /// value without a name gets that of its exported node, or of its op. Regions of control flow become regions
@@ -24,12 +24,12 @@ namespace headrace {
 /// there.
 [[nodiscard]] result<emitted_tosa> emit_tosa(const graph& g);
 
-/// The same into a buffer of the caller's, without any other heap than std::pmr::get_default_resource():
-/// returns the part of the buffer that the file takes, at its end. Fails with `invalid`, too, if the buffer
+/// Writes the file into a buffer of the caller's, with no other heap than std::pmr::get_default_resource().
+/// Returns the part of the buffer that the file takes, at its end. Also fails with `invalid` if the buffer
 /// has less than `tosa_size_bound(g)` bytes, to which its alignment to 16 bytes adds.
 [[nodiscard]] result<std::span<const std::byte>> emit_tosa(const graph& g, std::span<std::byte> buffer);
 
-/// Bytes that are enough for a graph's TOSA file; mostly a third more than it takes.
+/// Returns a number of bytes that is enough for a graph's TOSA file; mostly a third more than it takes.
 [[nodiscard]] result<std::size_t> tosa_size_bound(const graph& g);
 
 }  // namespace headrace

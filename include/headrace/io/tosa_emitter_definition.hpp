@@ -58,7 +58,7 @@ public:
         if (memory.overflowed()) return invalid("the buffer is too small for the TOSA file");
         return std::as_bytes(e.builder_.GetBufferSpan());
     }
-    /// Leaves room for large constants, in memory that is not touched there, and notes which are missing.
+    /// Leaves room for large constants, in memory that is not touched there, and lists these constants.
     [[nodiscard]] static result<flatbuffers::DetachedBuffer> emit_without_constants(
         const graph& g, flatbuffers::Allocator& memory, std::vector<deferred_constant>& constants) {
         HEADRACE_TRY(bytes, file_size_bound(g));
@@ -69,7 +69,8 @@ public:
     }
 
 private:
-    /// Smaller constants are copied: what is written at once, and a hole, should be pages at least.
+    /// Smaller constants are copied: a hole, and a piece that is written at once, should be at least a few
+    /// pages.
     static constexpr std::size_t min_deferred_bytes = std::size_t{16} * 1024;
 
     tosa_emitter(std::size_t bytes, flatbuffers::Allocator* memory) : tosa_attribute_writer(bytes, memory) {}
@@ -104,9 +105,9 @@ private:
               defined(values.all().size()) {}
 
         const graph* region;
-        bool has_others;  // whose values are not its own
+        bool has_others;  // other graphs' values exist
         tosa_names values;
-        pmr_vector<bool> defined;  // by the value's index, as the next
+        pmr_vector<bool> defined;  // by the value's index, like `names`
         pmr_vector<text> names;
         offsets<tosa_fb::TosaTensor> tensors;
         offsets<tosa_fb::TosaShape> shapes;
@@ -143,7 +144,7 @@ private:
         return tosa_fb::CreateTosaRegion(builder_, block_name, blocks);
     }
 
-    // Each output must be a tensor of its own that an operator computes: readers take both for granted.
+    // Each output must be a tensor of its own that an operator computes: readers rely on both.
     static result<void> check_outputs(const graph& g) {
         const node* out = g.output();
         if (out == nullptr) return invalid("the graph has no output node");
@@ -195,7 +196,7 @@ private:
         const auto input_names = builder_.CreateVector(inputs_.data(), inputs_.size());
         const auto output_names = builder_.CreateVector(outputs_.data(), outputs_.size());
         const std::uint32_t number = tosa::number_of(*op);
-        // MLIR's serializer and the reference model know the variable operators as IDENTITY with their
+        // MLIR's serializer and the reference model represent the variable operators as IDENTITY with their
         // attributes.
         const bool variable = is<tosa::variable_read>(n) || is<tosa::variable_write>(n);
         const auto code = variable ? tosa_fb::Op::IDENTITY : static_cast<tosa_fb::Op>(number);
@@ -263,8 +264,8 @@ private:
         return {};
     }
 
-    // A variable is a tensor that operators read and write by its name. Its declaration is no operator of the
-    // file: MLIR's serializer does the same.
+    // A variable is a tensor that operators read and write by its name. Its declaration is not an operator of
+    // the file, as in MLIR's serializer.
     result<void> write_variable(block& b, const node& n) {
         const auto& v = args_of<tosa::variable>(n);
         const text name = make_text(names_.make(v.variable_name));
@@ -284,7 +285,7 @@ private:
     }
     std::vector<deferred_constant>* deferred_ = nullptr;  // null: all constants are copied
     pmr_vector<std::pair<std::string_view, text>> variables_;
-    // Of the operator or tensor that is being written, in memory that the next one finds again.
+    // Parts of the operator or tensor that is being written; the next one reuses their memory.
     pmr_vector<text> inputs_, outputs_;
     pmr_vector<std::int32_t> dimensions_;
     text empty_text_;

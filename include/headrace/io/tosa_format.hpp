@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines what the TOSA emitter and reader share: how a file is opened, the numbers of
-// element types and operators, and the bytes of single elements.
+// Defines what the TOSA emitter and reader share: how a file is opened, the numbers of element types and
+// operators, and the bytes of single elements.
 #ifndef HEADRACE_IO_TOSA_FORMAT_HPP
 #define HEADRACE_IO_TOSA_FORMAT_HPP
 
@@ -24,7 +24,7 @@ static_assert(std::endian::native == std::endian::little, "tosa: constants are c
 static_assert(static_cast<std::size_t>(tosa_fb::Op::MAX) == tosa::dialect::size,
               "tosa: the dialect and the schema differ");
 
-/// Element types of TOSA 1.0 at the position of their DType.
+/// Element types of TOSA 1.0, at the index of their DType.
 inline constexpr dtype element_types[] = {
     dtype::unknown, dtype::boolean,     dtype::int4,       dtype::int8,    dtype::int16,
     dtype::int32,   dtype::int48,       dtype::float32,    dtype::float16, dtype::bfloat16,
@@ -40,7 +40,7 @@ inline constexpr dtype element_types[] = {
     return number < std::size(element_types) ? element_types[number] : dtype::unknown;
 }
 
-/// An operator's number. MLIR's serializer writes the variable operators as IDENTITY with their own
+/// Returns an operator's number. MLIR's serializer writes the variable operators as IDENTITY with their own
 /// attribute.
 [[nodiscard]] inline std::uint32_t number_of(const tosa_fb::TosaOperator& o) {
     const bool variable = o.attribute_type() == tosa_fb::Attribute::VariableReadAttribute ||
@@ -49,13 +49,14 @@ inline constexpr dtype element_types[] = {
                                                        : static_cast<std::uint32_t>(o.op());
 }
 
-/// The graph of a TOSA 1.0 file that begins at a multiple of eight, once all its offsets have been found
-/// sound. It has a region.
+/// Returns the graph of a TOSA 1.0 file, which must be aligned to 8 bytes, after verifying all its offsets.
+/// The graph has a region.
 [[nodiscard]] inline result<const tosa_fb::TosaGraph*> open_file(std::span<const std::byte> file) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.data());
     if (!tosa_fb::TosaGraphBufferHasIdentifier(bytes))
         return malformed("not a TOSA file: the identifier is missing");
-    // A table that is not shared takes at least eight bytes with the offset to it; ours share a location.
+    // A table that is not shared takes at least eight bytes with the offset to it; Headrace's share a
+    // location.
     const auto max_tables = static_cast<flatbuffers::uoffset_t>(file.size() / 4);
     flatbuffers::Verifier verifier(bytes, file.size(), 64, max_tables);
     if (!tosa_fb::VerifyTosaGraphBuffer(verifier)) return malformed("malformed flatbuffer");
@@ -67,7 +68,7 @@ inline constexpr dtype element_types[] = {
     return graph;
 }
 
-/// Bytes of one element, as CLAMP's bounds are written.
+/// The bytes of one element, as in CLAMP's bounds.
 struct element_bytes {
     std::array<std::uint8_t, 8> bytes{};
     std::size_t size = 0;
@@ -89,7 +90,7 @@ struct element_bytes {
     return scalar(static_cast<std::int64_t>(bits << unused) >> unused);
 }
 
-/// The argument of a node that a field of its op describes.
+/// Returns the argument of a node that a field of its op describes.
 template <class T>
 [[nodiscard]] const T& member(const void* arguments, const field_info& f) {
     return *reinterpret_cast<const T*>(static_cast<const std::byte*>(arguments) + f.offset);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what the values of a graph are called in a TOSA flatbuffer.
+// Defines the names of a graph's values in a TOSA flatbuffer.
 #ifndef HEADRACE_IO_TOSA_NAMES_HPP
 #define HEADRACE_IO_TOSA_NAMES_HPP
 
@@ -22,10 +22,10 @@
 
 namespace headrace::detail {
 
-/// Gives names that are unique in a whole file, because readers may put its blocks into one namespace.
+/// Makes names that are unique in a whole file, because readers may put its blocks into one namespace.
 class unique_names {
 public:
-    /// The base, or with a number behind it. The text lives as long as this.
+    /// Returns the base, or the base with a number appended. The text lives as long as this object.
     [[nodiscard]] std::string_view make(std::string_view base) {
         std::uint32_t* const count = used_.find(base);
         if (count == nullptr) return add(base);
@@ -34,7 +34,7 @@ public:
             if (used_.find(numbered_) == nullptr) return add(numbered_);
         }
     }
-    /// Makes room for so many more.
+    /// Makes room for that many more names.
     void expect(std::size_t count) { used_.reserve(used_.size() + count); }
 
 private:
@@ -47,12 +47,12 @@ private:
 
     std::pmr::monotonic_buffer_resource memory_;
     name_table<std::uint32_t> used_;  // how often each is a base
-    std::pmr::string numbered_;       // a name on trial, in memory that the next one finds again
+    std::pmr::string numbered_;       // a name on trial; the next one reuses its memory
 };
 
-/// Names the values of one region. A value that has a name keeps it. The operator that computes what an
-/// exported node gave is called as that node (`softmax`); others that were made for it say which they are
-/// (`softmax.reduce_max`), and a constant says whose operand it is (`conv2d.weight`).
+/// Names the values of one region. A value that has a name keeps it. The operator that computes the value of
+/// an exported node gets that node's name (`softmax`); other operators made for the node add their op
+/// (`softmax.reduce_max`), and a constant adds the operand that it is (`conv2d.weight`).
 class tosa_names {
 public:
     tosa_names(const graph& region, unique_names& names)
@@ -69,7 +69,7 @@ public:
         name_all();
     }
 
-    /// Where a value stands among all of its region, and its name there.
+    /// Returns the position of a value among all of its region; all() has the names in this order.
     [[nodiscard]] std::size_t index(const node& n, std::uint32_t i) const { return first_value_[n.id] + i; }
     [[nodiscard]] std::size_t index(value v) const { return index(*v.producer, v.result); }
     [[nodiscard]] std::span<const std::string_view> all() const { return given_; }
@@ -78,7 +78,7 @@ private:
     [[nodiscard]] static bool is_constant(const node& n) {
         return is<builtin::constant>(n) || is<tosa::const_>(n) || is<tosa::const_shape>(n);
     }
-    // Appends the op's name as it stands in names of values: `reduce_max`.
+    // Appends the op's name in the form that values use: `reduce_max`.
     static void put_label(std::pmr::string& to, const op_info& op) {
         for (const char c : op.name.substr(op.name.rfind('.') + 1))
             to += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -88,7 +88,8 @@ private:
         return origin != nullptr ? origin->node_name : std::string_view();
     }
 
-    // The last operator of an origin gives the exported node's value. What only moves elements may follow it.
+    // The last operator of an origin computes the exported node's value; operators that only move elements
+    // may follow.
     struct candidate {
         const node* which;
         int rank;
@@ -101,19 +102,19 @@ private:
         last_origin_ = origin;
         if (rank >= last_->rank) *last_ = {&n, rank};
     }
-    // The operator that is called as that exported node.
+    // Returns the operator that gets the name of that exported node.
     [[nodiscard]] const candidate* principal_of(std::string_view origin) {
         if (!was_last(origin)) last_ = principals_.find(origin);
         last_origin_ = origin;
         return last_;
     }
-    // Was it looked up before? Nodes of one origin mostly lie together.
+    // True if that origin was looked up last. Nodes of one origin are mostly adjacent.
     [[nodiscard]] bool was_last(std::string_view origin) const {
         return last_ != nullptr && origin.data() == last_origin_.data() &&
                origin.size() == last_origin_.size();
     }
 
-    // What is given lives until the next one is asked for.
+    // Returns the name that a value should get; it is valid until the next call.
     [[nodiscard]] std::string_view wanted(value v) {
         const node& n = *v.producer;
         if (const auto& own = n.results[v.result].name; !own.empty()) return own;
@@ -135,8 +136,8 @@ private:
         ++given_count_;
     }
 
-    // Inputs and outputs are first, so that no other value takes the names that the program gave them;
-    // constants are after the operators that they are named for.
+    // Inputs and outputs come first, so that no other value takes the names that the program gave them;
+    // constants come after the operators that they are named for.
     void name_all() {
         for (node& n : region_.inputs()) give(n.result());
         for (const value v : region_.outputs()) give(v);
@@ -151,7 +152,7 @@ private:
         }
     }
 
-    // The constants that this operator is the first to read.
+    // Names the constants that this operator is the first to read.
     void name_constants(const node& n) {
         const auto is_open = [&](const edge& e) {
             const value v = *e.slot;
@@ -175,10 +176,10 @@ private:
     const graph& region_;
     unique_names& names_;
     pmr_vector<std::size_t> first_value_;  // by node id, into `given_`
-    pmr_vector<std::string_view> given_;   // null until then
+    pmr_vector<std::string_view> given_;   // null until named
     std::size_t given_count_ = 0;
     name_table<candidate> principals_;  // by the exported node's name
-    std::string_view last_origin_;      // what was looked up there, and found
+    std::string_view last_origin_;      // the last one looked up there; `last_`: found
     candidate* last_ = nullptr;
     std::pmr::string wanted_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how large the flatbuffer of a graph can become.
+// Defines an upper bound of the size of a graph's flatbuffer.
 #ifndef HEADRACE_IO_TOSA_SIZE_HPP
 #define HEADRACE_IO_TOSA_SIZE_HPP
 
@@ -19,15 +19,15 @@
 
 namespace headrace::detail {
 
-/// The data of a node if it is a constant of either dialect.
+/// Returns the data of a node if it is a constant of either dialect, else null.
 [[nodiscard]] inline const tensor_data* constant_data(const node& n) {
     if (is<builtin::constant>(n)) return &args_of<builtin::constant>(n).data;
     if (is<tosa::const_>(n)) return &args_of<tosa::const_>(n).data;
     return nullptr;
 }
 
-// More than any operator with its tensor, names and attributes takes, its constant data and its names
-// aside.
+// More than any operator takes with its tensor, names and attributes, not counting constant data and the
+// characters of names.
 inline constexpr std::size_t tosa_operator_bytes = 200;
 // The format's offsets have 31 bits.
 inline constexpr std::uint64_t largest_tosa_file = (std::uint64_t{1} << 31) - 1;
@@ -61,7 +61,7 @@ inline std::uint64_t tosa_attribute_bytes(const node& n) {
     return bytes;
 }
 
-// An upper bound of the file's size, so that the buffer never grows: growing would hold the constants
+// Returns an upper bound of the file's size, so that the buffer never grows: growing would hold the constants
 // twice.
 [[nodiscard]] inline result<std::size_t> file_size_bound(const graph& g) {
     std::uint64_t bytes = 4096;

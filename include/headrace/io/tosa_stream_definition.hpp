@@ -23,14 +23,14 @@ namespace headrace {
 
 namespace detail {
 
-/// Addresses, of which only pages that are written to take memory.
+/// Reserved addresses: only pages that are written to take memory.
 class reserved_memory final : public flatbuffers::Allocator {
 public:
     std::uint8_t* allocate(std::size_t bytes) override {
         void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED) throw std::bad_alloc();
-        ::madvise(at, bytes, MADV_NOHUGEPAGE);  // one of those would fill many a hole
+        ::madvise(at, bytes, MADV_NOHUGEPAGE);  // a huge page would fill many holes
         return static_cast<std::uint8_t*>(at);
     }
     void deallocate(std::uint8_t* at, std::size_t bytes) override { ::munmap(at, bytes); }
@@ -43,7 +43,7 @@ HEADRACE_INLINE bool streamed_tosa::write_to(
     const std::span<const std::byte> made(reinterpret_cast<const std::byte*>(buffer_.data()), buffer_.size());
     detail::element_streamer elements(sink);
     std::size_t done = 0;
-    // Flatbuffers are built from the back: the constant that was met last comes first.
+    // Flatbuffers are built from the back: the constant that was added last comes first.
     for (std::size_t i = constants_.size(); i-- != 0;) {
         const detail::deferred_constant& c = constants_[i];
         const std::size_t at = made.size() - c.from_end;

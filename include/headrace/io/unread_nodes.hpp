@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::refuse_unread, the check that every node of a program could be read.
+// Defines headrace::refuse_unread, which checks that every node of a program could be read.
 #ifndef HEADRACE_IO_UNREAD_NODES_HPP
 #define HEADRACE_IO_UNREAD_NODES_HPP
 
@@ -38,8 +38,8 @@ inline void add_unread(const graph& g, unread_summary& found) {
 
 }  // namespace detail
 
-/// An error that names each node that could not be read, with its reason. Nodes that only take the results
-/// of others are counted. Passes and evaluators take no graph with such nodes.
+/// Returns an error that names each node that could not be read, with its reason. Nodes that only take
+/// results of such nodes are counted. Passes and evaluators do not take graphs with such nodes.
 [[nodiscard]] inline result<void> refuse_unread(const graph& g) {
     detail::unread_summary found;
     detail::add_unread(g, found);

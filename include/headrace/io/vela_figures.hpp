@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::vela_figures: what Arm's compiler Vela estimates that a model costs on an Ethos-U.
+// Defines headrace::vela_figures, the cost of a model on an Ethos-U as estimated by Arm's compiler Vela.
 #ifndef HEADRACE_IO_VELA_FIGURES_HPP
 #define HEADRACE_IO_VELA_FIGURES_HPP
 
@@ -17,15 +17,15 @@
 
 namespace headrace {
 
-/// One operator, after Vela has fused what it fuses.
+/// One operator, after Vela's fusion.
 struct vela_layer {
-    std::string name;  ///< of the tensor that it gives
+    std::string name;  ///< of the tensor that it computes
     std::string op;
     std::uint64_t cycles = 0;
-    bool on_npu = true;  ///< false: left to a CPU, which takes no part in the estimate
+    bool on_npu = true;  ///< false: it runs on a CPU, which the estimate leaves out
 };
 
-/// The layers of one operator together.
+/// All layers of one operator.
 struct vela_operator {
     std::string op;
     std::size_t count = 0;
@@ -42,12 +42,13 @@ struct vela_figures {
     [[nodiscard]] std::size_t on_cpu() const {
         return static_cast<std::size_t>(std::ranges::count(layers, false, &vela_layer::on_npu));
     }
-    /// Without those that cost nothing, as they are fused with the one before them.
+    /// Returns the number of layers on the NPU, except those that are fused with the one before and so cost
+    /// nothing.
     [[nodiscard]] std::size_t on_npu() const {
         return static_cast<std::size_t>(std::ranges::count_if(
             layers, [](const vela_layer& layer) { return layer.on_npu && layer.cycles != 0; }));
     }
-    /// By cycles, the most first, without layers that are fused.
+    /// Returns the operators by cycles, the most first, without fused layers.
     [[nodiscard]] std::vector<vela_operator> by_operator() const {
         std::map<std::string_view, vela_operator> found;
         for (const vela_layer& layer : layers) {
@@ -79,16 +80,16 @@ public:
             at = end + 1;
         }
     }
-    /// Rows below the header.
+    /// Returns the number of rows below the header.
     [[nodiscard]] std::size_t size() const { return rows_.empty() ? 0 : rows_.size() - 1; }
     [[nodiscard]] bool has(std::string_view column) const { return position_of(column) != npos; }
-    /// Empty if the row ends before.
+    /// Returns a field; empty if the row ends before it.
     [[nodiscard]] std::string_view field(std::size_t row, std::string_view column) const {
         const std::size_t at = position_of(column);
         const auto& fields = rows_[row + 1];
         return at < fields.size() ? fields[at] : std::string_view();
     }
-    /// 0 if it is no number.
+    /// Returns a field as a number; 0 if it is not one.
     [[nodiscard]] double number(std::size_t row, std::string_view column) const {
         const std::string_view text = field(row, column);
         double found = 0;
@@ -147,7 +148,7 @@ private:
     return figures;
 }
 
-/// As a member "cost" of an object: totals, operators and layers.
+/// Writes the figures as a member "cost" of an object: totals, operators and layers.
 inline void write_vela_figures(json_writer& w, const vela_figures& figures) {
     w.begin_object("cost");
     w.member("accelerator", figures.accelerator);

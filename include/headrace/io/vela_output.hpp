@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::read_vela_output, which reads what Vela writes with `--output-format raw`: the command
+// Defines headrace::read_vela_output, which reads the output of Vela's `--output-format raw`: the command
 // stream of an Ethos-U NPU, and the memory that it reads and writes.
 #ifndef HEADRACE_IO_VELA_OUTPUT_HPP
 #define HEADRACE_IO_VELA_OUTPUT_HPP
@@ -18,13 +18,13 @@
 
 namespace headrace {
 
-/// Where a tensor of the model lies in the arena.
+/// The place of a tensor of the model in the arena.
 struct arena_tensor {
     std::uint64_t offset;
     std::uint64_t bytes;
 };
 
-/// A compiled model. The driver gets the address of each region by its number: that of the weights, of the
+/// A compiled model. The driver takes the address of each region by its number: that of the weights, of the
 /// arena, and of the faster memory if Vela was told that there is one.
 struct vela_output {
     std::span<const std::byte> commands;  ///< in the file's bytes
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] result<std::vector<std::uint64_t>> integers(const std::string& name) const {
         HEADRACE_TRY(file, entry(name));
         HEADRACE_TRY(array, npy_parse(file));
-        const bool empty = array.data.empty();  // NumPy's empty lists are of floats
+        const bool empty = array.data.empty();  // NumPy's empty lists hold floats
         if (array.meta.dtype != dtype::int64 && !empty) return malformed({name, " does not hold integers"});
         std::vector<std::uint64_t> numbers(array.data.size() / sizeof(std::uint64_t));
         if (!empty) std::memcpy(numbers.data(), array.data.data(), numbers.size() * sizeof(std::uint64_t));
@@ -71,7 +71,7 @@ public:
         return numbers.front();
     }
 
-    /// The model's inputs or outputs.
+    /// Returns the model's inputs or outputs.
     [[nodiscard]] result<std::vector<arena_tensor>> tensors(const std::string& kind,
                                                             std::uint64_t arena) const {
         HEADRACE_TRY(offsets, integers(kind + "_offset"));
@@ -107,12 +107,12 @@ private:
 
 }  // namespace detail
 
-/// Is it an archive, as Vela writes one, rather than a flatbuffer?
+/// True for an archive, which Vela writes, rather than a flatbuffer.
 [[nodiscard]] inline bool is_vela_output(std::span<const std::byte> file) {
     return file.size() >= 4 && std::memcmp(file.data(), "PK\x03\x04", 4) == 0;
 }
 
-/// Reads what Vela wrote; the result refers to the file's bytes. Errors do not name the file.
+/// Reads the output of Vela; the result refers to the file's bytes. Errors do not name the file.
 [[nodiscard]] inline result<vela_output> read_vela_output(std::span<const std::byte> file) {
     HEADRACE_TRY(archive, zip_archive::open(file));
     const detail::vela_arrays in(archive);

@@ -31,7 +31,8 @@ struct zip_entry {
 
 namespace detail {
 
-/// The bytes of an archive as libzip reads them, remembering where it last began to read.
+/// The bytes of an archive as libzip reads them, and the position of the first read since `first_read` was
+/// reset.
 struct zip_window {
     std::span<const std::byte> bytes;
     std::uint64_t position = 0;
@@ -94,7 +95,7 @@ struct zip_closer {
 
 }  // namespace detail
 
-/// An archive over bytes that outlive it: a mapped file.
+/// An archive over bytes that must outlive it, such as a mapped file.
 class zip_archive {
 public:
     [[nodiscard]] static result<zip_archive> open(std::span<const std::byte> bytes) {
@@ -116,14 +117,14 @@ public:
         return made;
     }
 
-    /// Sorted by name.
+    /// Returns the entries, sorted by name.
     [[nodiscard]] std::span<const zip_entry> entries() const { return entries_; }
     [[nodiscard]] const zip_entry* find(std::string_view name) const {
         const auto at = std::ranges::lower_bound(entries_, name, {}, &zip_entry::name);
         return at != entries_.end() && at->name == name ? &*at : nullptr;
     }
 
-    /// The bytes of a stored entry, in place, once its checksum has been found right.
+    /// Returns the bytes of a stored entry, in place, after verifying their checksum.
     [[nodiscard]] result<std::span<const std::byte>> view(const zip_entry& entry) const {
         const std::string place = "entry " + std::string(entry.name) + ": ";
         const std::unique_ptr<zip_file_t, detail::zip_closer> file(
@@ -170,8 +171,8 @@ private:
         return {};
     }
 
-    // libzip does not say where an entry's bytes begin, but its first read after opening one is there. The
-    // checksum of what lies in that place is compared, so that a mistake can only be an error. libzip would
+    // libzip does not tell where an entry's bytes begin, but its first read after opening the entry is there.
+    // The checksum of these bytes is compared, so that a wrong position can only be an error. libzip would
     // compare it as well, but takes three passes for that, and four times as long with zlib's CRC.
     result<std::span<const std::byte>> locate(zip_file_t& file, const zip_entry& entry,
                                               const std::string& place) const {
@@ -188,7 +189,7 @@ private:
         return found;
     }
 
-    // Before the archive, which uses it until it is closed.
+    // Declared before the archive, which uses it until it is closed.
     std::unique_ptr<detail::zip_window> window_;
     std::unique_ptr<zip_t, detail::zip_closer> archive_;
     std::vector<zip_entry> entries_;

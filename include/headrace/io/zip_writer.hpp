@@ -17,15 +17,15 @@
 
 namespace headrace {
 
-/// Entries are stored as they are, in the order in which they are added, with bytes that begin at a multiple
-/// of 64, as PyTorch's archives have them. Times are fixed: equal entries give equal archives.
+/// Stores entries uncompressed, in the order in which they are added, with their bytes aligned to 64, as in
+/// PyTorch's archives. Times are fixed: equal entries give equal archives.
 class zip_writer {
 public:
     zip_writer() {
         zip_error_init(&error_);
         source_ = zip_source_buffer_create(nullptr, 0, 0, &error_);
         if (source_ == nullptr) return;
-        zip_source_keep(source_);  // closing the archive gives up the archive's own hold
+        zip_source_keep(source_);  // closing the archive releases its own reference
         archive_ = zip_open_from_source(source_, ZIP_TRUNCATE, &error_);
         if (archive_ == nullptr) zip_source_free(source_);
     }
@@ -37,7 +37,7 @@ public:
         zip_error_fini(&error_);
     }
 
-    /// The bytes must live until `finish` has been called.
+    /// Adds an entry. The bytes must live until `finish` has been called.
     void add(const std::string& name, std::span<const std::byte> bytes) {
         if (archive_ == nullptr || failed_) return;
         zip_source_t* data = zip_source_buffer(archive_, bytes.data(), bytes.size(), 0);
@@ -55,7 +55,7 @@ public:
         position_ += bytes.size();
     }
 
-    /// The whole archive; nothing can be added any more.
+    /// Returns the whole archive; nothing can be added afterwards.
     [[nodiscard]] result<std::vector<std::byte>> finish() {
         if (archive_ == nullptr) return unwritable(zip_error_strerror(&error_));
         if (failed_ || zip_close(archive_) != 0)
@@ -74,7 +74,7 @@ public:
     }
 
 private:
-    // PyTorch pads the field "FB" of the header that stands before the bytes.
+    // Aligns the next entry's bytes as PyTorch does, by padding the field "FB" of the header before them.
     bool align(zip_uint64_t entry, const std::string& name) {
         constexpr std::uint64_t header = 30;
         constexpr std::uint64_t field_header = 4;
