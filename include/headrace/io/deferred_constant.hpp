@@ -23,8 +23,8 @@ struct deferred_constant {
     tensor_meta meta{};
 };
 
-/// Streams the elements of constants in row-major order: in one piece if they are stored so, else in copied
-/// parts.
+/// Streams the elements of constants in row-major order: in one piece if they are stored that way, else in
+/// copied parts.
 template <class Sink>
 class element_streamer {
 public:

@@ -72,7 +72,7 @@ struct dot_id_map {
     return "#ffffff";
 }
 
-// The constants that a node uses: "weight int8[64, 1, 3, 3]", or their elements if they are few.
+// Appends the constants that a node uses: "weight int8[64, 1, 3, 3]", or their elements if they are few.
 inline void append_constants(std::pmr::string& label, const node& n) {
     constexpr std::size_t max_elements_text = 40;  // wider boxes push the others apart
     const auto fields = operand_fields(n);
@@ -137,7 +137,7 @@ public:
             if (stack == nullptr || !is_drawn{}(&n)) continue;
             cluster* at = &whole_;
             const auto frames = module_frames(stack->text);
-            // The outermost is the model itself.
+            // The outermost module is the model itself.
             for (std::size_t i = 1; i < std::min(frames.size(), max_depth); ++i) {
                 at = &at->inner[std::pmr::string(frames[i].call)];
                 at->label = std::pmr::string(frames[i].path.empty() ? frames[i].call : frames[i].path);

@@ -73,7 +73,7 @@ using graph_json::enumerator_of;
 
 class argument_reader {
 public:
-    /// How to read what depends on more than the op: a value, a graph in braces, and elements.
+    /// Functions that read what the op alone does not define: a value, a graph in braces, and elements.
     struct references {
         std::function<value()> operand;
         std::function<graph*()> region;

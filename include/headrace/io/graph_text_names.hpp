@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    // "aten.conv2d.default" gives "conv2d".
+    // Returns a new label for an op: "conv2d" for "aten.conv2d.default".
     std::pmr::string label(const op_info& op) {
         std::string_view text = op.name.substr(op.name.find('.') + 1);
         std::pmr::string base(text.substr(0, text.find('.')));

@@ -28,8 +28,7 @@ struct io_tensor {
     std::optional<interface_quantization> quantization{};  ///< if the integers stand for real numbers
     headrace::dtype exported = headrace::dtype::unknown;   ///< the type in the exported program, if different
     bool channels_last = false;                            ///< NHWC here, NCHW as exported
-    std::string state{};  ///< the state whose old value goes in here, or whose new value comes out; empty:
-                          ///< none
+    std::string state{};  ///< state whose old value comes in or whose new value goes out; empty: none
 };
 
 /// All inputs and outputs, in the flatbuffer's order.

@@ -37,7 +37,7 @@ inline void append_json(std::string& out, std::string_view text) {
 
 /// How json_writer lays its text out.
 enum class json_style : unsigned char {
-    compact,  ///< without spaces, in one line
+    compact,  ///< without spaces, on one line
     indented  ///< each member and element on a line of its own, one space deeper per level
 };
 

@@ -54,8 +54,7 @@ public:
     [[nodiscard]] static std::optional<extent> find(std::span<const std::byte> bytes);
 
 private:
-    static constexpr std::size_t capacity = 4096;  // more than the models and .npy files that a batch has
-                                                   // open
+    static constexpr std::size_t capacity = 4096;  // more models and .npy files than a batch has open
     static inline std::array<place, capacity> all{};
 };
 

@@ -54,7 +54,7 @@ void for_each_input(std::string_view inputs, F&& f) {
 }
 
 /// Reads the arguments of one node. Its lists are stored in `scratch` until graph::create copies them.
-/// Looking up a name can parse a weight's description: `names` must have another parser than `json`.
+/// Looking up a name can parse a weight's description: `names` must not share a parser with `json`.
 class argument_reader : private argument_converter {
 public:
     using region_reader = std::function<graph*(std::string_view text)>;
@@ -127,7 +127,7 @@ private:
         assign(field, a);
     }
 
-    // Appends one of the tensors that a higher-order op takes one by one to a list of the struct. They are
+    // Appends to a list of the struct one of the tensors that a higher-order op takes one by one. They are
     // collected first, because each longer copy of the list would stay in the arena.
     void append(const field_info& field, const argument& a) {
         if (appended_to_ != &field) {

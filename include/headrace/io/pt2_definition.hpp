@@ -131,7 +131,7 @@ inline void check_byte_order(const zip_archive& archive, const weight_store& wei
     }
 }
 
-/// Tells the store where weights and constants are: in raw entries since torch 2.9, before in pickles.
+/// Tells the store where weights and constants are: in raw entries since torch 2.9, in pickles before.
 inline void add_weights(weight_store& weights, const model_entry& model) {
     const std::string folder(model.folder);
     if (model.is_flat) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::pt2::is_keyword_only, which tells the arguments that PyTorch's ops take by name only.
+// Defines headrace::pt2::is_keyword_only, which is true for arguments that PyTorch's ops take by name only.
 #ifndef HEADRACE_IO_PT2_KEYWORD_ARGUMENTS_HPP
 #define HEADRACE_IO_PT2_KEYWORD_ARGUMENTS_HPP
 

@@ -18,7 +18,7 @@
 
 namespace headrace::pt2 {
 
-/// The positions at which a mask is true: for each of them, one index into each axis.
+/// The positions at which a mask is true: for each position, one index into each axis.
 struct mask_positions {
     std::size_t count = 0;
     std::vector<std::vector<std::int64_t>> along;  ///< for each axis, `count` indices

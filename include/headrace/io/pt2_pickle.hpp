@@ -30,9 +30,8 @@ struct pickled_value {
     enum class kind_type : std::uint8_t { none, number, text, global, tuple, dictionary, call, storage };
     kind_type kind = kind_type::none;
     std::int64_t number = 0;
-    std::string_view text{};                    ///< of a global: module and name, separated by a space
-    std::vector<const pickled_value*> items{};  ///< of a dictionary: keys and values; of a call: callee,
-                                                ///< arguments
+    std::string_view text{};                    ///< global: module and name, separated by a space
+    std::vector<const pickled_value*> items{};  ///< dictionary: keys and values; call: callee and arguments
 };
 
 /// Reads the opcodes of protocols 2 to 4 that dictionaries of tensors consist of (pickletools lists them).

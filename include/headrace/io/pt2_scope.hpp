@@ -58,8 +58,7 @@ public:
     scope(headrace::graph& g, const graph_text& text, const symbol_table& symbols, json_parser& json,
           std::pmr::memory_resource* arena)
         : graph_(g), symbols_(symbols), json_(json), numbers_(arena), values_(arena) {
-        // A description takes some hundred characters. Growing a table would read all of its entries once
-        // more.
+        // A description takes some hundred characters. Growing a table would read all its entries again.
         values_.reserve(text.tensor_values.size() / 256);
         read_descriptions(text.tensor_values, "tensor",
                           [&](std::string_view name, std::string_view described) {

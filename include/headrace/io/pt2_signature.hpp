@@ -57,7 +57,7 @@ inline void find_dynamic_axes(const scope& names, std::string_view graph_inputs,
 
 class signature_reader {
 public:
-    /// `names` must have another parser than `json`.
+    /// `names` must not share its parser with `json`.
     signature_reader(scope& names, weight_store& weights, json_parser& json)
         : names_(names), weights_(weights), json_(json) {}
 

@@ -25,7 +25,7 @@
 
 namespace headrace::pt2 {
 
-/// A weight: the address of its first element, and the layout of all.
+/// A weight: the address of its first element, and the layout of all of them.
 struct weight {
     tensor_layout layout;
     const std::byte* bytes = nullptr;
@@ -61,8 +61,8 @@ public:
         at.finish();
     }
 
-    /// Reads the entry of that name, written by torch.save, if the archive has it: torch stored weights so
-    /// until 2.8.
+    /// Reads the entry of that name, written by torch.save, if the archive has it: torch stored weights this
+    /// way until 2.8.
     void add_pickle(const std::string& name) {
         const zip_entry* entry = archive_.find(name);
         if (entry == nullptr || entry->size == 0) return;

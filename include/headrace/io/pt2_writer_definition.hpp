@@ -377,7 +377,8 @@ private:
     std::vector<written_value> written_back_;
 };
 
-/// Returns the elements of a constant in row-major order; `copies` holds those that are not stored so.
+/// Returns the elements of a constant in row-major order; `copies` holds those that are stored in another
+/// order.
 [[nodiscard]] inline std::span<const std::byte> row_major_bytes(const node& constant,
                                                                 std::deque<std::vector<std::byte>>& copies) {
     const tensor_meta& meta = *constant.results[0].meta;

@@ -19,7 +19,7 @@
 
 namespace headrace::detail::pte {
 
-/// PyTorch's numbers of element types (c10/core/ScalarType.h), which files use.
+/// PyTorch's numbers for element types (c10/core/ScalarType.h), which files use.
 inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {
     {dtype::uint8, 0},    {dtype::int8, 1},      {dtype::int16, 2},        {dtype::int32, 3},
     {dtype::int64, 4},    {dtype::float16, 5},   {dtype::float32, 6},      {dtype::float64, 7},
@@ -40,7 +40,7 @@ inline constexpr std::pair<dtype, std::int8_t> scalar_types[] = {
     return dtype::unknown;
 }
 
-/// True for a type that the result tells, so that the kernel's schema has no argument for it.
+/// True for a dtype that the result tells, so that the kernel's schema has no argument for it.
 [[nodiscard]] constexpr bool is_left_out(const op_info& op, const field_info& f) {
     constexpr std::string_view typed_by_result[] = {"aten::_to_copy.out", "aten::full.out",
                                                     "aten::arange.start_out", "aten::rand.out",

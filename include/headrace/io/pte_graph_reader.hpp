@@ -159,7 +159,7 @@ private:
 
     // --- kernels -----------------------------------------------------------------------
 
-    // The arguments are the schema's, in order; then the tensors that are written; then these once more.
+    // The arguments are the schema's, in order; then the tensors that are written; then these again.
     result<void> add_kernel(const called_operator& o, const indices_type& indices) {
         const op_info& op = *o.op;
         std::size_t given = 0;

@@ -200,7 +200,7 @@ private:
         }
         return {};
     }
-    // Fails if anything but the condition is read of a test: its graph has no other result.
+    // Fails if values that the test writes are read, other than its condition: its graph has no other result.
     result<void> refuse_writing_tests() const {
         for (const auto& [at, index] : jumps_.of_first.writes) {
             if (!jumps_.of_second.reads.contains(at) && !jumps_.live_after.contains(at)) continue;

@@ -48,10 +48,11 @@ struct outline_jumps {
     std::map<slot, std::int64_t> live_after{};  ///< slots that it may write, and that are read after it
 };
 
-/// Finds the branches and loops in a chain of instructions: a jump forward skips a part of a branch, a jump
-/// back repeats a loop. Reads the code that compilers write for torch.export's cond, map, scan and
-/// while_loop, that of Headrace, and that of other compilers if each branch or loop has one entry and one
-/// exit.
+/// Recovers branches and loops from the jumps in a chain of instructions: a jump forward skips one side of a
+/// branch, a jump back repeats a loop. For example, `0: jump to 3 unless c; 1: …; 2: jump to 4; 3: …` is a
+/// branch on c, between instruction 1 and instruction 3. Reads the code that compilers write for
+/// torch.export's cond, map, scan and while_loop, that of Headrace, and that of other compilers if each
+/// branch or loop has one entry and one exit.
 class outliner {
 public:
     explicit outliner(method_source& method) : method_(method) {}

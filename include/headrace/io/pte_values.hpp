@@ -31,7 +31,7 @@ struct tensor_place {
     std::uint64_t offset = 0;
 };
 
-/// Fails if a .pte file cannot hold the tensor that a node gives.
+/// Fails if a .pte file cannot hold a tensor that a node returns.
 [[nodiscard]] inline result<void> check_tensor(const node& n, const tensor_meta& meta) {
     if (!scalar_type_of(meta.dtype))
         return unsupported(

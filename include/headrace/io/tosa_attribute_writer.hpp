@@ -52,7 +52,7 @@ protected:
 
     flatbuffers::FlatBufferBuilder builder_;
     unique_names names_;
-    pmr_vector<const graph*> pending_;  // named, but not yet written regions
+    pmr_vector<const graph*> pending_;  // regions that are named
     std::pmr::unordered_map<const graph*, std::string_view> region_names_;
 
 private:

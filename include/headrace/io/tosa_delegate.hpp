@@ -66,8 +66,8 @@ struct cursor {
     }
 };
 
-// Half of a flatbuffer is zeros. Each eight bytes are packed as one byte that tells which are nonzero, then
-// those. After eight zeros comes the number of further eights of zeros.
+// Half of a flatbuffer is zeros. Every eight bytes are packed as one byte that tells which are nonzero, then
+// those. After eight zeros comes the number of further groups of eight zeros.
 inline void pack(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
     const auto eight_at = [&](std::size_t at) {
         std::uint64_t eight = 0;
@@ -162,7 +162,8 @@ inline std::vector<std::span<const std::byte>> find_constants(std::span<const st
     return split;
 }
 
-/// Returns the bytes that a delegate claims for its flatbuffer; 0 if it is broken. join_tosa makes no more.
+/// Returns the size in bytes that a delegate claims for its flatbuffer, which join_tosa never exceeds; 0 if
+/// it is broken.
 [[nodiscard]] inline std::uint64_t size_of_joined(std::span<const std::byte> delegate) {
     namespace format = detail::tosa_delegate;
     if (delegate.size() < format::mark.size()) return 0;

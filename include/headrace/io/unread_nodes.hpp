@@ -38,8 +38,8 @@ inline void add_unread(const graph& g, unread_summary& found) {
 
 }  // namespace detail
 
-/// Returns an error that names each node that could not be read, with its reason. Nodes that only take
-/// results of such nodes are counted. Passes and evaluators do not take graphs with such nodes.
+/// Fails if a node could not be read. The error names each of these nodes with its reason, and counts those
+/// that only take their results. Passes and evaluators do not take graphs with such nodes.
 [[nodiscard]] inline result<void> refuse_unread(const graph& g) {
     detail::unread_summary found;
     detail::add_unread(g, found);

@@ -124,8 +124,8 @@ private:
 
 }  // namespace detail
 
-/// Reads MODEL_per-layer.csv and MODEL_summary_….csv, which Vela 5 writes with --verbose-performance. An
-/// error names a column that is missing.
+/// Reads MODEL_per-layer.csv and MODEL_summary_….csv, which Vela 5 writes with --verbose-performance. Fails
+/// if a column is missing; the error names it.
 [[nodiscard]] inline result<vela_figures> read_vela_figures(std::string accelerator,
                                                             std::string_view per_layer,
                                                             std::string_view summary) {
