@@ -45,8 +45,7 @@ struct executorch_source {
                executorch::call_delegate>;
 };
 
-/// Batch norms are folded before kernels are selected; grouped convolutions are kept, since kernels support
-/// groups.
+/// Folds batch norms before kernels are selected; keeps grouped convolutions, which kernels support.
 template <class Evaluator>
 struct executorch_lowering
     : pipeline_of<from<executorch_source>,

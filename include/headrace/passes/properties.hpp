@@ -72,8 +72,7 @@ struct distinct_outputs : property {};
 /// The order of nodes depends on the edges only, not on the compiler that built the passes.
 struct nodes_sorted : property {};
 
-/// From compound ATen ops to simple ones. Dtypes are still PyTorch's; quantized ops are matched on the
-/// result.
+/// From compound ATen ops to simple ones. Dtypes are still PyTorch's; quantized ops are matched afterwards.
 struct decomposition {
     using runs_after = pass_list<functional, canonical_variants>;
     using runs_before = pass_list<quantized_ops_lowered, narrow_types>;
@@ -95,8 +94,7 @@ struct legalization {
 
 }  // namespace headrace
 
-// Each pass includes this header, so that all files of a program see the same properties and all that they
-// name.
+// Each pass includes this header, so that all files of a program see the same properties and passes.
 #include <headrace/passes/declared_passes.hpp>
 #include <headrace/passes/npu/tuning.hpp>
 #include <headrace/passes/tosa_only.hpp>

@@ -8,8 +8,7 @@
 
 namespace headrace {
 
-/// Every op is TOSA's. No pass states that it ensures this: it is proven from the effects of the passes
-/// before.
+/// Every op is TOSA's. No pass claims to ensure this: it is proven from the effects of the passes before.
 struct tosa_only : property {
     static constexpr auto only = every_op<tosa::dialect>;
 };

@@ -48,8 +48,7 @@ HEADRACE_FOR_AVX2 inline value_range limits_of_fused(std::span<const float> numb
     return limits_of(numbers);
 }
 
-/// Finds the bin of each number among equal bins over a range, which must not be empty and must contain them
-/// all.
+/// Finds the bin of each number among equal bins over a range, which is not empty and contains them all.
 inline void find_bins(std::span<const float> numbers, value_range range, int bins, std::span<int> at) {
     constexpr std::size_t lanes = 32;
     const float width = range.highest - range.lowest;

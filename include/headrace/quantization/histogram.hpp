@@ -57,8 +57,7 @@ public:
     /// Returns the range of bins with the smallest loss when quantized to `levels` levels: drops bins at the
     /// ends as long as the loss does not grow (torchao, HistogramObserver._non_linear_param_search).
     [[nodiscard]] value_range least_loss(std::int64_t levels) const;
-    /// Returns the range without a share of the numbers at each end: 99.99 leaves out 0.01 % below and 0.01 %
-    /// above.
+    /// Returns the range without the extremes: 99.99 leaves out 0.01 % of the numbers at each end.
     [[nodiscard]] value_range percentile(double percent) const;
     /// Returns the range with the smallest mean square error among those that shrink each end in 40 steps,
     /// one end after the other (Nagel et al., A White Paper on Neural Network Quantization, arXiv:2106.08295,

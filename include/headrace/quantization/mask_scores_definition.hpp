@@ -120,8 +120,7 @@ private:
         return e.make<aten::logical_and>(e.make<aten::logical_not>(parts.excluded), copy->result());
     }
 
-    // Returns a number to put in excluded elements: one that occurs among the scores, so that their range is
-    // kept.
+    // Returns a number for excluded elements: one that occurs among the scores, so that their range is kept.
     [[nodiscard]] float filling(value v, bool low) const {
         const value_range& kept = facts_.seen(v).ordinary;
         if (kept.empty()) return low ? -INFINITY : INFINITY;

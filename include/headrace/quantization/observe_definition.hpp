@@ -19,8 +19,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Runs a graph and keeps the values of some points. Results that are the same for all samples are computed
-/// once.
+/// Runs a graph and keeps the values of some points. Results common to all samples are computed once.
 class point_runner {
 public:
     point_runner(const graph& g, std::span<const quantization_point> points)

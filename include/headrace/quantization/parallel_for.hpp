@@ -14,8 +14,7 @@
 
 namespace headrace {
 
-/// Calls `work(i)` for each i below `count`, in any order and on any threads, and returns when all calls are
-/// done.
+/// Calls `work(i)` for each i below `count`, in any order and on any threads, and returns after all calls.
 using parallel_for = std::function<void(std::size_t count, const std::function<void(std::size_t)>& work)>;
 /// The parallel_for that calls `work` in order on the current thread.
 inline void run_serially(std::size_t count, const std::function<void(std::size_t)>& work) {

@@ -79,8 +79,7 @@ template <class... Passes>
     return rewritten;
 }
 
-/// Gives each reader of a constant its own copy, right before the reader, so that readers have separate
-/// ranges.
+/// Gives each reader of a constant its own copy, right before it, so that readers have separate ranges.
 inline void split_constants(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
         next = n->next;

@@ -135,8 +135,7 @@ HEADRACE_INLINE split_scores score_splitter::of_source(emitter e, const mask_sou
     return parts;
 }
 
-/// For an input, or the result of an op that is not followed: observed numbers show which elements are
-/// excluded.
+/// Splits an input, or the result of an op that is not followed, by the numbers observed.
 HEADRACE_INLINE split_scores score_splitter::of_samples(emitter e, value v, bool low) {
     const seen_numbers& seen = facts_.seen(v);
     if (!seen.is_mask(low) || seen.excludes_some(!low) || seen.ordinary.empty()) return detail::unsplit(v);
@@ -159,8 +158,7 @@ HEADRACE_INLINE value score_splitter::excluded_by(emitter e, value v, const numb
     if (is_boolean(type)) return is_lower ? detail::negation_of(e, v) : v;
     double bound = is_lower ? excluding.highest : excluding.lowest;
     if (type == dtype::float32 && excludes(-std::abs(bound))) {
-        // The bound is outside the kept range, far enough to be distinct in 8 bits: excluding numbers
-        // saturate there.
+        // The bound is distinct from the kept range in 8 bits: excluding numbers saturate there.
         const double low_end = std::min(keeping.lowest, 0.0);
         const double high_end = std::max(keeping.highest, 0.0);
         const double margin = high_end > low_end ? (high_end - low_end) / 4 : 1;

@@ -47,8 +47,7 @@ struct seen_numbers {
 
     [[nodiscard]] bool empty() const { return ordinary.empty() && low.empty() && high.empty(); }
     [[nodiscard]] bool excludes_some(bool is_low) const { return !(is_low ? low : high).empty(); }
-    /// True if the numbers that stand for infinity are far from all others: true of masks, but not of large
-    /// numbers.
+    /// True if numbers standing for infinity are far from all others, as masks are and large numbers are not.
     [[nodiscard]] bool is_mask(bool is_low) const {
         constexpr float distance = 8;
         if (!excludes_some(is_low)) return false;

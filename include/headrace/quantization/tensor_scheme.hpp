@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::tensor_scheme, which says how real numbers of a tensor become integers, and
-// headrace::qparams.
+// Defines headrace::tensor_scheme, how real numbers of a tensor become integers, and headrace::qparams.
 #ifndef HEADRACE_QUANTIZATION_TENSOR_SCHEME_HPP
 #define HEADRACE_QUANTIZATION_TENSOR_SCHEME_HPP
 

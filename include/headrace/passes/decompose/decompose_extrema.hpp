@@ -155,8 +155,7 @@ private:
     static value narrow(emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t at) {
         return headrace::narrow(e, v, axis, at, 1);
     }
-    // Returns the lower of the two middle elements. If there is a NaN, it is the median, unless NaNs are left
-    // out.
+    // Returns the lower of the two middle elements; a NaN is the median, unless NaNs are left out.
     static found middle(emit<produces>& e, value self, std::int64_t dim, bool without_nan) {
         if (e.meta(self).elements() == 0) {
             return {e.unsupported("the median of nothing: TOSA has no empty tensors"), {}};

@@ -119,8 +119,7 @@ private:
 };
 HEADRACE_COMPILED_PASS(decompose_losses);
 
-/// Decomposes losses over classes; the target names a class for each row, or gives the probability of each
-/// class.
+/// Decomposes losses over classes; the target has a class for each row, or a probability for each class.
 struct decompose_class_losses : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -161,8 +160,7 @@ struct decompose_class_losses : pass {
                     a.reduction == 1, [&] { return call<aten::mean_dim>(each, std::nullopt, false); },
                     a.reduction == 2, [&] { return total(each); }, each));
             },
-            // Compares each class that the target names, up to the first -1, with each class that it does not
-            // name.
+            // Compares each class that the target names, up to the first -1, with each other class.
             on<aten::multilabel_margin_loss> = [](auto x, auto target, const auto& a) {
                 const std::int64_t rows = x.rank() == 2 ? x.size(0) : 1;
                 const std::int64_t classes = x.rank() == 0 ? 1 : x.size(-1);

@@ -85,8 +85,7 @@ private:
         return type == dtype::float16 ? 0x1p-10 : 0x1p-7;
     }
 
-    // Returns (x - mean) · scale, mean and scale, computed in float32, as PyTorch does for half precision,
-    // too.
+    // Returns (x - mean) · scale, mean and scale, in float32 as in PyTorch, even for half precision.
     static auto normalized(const auto& input, sizes axes, double eps) {
         const auto x = as(input, dtype::float32);
         const auto center = mean(x, axes);

@@ -35,8 +35,7 @@ struct decompose_rearrangements : pass {
                 std::reverse(order.begin(), order.end());
                 return call<aten::permute>(x, order);
             },
-            // Element i of the diagonal is i rows and i columns further: it is every (columns + 1)-th
-            // element.
+            // Element i of the diagonal is i rows and columns further: every (columns + 1)-th element.
             on<aten::diagonal> = [](auto x, const auto& a) {
                 const std::int64_t columns = x.size(a.dim2);
                 const std::int64_t length = x.result_meta().shape.back();

@@ -19,8 +19,8 @@ struct decompose_sigmoids : pass {
         return rules(
             real_rules(
                 on<aten::silu> = [](auto x) { return x * sigmoid(x); },
-                // x · tanh(softplus(x)) = x · n / (n + 2), n = exp(x) · (exp(x) + 2); the factor is 1 from x
-                // = 20 on.
+                // x · tanh(softplus(x)) = x · n / (n + 2), n = exp(x) · (exp(x) + 2); the factor is 1 from 20
+                // on.
                 on<aten::mish> = [](auto x) {
                     const auto power = exp(min(x, 20));
                     const auto n = power * (power + 2);

@@ -14,8 +14,7 @@
 
 namespace headrace {
 
-/// Decomposes functions that PyTorch defines by others: by elementwise ops, by sums along axes, and by
-/// shifts.
+/// Decomposes functions that PyTorch defines by elementwise ops, by sums along axes, and by shifts.
 struct decompose_special : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =

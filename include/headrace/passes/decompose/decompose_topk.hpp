@@ -39,8 +39,7 @@ struct decompose_topk : pass {
         for (std::int64_t i = 0; i != a.k; ++i) {
             const value best = extremum(e, rest, axis, a.largest);
             if (i != 0) {
-                // Taken positions hold the lowest number, which is a different one once the tensor is
-                // quantized.
+                // Taken positions hold the lowest number, which differs once the tensor is quantized.
                 const value lowest_left = extremum(e, rest, axis, !a.largest);
                 ranked = e.make<aten::where_self>(e.make<aten::eq_tensor>(best, lowest_left), open, rest);
             }

@@ -129,8 +129,7 @@ private:
         }
     }
 
-    /// `step` first makes images of the result's size from [N, C · D, H, W], and then its depth from [N, C,
-    /// D, H · W].
+    /// `step` makes images of the result's size from [N, C · D, H, W], then its depth from [N, C, D, H · W].
     static value separately(emit<produces>& e, value v, function_ref<value(value, const part&)> step) {
         const int_list in = e.shape(v);
         const int_list out = e.result_meta().shape;

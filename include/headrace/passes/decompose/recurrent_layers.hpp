@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build::unroll_layers, which visits the layers and directions of a recurrent network in
-// order.
+// Defines headrace::build::unroll_layers, which visits a recurrent network's layers and directions in order.
 #ifndef HEADRACE_PASSES_DECOMPOSE_RECURRENT_LAYERS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_RECURRENT_LAYERS_HPP
 

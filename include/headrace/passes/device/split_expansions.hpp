@@ -76,8 +76,7 @@ struct split_expansions : pass {
     }
 
 private:
-    // Blocks of weights have up to four channels; with fewer than eight, gathering a pixel outweighs its
-    // products.
+    // Blocks of weights have up to four channels; below eight, gathering a pixel outweighs its products.
     static constexpr std::int64_t multiple = 8;
 
     struct inverted_residual {
@@ -105,8 +104,7 @@ private:
         return is_in_place(n) ? std::max(input_bytes(n), result_bytes(n)) : input_bytes(n) + result_bytes(n);
     }
 
-    // True for a depthwise convolution with one result per channel; of the given stride, or of any if it is
-    // 0.
+    // True for a depthwise convolution with one result per channel, of this stride, or of any if it is 0.
     static bool is_depthwise(const node& n, std::int64_t stride = 0) {
         if (!is<device::convolution>(n)) return false;
         const auto found = parts_of(n).body->nodes_of(info_of<tosa::depthwise_conv2d>);
@@ -173,8 +171,7 @@ private:
         return split;
     }
 
-    // Returns the largest group whose memory is within the limit, else the smallest one; 0 if it saves less
-    // than a tenth.
+    // Returns the largest group within the limit, else the smallest; 0 if it saves less than a tenth.
     static std::int64_t channels_of_group(const inverted_residual& e, std::int64_t limit) {
         const std::int64_t channels = e.wide->results[0].meta->shape[3];
         const std::int64_t fixed = input_bytes(*e.wide) + result_bytes(*e.narrow);

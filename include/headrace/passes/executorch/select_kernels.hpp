@@ -60,8 +60,7 @@ protected:
 };
 HEADRACE_COMPILED_CODE(select_kernels);
 
-/// select_kernels for the end of a pipeline: refuses ops that have a kernel, but not for these dtypes or
-/// arguments.
+/// Runs select_kernels, and refuses ops that have a kernel, but not for these dtypes or arguments.
 struct require_kernels : select_kernels {
     static constexpr std::string_view summary = "ops as ExecuTorch's kernels; refuses what they do not take";
     using removes = targeted_ops;

@@ -40,8 +40,7 @@ public:
     /// True if nodes may be reordered, and the size of each tensor is known.
     [[nodiscard]] bool is_free() const { return is_free_; }
     [[nodiscard]] memory_need need() const { return need_; }
-    /// Finds a better order, if it can; need() then returns the need of that order. Returns true if it has
-    /// found one.
+    /// Returns true if it finds a better order; need() then returns the need of that order.
     bool improve();
     /// The nodes that are executed, in the order found.
     [[nodiscard]] std::span<node* const> nodes() const { return nodes_; }

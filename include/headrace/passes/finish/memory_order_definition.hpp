@@ -110,8 +110,8 @@ struct memory_order::exact_search {
         for (std::size_t b = 0; b != readers.size(); ++b) readers[b] = set_of(p.readers[b]);
     }
 
-    // Returns the best order with a peak below `below`, empty if there is none; nothing if more states are
-    // needed.
+    // Returns the best order with a peak below `below`, empty if none exists; nothing if it needs more
+    // states.
     std::optional<numbers> run(std::uint64_t below, std::size_t& states_left) {
         const std::uint64_t all = ~std::uint64_t{0} >> (max_size - p.size());
         add({0, p.live, 0, none, none});

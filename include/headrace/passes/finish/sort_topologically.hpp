@@ -70,8 +70,7 @@ private:
         void visit_all() {
             for (std::uint32_t i = 0; i != nodes_.size(); ++i) visit(i);
         }
-        /// Puts all nodes in the order in which they were visited; unvisited nodes come first, and `end`
-        /// stays last.
+        /// Puts nodes in the order in which they were visited, after unvisited ones; `end` stays last.
         void arrange(graph& g, const node& end) {
             const std::uint32_t last = numbers_[end.id];
             numbers arranged;

@@ -59,8 +59,7 @@ private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
     static constexpr std::uint64_t max_growth = std::uint64_t{64}
                                                 << 20U;  ///< total of results beyond operands
-    // Limits on the bytes that all nodes read and write: a multiple of the bytes of constants, and a
-    // constant.
+    // Limits on the bytes that all nodes read and write: a multiple of the constants' bytes, plus a constant.
     static constexpr std::uint64_t work_per_byte = 8;
     static constexpr std::uint64_t max_further_work = std::uint64_t{512} << 20U;
     static constexpr std::uint64_t products_per_byte = 16;  ///< multiplications that take as long as a byte
@@ -141,8 +140,7 @@ private:
             const std::byte* bytes;
             shape_builder strides;  // empty: row-major
         };
-        // Returns the RESHAPE of a constant, or the TRANSPOSE of a large one, as a view; nothing for other
-        // nodes.
+        // Returns a RESHAPE of a constant, or a TRANSPOSE of a large one, as a view; else nothing.
         template <class Op>
         static std::optional<constant_view> view_of(const node& n) {
             const value from = n.operand(0);
@@ -255,8 +253,7 @@ private:
             c.folded = c.dequantized || evaluate(n);  // dequantized numbers are computed on demand
         }
 
-        // Constants and shapes are read, and dequantized numbers computed, only when a node that may be
-        // folded needs them.
+        // Reads constants and shapes, and computes dequantized numbers, only if a foldable node needs them.
         bool is_evaluated(node& asked) {
             pmr_vector<node*> waiting{&asked};
             while (!waiting.empty()) {
@@ -292,8 +289,7 @@ private:
             for (auto& t : evaluated.value()) known(n).results.push_back(std::move(t));
             return true;
         }
-        // Charges the bytes by which the node's results exceed its operands; false if the budget does not
-        // allow it.
+        // Charges the bytes by which results exceed operands; false if that exceeds the budget.
         bool may_grow(const node& n) {
             const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), operand_bytes_of(n));
             if (grown > growth_left_) return false;

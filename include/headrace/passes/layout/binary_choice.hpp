@@ -35,13 +35,11 @@ public:
         if (apart > 0) add_arc(first, second, apart);
     }
 
-    /// Returns, for each choice, whether it is 1. Among equally cheap combinations, takes the one with the
-    /// fewest ones.
+    /// Returns whether each choice is 1. Among equally cheap combinations, takes the one with the fewest 1s.
     [[nodiscard]] pmr_vector<bool> cheapest() &&;
 
 private:
-    /// The costs of a pair: `to_other` if this choice is 0 and the other is 1, `from_other` if it is the
-    /// reverse.
+    /// The costs of a pair: `to_other` if this choice is 0 and the other 1, `from_other` in the reverse case.
     struct link {
         std::size_t other;
         std::int64_t to_other;
@@ -60,8 +58,7 @@ private:
 
     // --- elimination of choices with few others -----------------------------------------------
 
-    // Eliminates choices, and returns them in order. The choices that each is still linked to are eliminated
-    // later.
+    // Returns choices in the order in which they are eliminated: before those they remain linked to.
     pmr_vector<std::size_t> replace_all();
     // Drops links to eliminated choices, and merges those to the same choice. True if few links are left.
     bool has_few_others(std::size_t i);

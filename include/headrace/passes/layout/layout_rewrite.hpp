@@ -73,8 +73,7 @@ private:
 
     // --- conversion of tensors ----------------------------------------------------------
 
-    /// Returns the operand in the layout that its reader requires, and in that shape; in any shape if `shape`
-    /// is empty.
+    /// Returns the operand in the layout that its reader requires, and in that shape unless it is empty.
     value bring(emitting& e, const edge& operand, sizes shape) {
         const value moved = moved_to(e, *operand.slot, chosen_->demanded(operand));
         return shape.empty() ? moved : build::reshape(e, moved, shape);
@@ -270,8 +269,7 @@ private:
         }
         return {};
     }
-    // The operand whose axes the op is computed with: preferably one that has all axes, then one that needs
-    // no transpose.
+    // The operand whose axes the op uses: preferably one with all axes, then one that needs no transpose.
     struct reference {
         shape_builder shape;  ///< after its transpose; empty if there is no suitable operand
         std::size_t operand = 0;

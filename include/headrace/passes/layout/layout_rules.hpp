@@ -14,8 +14,8 @@ namespace headrace {
 
 namespace layout_rules {
 
-/// An op of kind::axes by its axes: the shapes of its tensors, brought to one rank. Axes that a tensor does
-/// not have have size 1.
+/// An op of kind::axes by its axes: the shapes of its tensors, brought to one rank. Axes that a tensor lacks
+/// have size 1.
 struct axes_of_op {
     shape_builder full;                  ///< of the tensor that has all axes
     pmr_vector<shape_builder> operands;  ///< of the data operands

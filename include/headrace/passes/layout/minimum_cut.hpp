@@ -86,8 +86,7 @@ private:
         return a.rest != 0 && distance_[a.to] != none && distance_[a.to] + 1 == distance_[from];
     }
 
-    // Fills the path, truncates it before its first saturated arc, and returns the vertex where that arc
-    // begins.
+    // Fills the path, cuts it off before its first saturated arc, and returns where that arc begins.
     std::size_t fill(pmr_vector<std::size_t>& path) {
         std::int64_t flow = INT64_MAX;
         for (const std::size_t a : path) flow = std::min(flow, arcs_[a].rest);

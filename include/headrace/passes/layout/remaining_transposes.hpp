@@ -52,8 +52,7 @@ namespace detail {
     return "";
 }
 
-/// Returns the first such explanation along a chain of nodes; `next` returns the next node, or null at the
-/// end.
+/// Returns the first explanation along a chain of nodes; `next` returns the next node, or null at the end.
 template <class Next>
 [[nodiscard]] std::pmr::string first_settled(const node& transpose, Next&& next) {
     std::pmr::string words;

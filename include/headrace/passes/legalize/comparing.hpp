@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build's comparisons and extrema of integers and bools, which TOSA does not have for all
-// dtypes.
+// Defines headrace::build's comparisons and extrema of integers and bools, also of dtypes that TOSA lacks.
 #ifndef HEADRACE_PASSES_LEGALIZE_COMPARING_HPP
 #define HEADRACE_PASSES_LEGALIZE_COMPARING_HPP
 

@@ -46,8 +46,7 @@ private:
             e.unsupported("control flow needs the extension cf in the target: TOSA-1.0+FP+cf");
         return has_extension;
     }
-    // Makes the body return also the inputs that it does not carry; the loop's results for these are not
-    // read.
+    // Makes the body also return inputs that it does not carry; the loop's results for these are unread.
     static void hand_on(graph& body, std::size_t carried) {
         value_list values;
         for (const value v : body.outputs()) values.push_back(v);

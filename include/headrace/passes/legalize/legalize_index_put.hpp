@@ -57,8 +57,7 @@ private:
         }
         return found;
     }
-    /// Returns the values, ready to broadcast with the tensor; nothing if each selected element has its own
-    /// value.
+    /// Returns the values, ready to broadcast; nothing if each selected element has its own value.
     static std::optional<value> over_mask(emit<produces>& e, value values, const masked_axes& m,
                                           std::size_t rank) {
         shape_builder shape(e.shape(values));

@@ -101,8 +101,7 @@ inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_
 
 using indexed_ops = joined<wrap_ops, permute_ops>;
 
-/// Returns the rows that the indices select. At least one axis must be indexed, by something other than a
-/// mask.
+/// Returns the rows that indices select. At least one axis must be indexed, by something other than a mask.
 inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_list& given) {
     indexed_rows at;
     const shape_builder axes = axes_indexed(given);

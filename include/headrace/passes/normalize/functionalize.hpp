@@ -34,8 +34,7 @@ enum class sharing : std::uint8_t {
     elsewhere
 };
 
-/// True if the node writes to its first operand's memory. Ops such as squeeze_ only change how the memory is
-/// viewed.
+/// True if the node writes to its first operand's memory; ops such as squeeze_ only change the view.
 [[nodiscard]] inline bool writes_in_place(const op_info& op) {
     return op.has(trait::in_place) && !op.functional().has(trait::aliasing);
 }
@@ -275,8 +274,7 @@ private:
         return *reinterpret_cast<const std::int64_t*>(static_cast<const std::byte*>(n.arguments) + f->offset);
     }
 
-    /// True if the view is certain to share memory. reshape, flatten and contiguous copy tensors that are not
-    /// contiguous.
+    /// True if the view surely shares memory. reshape, flatten and contiguous copy noncontiguous tensors.
     bool sure(const view& w) const {
         return w.kind != sharing::elsewhere && (!w.made_by->op->has(trait::may_copy) || contiguous(w.parent));
     }

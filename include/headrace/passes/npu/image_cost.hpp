@@ -60,8 +60,7 @@ public:
         return std::max(computing_, reading_) > computing_ + writing_;
     }
 
-    /// True if copying the image, which is given, to the chip takes fewer cycles in total; the result stays
-    /// there as well.
+    /// True if copying a given image to the chip, where the result stays as well, takes fewer cycles.
     [[nodiscard]] bool gains_by_copy() const {
         const bool both_fit = image_bytes_ + result_bytes_ <= target_.on_chip_bytes;
         const double copying =

@@ -55,8 +55,7 @@ struct select_by_convolution : pass {
     }
 
 private:
-    // Each of the `count` shuffled channels from `start` on is one of the original channels, which are in
-    // groups.
+    // Each of the `count` shuffled channels from `start` on is an original channel of some group.
     static value weights(emit<produces>& e, std::int64_t channels, std::int64_t groups, std::int64_t start,
                          std::int64_t count) {
         return build::constant_at(e, dtype::int8, {count, 1, 1, channels}, [&](const shape_builder& at) {

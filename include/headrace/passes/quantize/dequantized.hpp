@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::as_dequantized and headrace::dequantize, which read real numbers as integers, and reverse
-// that.
+// Defines headrace::as_dequantized, which reads real numbers as integers, and its reverse
+// headrace::dequantize.
 #ifndef HEADRACE_PASSES_QUANTIZE_DEQUANTIZED_HPP
 #define HEADRACE_PASSES_QUANTIZE_DEQUANTIZED_HPP
 

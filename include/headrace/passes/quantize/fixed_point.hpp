@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::fixed_point, an operand of integer arithmetic, and functions that bring operands to one
-// scale.
+// Defines headrace::fixed_point, an operand of integer arithmetic, and how operands are brought to one scale.
 #ifndef HEADRACE_PASSES_QUANTIZE_FIXED_POINT_HPP
 #define HEADRACE_PASSES_QUANTIZE_FIXED_POINT_HPP
 
@@ -129,8 +128,7 @@ struct scaled_integers {
     double reach;  ///< the largest magnitude of the integers
 };
 
-/// Returns a dequantized value at its own scale. Nothing for constants, and if as_fixed_point returns
-/// nothing.
+/// Returns a dequantized value at its own scale; nothing for constants, or if as_fixed_point fails.
 inline std::optional<scaled_integers> as_scaled_integers(emit<fixed_point_ops> e, value v) {
     const auto x = as_fixed_point(e, v);
     if (!x || !x->read) return std::nullopt;

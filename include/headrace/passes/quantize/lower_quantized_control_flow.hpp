@@ -146,8 +146,7 @@ private:
         return {quantization::symmetric(working_scale(e, operands), 1 << 30), dtype::int32};
     }
 
-    // Returns the quantization that all readers use for the result; nothing if they differ, or one does not
-    // quantize it.
+    // Returns the quantization that all readers give the result; nothing if they differ or one does not.
     static std::optional<coding> coding_of_readers(const node& n, std::uint32_t result) {
         std::optional<coding> common;
         for (const edge& use : n.uses()) {
@@ -159,8 +158,7 @@ private:
         return common;
     }
 
-    // Returns the readers' quantization, or the one that both branches dequantize from; otherwise a new one
-    // for both.
+    // Returns the readers' quantization, or the one both branches dequantize from; else a new one for both.
     static std::optional<coding> coding_of_result(const emitter& e, std::uint32_t i, const graph& on_true,
                                                   const graph& on_false) {
         if (auto common = coding_of_readers(e.current(), i)) return common;
@@ -175,8 +173,7 @@ private:
         return of_32_bits(e, {&given.front(), &given.back()});
     }
 
-    // Returns how a loop carries a value that starts as `first` and is `next` after the body, and `first` in
-    // that form.
+    // Returns how a loop carries a value that is `first`, then `next`, and `first` in that form.
     static std::optional<std::pair<coding, value>> carry_integers(emit<fixed_point_ops> e, value first,
                                                                   value next, const node* input) {
         const auto x = is_real(first) ? as_fixed_point(e, first) : std::nullopt;
@@ -189,8 +186,7 @@ private:
         return std::pair(both, at_scale(e, *x, both.parameters.scale()));
     }
 
-    // True if a value of the body is the carried input, or dequantized with the same parameters, or selected
-    // from these.
+    // True if a value of the body is the carried input, is dequantized alike, or is selected from these.
     static bool is_quantized_alike(value v, const node* input, const quantization& q, int depth = 0) {
         if (v.producer == input) return true;
         if (const auto read = match_dequantize(v)) return read->parameters == q;

@@ -62,8 +62,7 @@ private:
         return {along(0), along(1)};
     }
 
-    // Like is_read_in, but looks past clamps and ops that select elements, which the quantize is hoisted
-    // over.
+    // Like is_read_in, but looks past clamps and selecting ops, which the quantize is hoisted over.
     static bool is_rounded_in(const node& n, const quantization& q, int nested = 0) {
         constexpr int max_looked_through = 8;
         if (is_read_in(n, q)) return true;

@@ -148,8 +148,7 @@ private:
         }
     };
 
-    // Returns nothing if input, weight or bias is not quantized. `channel_axis` is the weight's axis of
-    // output channels.
+    // Returns nothing if an operand is not quantized. The weight's output channels are on `channel_axis`.
     static std::optional<operands> read(emit<operand_ops> e, const args<aten::linear>& a,
                                         std::size_t channel_axis) {
         const auto x = as_short_integers_per_tensor(e, a.input);

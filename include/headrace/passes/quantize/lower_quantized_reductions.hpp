@@ -66,8 +66,7 @@ struct lower_quantized_reductions : pass {
     }
 
 private:
-    // Rescales an intermediate result to a coarser scale if `terms` of its elements could add up to more than
-    // 2^30.
+    // Rescales a result to a coarser scale if `terms` of its elements could add up to more than 2^30.
     static value make_room(emit<build::saturating_rescale_ops> e, scaled_integers& x, value v, double terms) {
         constexpr double room = 1 << 30;
         double factor = 1;

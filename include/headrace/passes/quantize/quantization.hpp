@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::quantization, the relation of integers to real numbers, and functions that read it from a
-// graph.
+// Defines headrace::quantization, which relates integers to real numbers, and readers of it from a graph.
 #ifndef HEADRACE_PASSES_QUANTIZE_QUANTIZATION_HPP
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZATION_HPP
 

@@ -29,8 +29,7 @@ namespace headrace {
     return perms;
 }
 
-/// Converts integers of one quantization to another, per-tensor one. Per-channel scales belong to the last
-/// axis.
+/// Converts integers of one quantization to a per-tensor one. Per-channel scales are those of the last axis.
 inline value rescale_between(emit<build::recoding_ops> e, const dequantized& d, const quantization& to,
                              dtype type) {
     const quantization& from = d.parameters;

@@ -108,8 +108,7 @@ inline value without_zero_point(emit<saturating_rescale_ops> e, value v, double 
                        INT32_MAX + std::min<std::int64_t>(zero, 0));
     return e.make<tosa::sub>(wide, e.splat(zero, dtype::int32, e.rank(wide)));
 }
-/// Adds a zero point to INT32 of at most magnitude `reach`, and narrows the result to a dtype wider than 8
-/// bits.
+/// Adds a zero point to INT32 of magnitude up to `reach`, and narrows it to a dtype wider than 8 bits.
 inline value with_zero_point(emit<recoding_ops> e, value v, double reach, std::int64_t zero, dtype to) {
     constexpr double room = 1 << 29;  // limit of a RESCALE by one
     const std::int64_t highest = to == dtype::int16 ? INT16_MAX : INT32_MAX;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::is_selecting and headrace::axis_after, for ops that treat quantized values like real
-// numbers.
+// Defines headrace::is_selecting and headrace::axis_after: ops that treat quantized values as real numbers.
 #ifndef HEADRACE_PASSES_QUANTIZE_SELECTING_HPP
 #define HEADRACE_PASSES_QUANTIZE_SELECTING_HPP
 
@@ -68,8 +67,7 @@ struct moved_axis {
     std::int64_t first = 0;
 };
 
-/// Returns the axis of equal size with equally many elements before it; nothing if it is split or joined with
-/// others.
+/// Returns the axis of equal size after equally many elements; nothing if it is split or joined.
 [[nodiscard]] inline std::optional<moved_axis> axis_after_reshape(const int_list& before,
                                                                   const int_list& after, std::size_t axis) {
     const auto count_before = [](const int_list& shape, std::size_t end) {
@@ -82,8 +80,7 @@ struct moved_axis {
     return std::nullopt;
 }
 
-/// Returns the axis after an op that moves the elements of one operand; nothing if it is no longer a separate
-/// axis.
+/// Returns the axis after an op that moves one operand's elements; nothing if it is no longer separate.
 [[nodiscard]] inline std::optional<moved_axis> axis_after(const node& n, std::size_t axis) {
     const int_list& before = meta_of(n.operand(0))->shape;
     const auto permuted = [&](sizes perms) -> std::optional<moved_axis> {

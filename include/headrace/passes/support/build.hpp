@@ -178,8 +178,7 @@ inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
                                   .scale32 = !is_wide});
 }
 
-/// Returns the smallest and the largest number of a dtype, as CLAMP and PAD take them: infinities for
-/// floating point.
+/// Returns the smallest and largest number of a dtype, as CLAMP and PAD take them: ±infinity for floats.
 [[nodiscard]] inline std::pair<scalar, scalar> bounds_of(dtype t) {
     if (is_floating(t)) {
         const double infinity = std::numeric_limits<double>::infinity();

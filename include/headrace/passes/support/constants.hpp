@@ -11,8 +11,7 @@
 
 namespace headrace {
 
-/// Calls `read(const std::byte*)` for each element of a constant in row-major order, regardless of its
-/// strides.
+/// Calls `read(const std::byte*)` for each element of a constant in row-major order, for any strides.
 template <class Read>
 void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& read) {
     const auto width = static_cast<std::int64_t>(traits_of(meta.dtype).bits / 8U);

@@ -38,8 +38,7 @@ struct sampled_axis {
     }
 };
 
-/// Returns the closest fraction with a small denominator, by continued fractions: exact for the scales in
-/// models.
+/// Returns the closest fraction with a small denominator, by continued fractions: exact for usual scales.
 [[nodiscard]] inline std::pair<std::int64_t, std::int64_t> fraction(double x) {
     std::int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
     double rest = x;

@@ -35,8 +35,7 @@ struct expand_resize : pass, for_u55 {
         return nearest(e, a.input, *axes);
     }
 
-    /// A constant subtracted from an interpolated image, such as a zero point, becomes the bias of its
-    /// convolutions.
+    /// A constant subtracted from an interpolated image, as a zero point, becomes its convolutions' bias.
     std::optional<value> operator()(const args<tosa::sub>& a, emit<produces>& e) const {
         const auto* resized = match<tosa::resize>(a.input1);
         const auto number = constant_integer(a.input2);

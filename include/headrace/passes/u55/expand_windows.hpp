@@ -25,8 +25,7 @@ struct rescale_before_moving;
 ///
 /// - The depth of a window is stacked onto the channels.
 /// - A transposed convolution with a stride other than 2 becomes one convolution for each row within the
-/// stride.
-///   The columns within the stride are channels, which are adjacent in the result.
+///   stride. The columns within the stride are channels, which are adjacent in the result.
 /// - If a long stride rules out padding or dilation, these become a PAD and zeros in the weight. A depthwise
 ///   convolution takes steps of up to 3 and drops some results.
 /// - A kernel that is too large is split, and the partial results are added.

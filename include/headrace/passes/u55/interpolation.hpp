@@ -19,9 +19,8 @@ namespace headrace {
 /// - Dense: a convolution for each phase of the rows, whose channels are the phases of the columns; a RESHAPE
 ///   turns these into columns. Periods of columns that read beyond the image have convolutions of their own.
 /// - Depthwise: a convolution for each phase of rows and of columns, if dense ones would be large.
-/// - Sums: rows and columns are picked, multiplied and added, if there are too many phases, or weights are
-/// too
-///   large.
+/// - Sums: rows and columns are picked, multiplied and added, if there are too many phases, or too large
+///   weights.
 ///
 /// `axes` must outlive it.
 class interpolation {
@@ -159,8 +158,7 @@ private:
         }
         return of_phases(build::concat(e_, parts, 2));
     }
-    // A run of periods beyond an end has a narrower kernel, in which the weights of elements beyond the end
-    // are added up.
+    // Runs of periods beyond an end have narrower kernels, with the weights beyond the end added up.
     value columns(value padded, std::int64_t phase, const extent& rows, const period_run& periods) {
         const std::int64_t from = w_.window_start() + periods.first * w_.stride;
         const std::int64_t first = w_.inside(from);

@@ -203,8 +203,7 @@ private:
             becomes(n, table ? number{table, {}} : number{{}, Arithmetic(e, a, b)});
         }
 
-        /// Numbers represented by INT8 values: RESCALE without a zero point, with its rounding (TOSA 1.0,
-        /// 1.9.4).
+        /// Numbers that INT8 values represent: RESCALE without zero point, as it rounds (TOSA 1.0, 1.9.4).
         struct scaled_int8 {
             value v;
             std::int64_t multiplier = 1, shift = 0, zero = 0;

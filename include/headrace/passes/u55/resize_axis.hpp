@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::resize_axis, which computes the elements that the results of a RESIZE read along one
-// axis.
+// Defines headrace::resize_axis, the elements that the results of a RESIZE read along one axis.
 #ifndef HEADRACE_PASSES_U55_RESIZE_AXIS_HPP
 #define HEADRACE_PASSES_U55_RESIZE_AXIS_HPP
 
@@ -82,8 +81,7 @@ struct resize_axis {
         }
         return all;
     }
-    /// Returns the number of elements read before the first one; after() returns the number past the last
-    /// one.
+    /// Returns the number of elements read before the first one; after(), those past the last one.
     [[nodiscard]] std::int64_t before() const { return std::max<std::int64_t>(-window_start(), 0); }
     [[nodiscard]] std::int64_t after() const {
         return std::max<std::int64_t>(window_start() + stride * (periods - 1) + window() - size, 0);
