@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Includes passes/passes.hpp and the definitions of the standard passes, at ten times the cost, unless
-// headrace::compiled holds their code.
+// Includes passes/passes.hpp and, unless headrace::compiled provides their code, the definitions of the
+// standard passes, at ten times the compile time.
 #ifndef HEADRACE_PASSES_DEFINITIONS_HPP
 #define HEADRACE_PASSES_DEFINITIONS_HPP
 

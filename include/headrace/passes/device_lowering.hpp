@@ -12,12 +12,12 @@
 
 namespace headrace {
 
-/// All of TOSA but CUSTOM, which only its author knows, and CONST, in whose place graphs have constants.
+/// All of TOSA except CUSTOM, whose meaning only its author knows, and CONST, which graphs hold as constants.
 struct device_source {
     static constexpr auto set = every_op<tosa::dialect> - ops_in<tosa::custom, tosa::const_>;
 };
 
-/// Ends in `Legal`: the layers and operators that have a kernel.
+/// The pipeline to `Legal`, the layers and operators that have a kernel.
 template <class Legal>
 struct device_lowering : pipeline<from<device_source>, to<Legal>, fold_padding, outline_layers, fuse_layers,
                                   split_expansions, remove_dead_code> {};

@@ -24,8 +24,9 @@
 
 namespace headrace {
 
-/// What a program for ExecuTorch's host may consist of: ATen and PT2E's quantization, without what no kernel
-/// and no pass computes, calls of delegates, and control flow that instructions have jumps for.
+/// The ops that a program for ExecuTorch's host may consist of: ATen and PT2E's quantization, without ops
+/// that neither a kernel nor a pass computes, calls of delegates, and control flow that instructions have
+/// jumps for.
 struct executorch_source {
     using without_kernels =
         ops<aten::_local_scalar_dense, aten::sym_numel, aten::sym_size_int, aten::item,
@@ -44,7 +45,7 @@ struct executorch_source {
                executorch::call_delegate>;
 };
 
-/// Batch norms are folded before kernels are selected, and the kernels take groups.
+/// Folds batch norms before kernels are selected; keeps grouped convolutions, which kernels support.
 template <class Evaluator>
 struct executorch_lowering
     : pipeline_of<from<executorch_source>,

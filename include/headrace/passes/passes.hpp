@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Declares the standard passes, their lists and the standard pipeline: what proofs need, and what runs it in
-// programs that link headrace::compiled. Others include passes/definitions.hpp where they run passes.
+// Declares the standard passes, their lists and the standard pipeline: enough for proofs, and to run the
+// pipeline in programs that link headrace::compiled. Other programs include passes/definitions.hpp to run
+// passes.
 #ifndef HEADRACE_PASSES_PASSES_HPP
 #define HEADRACE_PASSES_PASSES_HPP
 

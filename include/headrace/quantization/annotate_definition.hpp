@@ -21,24 +21,24 @@ namespace detail {
 [[nodiscard]] inline bool is_weighted_layer(const node& n) {
     return n.op->has(trait::convolving) || is<aten::linear>(n);
 }
-/// Beside functions of one tensor, which have trait::unary.
+/// Quantizable in addition to functions of one tensor, which have trait::unary.
 using quantizable_functions =
     ops<aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::div_tensor, aten::maximum, aten::minimum,
         aten::bmm, aten::mm, aten::cumsum, aten::sum, aten::sum_dim_intlist, aten::full, aten::zeros,
         aten::ones, aten::full_like, aten::zeros_like, aten::arange_start_step, aten::linspace, aten::eye,
         aten::pow_tensor_scalar>;
-/// Their result has the parameters of their input.
+/// Ops whose result has the parameters of their input.
 using quantizable_windows =
     ops<aten::avg_pool1d, aten::avg_pool2d, aten::max_pool1d, aten::max_pool2d, aten::adaptive_avg_pool1d,
         aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d, aten::upsample_bilinear2d,
         aten::upsample_bilinear2d_vec, aten::upsample_nearest2d, aten::upsample_nearest2d_vec>;
-/// Beside those whose traits say that they only move or gather numbers.
+/// Sharing ops besides those whose traits say that they only move or gather elements.
 using sharing_ops =
-    ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout,
-        aten::feature_dropout, aten::alpha_dropout, aten::feature_alpha_dropout, aten::hardtanh, aten::relu,
-        aten::relu6, aten::index_copy, aten::index_put, aten::max_dim, aten::min_dim, aten::where_self,
-        aten::roll, aten::copy, aten::slice_scatter, aten::select_scatter, aten::pixel_shuffle,
-        aten::pixel_unshuffle, aten::channel_shuffle>;
+    ops<aten::amax, aten::amin, aten::clamp, aten::clamp_tensor, aten::dropout, aten::feature_dropout,
+        aten::alpha_dropout, aten::feature_alpha_dropout, aten::hardtanh, aten::relu, aten::relu6,
+        aten::index_copy, aten::index_put, aten::max_dim, aten::min_dim, aten::where_self, aten::roll,
+        aten::copy, aten::slice_scatter, aten::select_scatter, aten::pixel_shuffle, aten::pixel_unshuffle,
+        aten::channel_shuffle>;
 
 class quantization_annotator {
 public:
@@ -118,8 +118,8 @@ private:
         return set_of<quantizable_functions>.contains(*n.op);
     }
 
-    // Functions of numbers between -1 and 1 alone read them with fixed parameters (ExecuTorch's quantizer):
-    // asin and acos with ±1 at both ends of the integers, atanh with a little less.
+    // Functions defined only on [-1, 1] read their operand with fixed parameters (ExecuTorch's quantizer):
+    // asin and acos with ±1 at both ends of the integer range, atanh with slightly less.
     [[nodiscard]] static tensor_scheme domain_scheme(const node& n, const tensor_scheme& act) {
         const bool wide = act.type == dtype::int16;
         tensor_scheme scheme = act;
@@ -141,7 +141,7 @@ private:
         groups_.unite(groups_.add(n.operands[0], act), groups_.add(n.operands[1], act));
     }
 
-    // The last node of a layer: the activation that is computed with it, or itself.
+    // Returns the last node of a layer: the activation fused into it, or the layer itself.
     [[nodiscard]] const node& last_of(const node& layer, const tensor_scheme& act) const {
         const node* next = layer.next;
         while (next != nullptr && is<builtin::constant>(*next)) next = next->next;
@@ -181,14 +181,14 @@ private:
             transposed = a->transposed;
             groups = a->groups;
         }
-        // Axis 0 of a transposed convolution's weight is the input's channels.
+        // Axis 0 of a transposed convolution's weight is its input channels.
         const bool by_channel = is<builtin::constant>(*n.operand(1).producer) && !(transposed && groups != 1);
         weight.per_channel = weight.per_channel && by_channel;
         weight.axis = weight.per_channel && transposed ? 1 : 0;
         return weight;
     }
 
-    // Does the node only move numbers, or choose among them?
+    // True if the node only moves or selects elements.
     [[nodiscard]] static bool shares(const node& n) {
         const bool listed =
             n.op->has(trait::moving | trait::gathering) || set_of<sharing_ops>.contains(*n.op);
@@ -196,7 +196,7 @@ private:
                           is_real(result_of(n)));
     }
 
-    // All nodes that share and are connected by real numbers, in graph order of their discovery.
+    // Returns all sharing nodes connected to `first` by float tensors, in order of discovery.
     [[nodiscard]] std::vector<const node*> cluster_of(const node& first) {
         std::vector<const node*> cluster{&first};
         claimed_[first.id] = true;
@@ -217,7 +217,7 @@ private:
         return cluster;
     }
 
-    // The scheme that something beside the cluster asks for.
+    // Returns the scheme that a neighbour outside the cluster requires.
     [[nodiscard]] std::optional<tensor_scheme> scheme_beside(std::span<const node* const> cluster) const {
         for (const node* n : cluster) {
             for (const edge& e : n->operand_edges()) {
@@ -256,7 +256,7 @@ private:
         }
     }
 
-    // Readers of one value that are quantized alike have the same parameters, and its producer's.
+    // Unites readers of a value that have equal schemes with each other and with the value's producer.
     void unite_readers(value v) {
         std::vector<key> keys;
         if (const key own = groups_.of(v); own != none) keys.push_back(own);
@@ -274,7 +274,7 @@ private:
     const graph& graph_;
     const quantization_config& config_;
     quantization_groups groups_;
-    std::vector<bool> claimed_;  // by the node's id: annotated, or to stay float
+    std::vector<bool> claimed_;  // by node id: annotated, or to stay float
 };
 
 }  // namespace detail

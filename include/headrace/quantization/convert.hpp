@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::insert_quantization, which writes the chosen parameters into a graph.
+// Defines headrace::insert_quantization, which inserts the chosen parameters into a graph.
 #ifndef HEADRACE_QUANTIZATION_CONVERT_HPP
 #define HEADRACE_QUANTIZATION_CONVERT_HPP
 
@@ -12,18 +12,18 @@
 
 namespace headrace {
 
-/// What was quantized, and what one should know of it.
+/// Counts of quantized tensors, and warnings about them.
 struct quantization_summary {
-    std::size_t points = 0;             ///< tensors that are quantized
-    std::size_t constants = 0;          ///< of them, those that are integers in the model now
+    std::size_t points = 0;             ///< quantized tensors
+    std::size_t constants = 0;          ///< the constants among them that the model now stores as integers
     std::vector<std::string> warnings;  ///< each names a tensor
-    /// Inputs of which some numbers stand for infinity: masks of scores.
+    /// Inputs some of whose elements stand for infinity: masks of scores.
     std::vector<std::string> mask_inputs{};
 };
 
-/// Puts quantize and dequantize nodes at the points; `parameters` has those of each group, by its key. A
-/// constant becomes integers; a bias, integers by the product of the scales of its layer's input and weight,
-/// saturated where it does not fit.
+/// Inserts quantize and dequantize nodes at the points; `parameters` has those of each group, by its key.
+/// Constants become integers. A bias is quantized by the product of the scales of its layer's input and
+/// weight, and saturated.
 void insert_quantization(graph& g, const quantization_groups& groups,
                          std::span<const quantization_point> points, std::span<const qparams> parameters,
                          quantization_summary& summary);

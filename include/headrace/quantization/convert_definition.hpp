@@ -27,7 +27,7 @@ public:
                           quantization_summary& summary)
         : graph_(g), groups_(groups), points_(points), parameters_(parameters), summary_(summary) {}
 
-    // Biases come last: they need the scales of their layer's other operands.
+    // Biases are done last: they need the scales of their layer's other operands.
     void run() {
         quantized_.resize(points_.size());
         channels_.resize(points_.size());
@@ -73,7 +73,7 @@ private:
         const node& n = *points_[i].source.producer;
         return tensor_of_constant(args_of<builtin::constant>(n).data, *n.results[0].meta);
     }
-    // Elements after the axis: one index of it has `inner` of them in a row.
+    // Returns the number of elements per index of the axis: the product of the sizes after it.
     [[nodiscard]] static std::size_t inner_size(const tensor& t, std::size_t axis) {
         std::int64_t inner = 1;
         for (std::size_t d = axis + 1; d < t.rank(); ++d) inner *= t.dim(d);
@@ -100,7 +100,7 @@ private:
         return scales;
     }
 
-    // The point whose quantized value an operand reads.
+    // Returns the point whose quantized value an operand reads.
     [[nodiscard]] std::size_t point_read_by(const edge& e) const {
         for (std::size_t i = 0; i != points_.size(); ++i) {
             for (const edge* reader : points_[i].readers) {
@@ -123,7 +123,7 @@ private:
 
     // --- constants ---------------------------------------------------------------------
 
-    // One scale for all, or one for each index of the scheme's axis.
+    // One scale for the whole tensor, or one for each index of the scheme's axis.
     value quantized_constant(std::size_t i, const std::vector<float>& scales) {
         const tensor_scheme& scheme = scheme_at(i);
         const tensor t = constant_at(i);
@@ -222,7 +222,7 @@ private:
         return made->result();
     }
 
-    // Each reader gets a dequantize node of its own, so that the lowering may fuse it with the reader.
+    // Gives each reader a dequantize node of its own, so that the lowering can fuse the two.
     void dequantize_for_readers(std::size_t i) {
         const node* last = nullptr;
         value real;
@@ -238,8 +238,8 @@ private:
     std::span<const quantization_point> points_;
     std::span<const qparams> parameters_;
     quantization_summary& summary_;
-    std::vector<value> quantized_;              // of each point
-    std::vector<std::vector<float>> channels_;  // the scales of each that is by channel, or a bias
+    std::vector<value> quantized_;              // by point
+    std::vector<std::vector<float>> channels_;  // scales of each point that is per-channel or a bias
 };
 
 }  // namespace detail

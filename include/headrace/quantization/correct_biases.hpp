@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::correct_biases.
+// Defines headrace::correct_biases, which compensates the mean error of quantized layers.
 #ifndef HEADRACE_QUANTIZATION_CORRECT_BIASES_HPP
 #define HEADRACE_QUANTIZATION_CORRECT_BIASES_HPP
 
@@ -8,9 +8,9 @@
 namespace headrace {
 
 /// Bias correction (Nagel et al., Data-Free Quantization, arXiv:1906.04721, section 4.2, by samples): layer
-/// by layer, in graph order, the bias of each channel gains the mean of what the quantized layer gives too
-/// little over up to 32 samples. `real` is the prepared graph that `quantized` was made from. Layers without
-/// a bias stay as they are. Returns how many layers were corrected.
+/// by layer, in graph order, each channel's bias is raised by the mean shortfall of the quantized layer over
+/// up to 32 samples. `real` is the prepared graph that `quantized` was made from. Layers without a bias are
+/// left unchanged. Returns the number of layers corrected.
 [[nodiscard]] result<std::size_t> correct_biases(const graph& real, graph& quantized,
                                                  const sample_source& samples,
                                                  const parallel_for& in_parallel = run_serially);

@@ -22,7 +22,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The integers of a quantized bias, which may be written to, and the scale of each.
+/// The writable integers of a quantized bias, and the scale of each.
 struct quantized_bias {
     std::span<std::int32_t> numbers;
     std::vector<double> scales;
@@ -48,13 +48,13 @@ struct quantized_bias {
     const auto count = static_cast<std::size_t>(meta_of(stored)->elements());
     if (const auto* b = match<qd::dequantize_per_tensor>(layer.operand(2)))
         bias.scales.assign(count, b->scale);
-    // The inserter has made these bytes, in the graph's arena, for this layer alone.
+    // The inserter made these bytes, in the graph's arena, for this layer only.
     auto* bytes = const_cast<std::byte*>(constant->data.bytes);
     bias.numbers = {reinterpret_cast<std::int32_t*>(bytes), count};
     return bias.scales.size() == count ? std::optional(bias) : std::nullopt;
 }
 
-/// The mean of each channel of a layer's result.
+/// Returns the mean of each channel of a layer's result.
 [[nodiscard]] inline std::vector<double> channel_means(const tensor& t, const node& layer) {
     const std::size_t window = is<aten::linear>(layer) ? 0 : meta_of(layer.operand(1))->rank() - 2;
     const std::size_t axis = t.rank() - window - 1;
@@ -77,7 +77,7 @@ struct quantized_bias {
     return layers;
 }
 
-/// The channel means of a layer for each sample, in order.
+/// Returns the channel means of a layer for each sample, in order.
 [[nodiscard]] inline result<std::vector<std::vector<double>>> means_of(const graph& g, node& layer,
                                                                        const sample_source& samples,
                                                                        std::size_t count,

@@ -19,9 +19,9 @@ namespace headrace {
 
 /// Cross-layer equalization (Nagel et al., Data-Free Quantization, arXiv:1906.04721, section 4.1): channel i
 /// between two layers is divided by s = √(r₁ / r₂), where r₁ and r₂ are the largest weights of that channel
-/// in the first and in the second layer, and the second layer's weights are multiplied by it. The function
-/// stays the same as long as what lies between is linear in each channel for positive factors. Pairs are
-/// equalized in turn until nothing changes, so that chains with depthwise layers are, too.
+/// in the first and the second layer, and the second layer's weights are multiplied by s. The result is
+/// unchanged as long as the ops in between commute with positive factors per channel. Repeats over all pairs
+/// until nothing changes, so that chains with depthwise layers are equalized, too.
 struct equalize_layers : pass {
     static constexpr std::string_view summary =
         "scales channels between two layers so that their weights are equally large in both";
@@ -57,11 +57,11 @@ private:
     struct layer {
         node* of;
         std::vector<float> weight;  // [outputs, inputs of a group, window…]
-        std::vector<float> bias;    // empty without one
+        std::vector<float> bias;    // empty if there is none
         std::int64_t outputs;
         std::int64_t inputs;
         std::size_t window;  // elements of a channel pair
-        bool depthwise;      // output i is made of input i alone
+        bool depthwise;      // output i depends on input i only
         bool changed = false;
     };
 
@@ -95,7 +95,7 @@ private:
         return l;
     }
 
-    // The layer that reads what this one gives, past ops that keep channels apart, on axis 1.
+    // Returns the layer that reads this layer's result, after ops that keep channels apart, on axis 1.
     [[nodiscard]] static const node* reader_behind(const node& layer) {
         value v{const_cast<node*>(&layer), 0};
         while (has_one_use(v)) {
@@ -117,7 +117,7 @@ private:
         if (!same_channels) return false;
         if (is<aten::mul_tensor>(n)) return meta_of(n.operand(1))->elements() == 1 && positive(n.operand(1));
         if (is<aten::reshape>(n) || is<aten::view>(n) || is<aten::flatten_using_ints>(n))
-            return from.elements() == from.shape[0] * from.shape[1];  // nothing but channels
+            return from.elements() == from.shape[0] * from.shape[1];  // only channels
         if (const auto* sum = args_if<aten::sum_dim_intlist>(n)) {
             return sum->keepdim && sum->dim && std::ranges::all_of(*sum->dim, [](auto d) { return d >= 2; });
         }
@@ -130,7 +130,7 @@ private:
         return numbers && numbers->front() > 0;
     }
 
-    // Calls f(weight) for each weight of output channel i, or of input channel i.
+    // Calls f(weight) for each weight of output channel i; of_input does so for input channel i.
     template <class F>
     static void of_output(layer& l, std::size_t i, F&& f) {
         const std::size_t count = l.weight.size() / static_cast<std::size_t>(l.outputs);
@@ -145,7 +145,7 @@ private:
         }
     }
 
-    // The largest change of a channel, as a logarithm.
+    // Returns the largest change of a channel, as a logarithm.
     static double equalize(layer& first, layer& second) {
         double change = 0;
         for (std::size_t i = 0; i != static_cast<std::size_t>(first.outputs); ++i) {

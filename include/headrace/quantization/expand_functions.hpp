@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-/// Functions of several steps, each of which gets a range of its own, as the steps that PyTorch's quantizer
-/// for TOSA makes of them (ExecuTorch, backends/arm, the passes before annotation). The lowering has formulas
-/// with fewer nodes; these ones give the same ranges as the quantizer.
+/// Expands functions into the steps that PyTorch's quantizer for TOSA makes of them (ExecuTorch,
+/// backends/arm, the passes before annotation), so that each step has a range of its own. The lowering's
+/// formulas have fewer nodes; these give the same ranges as the quantizer.
 struct expand_functions : pass {
     static constexpr std::string_view summary =
         "layer norm, mean, attention, products and others as the steps that are quantized one by one";
@@ -95,7 +95,7 @@ private:
         return int_list(axes);
     }
 
-    // Σx · (1/N) along axes that stay, of size 1.
+    // Σx · (1/N) along axes, which are kept with size 1.
     static auto average(const auto& x, const int_list& axes) {
         const auto total = sum(x, axes);
         return total * (1 / reduced_count(x, total));
@@ -105,7 +105,7 @@ private:
         return choose(keepdim, y, [&] { return call<aten::reshape>(y, x.result_meta().shape); });
     }
 
-    // A mean over the last axes is taken of four axes or more, and reshaped.
+    // A mean over the last axes is computed on at least four axes, and reshaped.
     static auto centered(const auto& x, std::size_t count) {
         const auto direct = [&] { return average(x, last_axes(count, x.rank())); };
         const auto lifted = [&] {
@@ -155,7 +155,7 @@ private:
                 },
                 q);
         };
-        // Each in a statement of its own: the order of nodes must not depend on the compiler.
+        // Separate statements: the order of nodes must not depend on the compiler.
         const auto of_queries = factor();
         const auto queries = q * of_queries;
         const auto turned = call<aten::transpose_int>(k, -2, -1);
@@ -165,7 +165,7 @@ private:
         return product(shares, v);
     }
 
-    // Batches of equal rank, broadcast, their axes joined.
+    // Batches are brought to equal rank and broadcast, and their axes are joined.
     static auto product(const auto& x, const auto& y) {
         using made = ops<aten::bmm, aten::view, aten::expand>;
         return emitting<made>([](emit<made> e, value a, value b) { return product_of(e, a, b); }, x, y);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::limits_of and headrace::find_bins, what a histogram asks of all numbers that it is fed.
+// Defines headrace::limits_of and headrace::find_bins, a histogram's loops over all the numbers it is fed.
 #ifndef HEADRACE_QUANTIZATION_FIND_BINS_HPP
 #define HEADRACE_QUANTIZATION_FIND_BINS_HPP
 
@@ -15,9 +15,9 @@
 
 namespace headrace::detail {
 
-// Loops over a known number of elements become vectors, whose width the second form of each function doubles.
+// Loops with a known trip count are vectorized; the second form of each function doubles the vector width.
 
-/// The smallest and the largest number; NaN if one of them is.
+/// Returns the smallest and the largest number; NaN if any number is.
 [[nodiscard]] inline value_range limits_of(std::span<const float> numbers) {
     constexpr std::size_t lanes = 16;
     constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -48,13 +48,13 @@ HEADRACE_FOR_AVX2 inline value_range limits_of_fused(std::span<const float> numb
     return limits_of(numbers);
 }
 
-/// Finds the bin of each number among equal bins over a range. The range must not be empty and must hold all.
+/// Finds the bin of each number among equal bins over a range, which is not empty and contains them all.
 inline void find_bins(std::span<const float> numbers, value_range range, int bins, std::span<int> at) {
     constexpr std::size_t lanes = 32;
     const float width = range.highest - range.lowest;
     const auto count = static_cast<float>(bins);
     const auto last = static_cast<float>(bins - 1);
-    // Compared before it is converted: whatever the numbers are, the bin is one of them.
+    // Compared before it is converted, so that any number has a valid bin.
     const auto bin_of = [&](float x) {
         const float bin = (x - range.lowest) * count / width;
         return static_cast<int>(bin < last ? bin : last);

@@ -15,8 +15,8 @@
 namespace headrace {
 
 /// W' = W · (γ · r) and b' = (b - mean) · r · γ + β with r = rsqrt(var + ε), in float32 and in this order,
-/// which decides on the last bits (torchao, fold_conv_bn_weights). A layer that something else reads as well
-/// keeps its norm: its other readers want its own values.
+/// which determines the last bits (torchao, fold_conv_bn_weights). A layer with other readers keeps its norm:
+/// they need the layer's own values.
 struct fold_batch_norms : pass {
     static constexpr std::string_view summary =
         "folds batch norms into the weights of the convolutions and linear layers before them";
@@ -68,7 +68,7 @@ private:
             if (e.rank(layer.input) != 2) return std::nullopt;  // its channels are not axis 1
         }
         if constexpr (transposed) {
-            if (layer.groups != 1) return std::nullopt;  // a channel's weights are not one slice
+            if (layer.groups != 1) return std::nullopt;  // a channel's weights are not a single slice
         }
         const std::size_t axis = transposed ? 1 : 0;
         const auto channels = static_cast<std::size_t>(e.shape(layer.weight)[axis]);

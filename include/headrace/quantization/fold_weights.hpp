@@ -18,9 +18,8 @@
 
 namespace headrace {
 
-/// Weights that a model derives from constants, by weight_norm, a scale or a merged adapter: they are
-/// computed, so that they are quantized as weights, with a scale for each channel. Other constant parts of
-/// the model stay as they are.
+/// Computes weights that a model derives from constants, by weight_norm, a scale or a merged adapter, so that
+/// they are quantized as weights, with a scale per channel. Other constant subgraphs are left as they are.
 struct fold_weights : pass {
     static constexpr std::string_view summary = "computes weights and biases that are derived from constants";
     using layers = joined<fold_batch_norms::layers, ops<aten::convolution>>;
@@ -44,7 +43,7 @@ private:
     private:
         static bool is_layer(const node& n) { return set_of<layers>.contains(*n.op); }
 
-        // Those that depend on constants alone.
+        // Finds nodes that depend on constants only.
         void find_derived() {
             for (const node& n : graph_.nodes()) {
                 const auto edges = n.operand_edges();
@@ -65,7 +64,7 @@ private:
                 }
             }
         }
-        // What has no kernel stays, and what depends on it.
+        // Nodes without a kernel are kept, and so are nodes that depend on them.
         void compute() {
             for (const node& n : graph_.nodes()) {
                 if (wanted_[n.id]) compute(n);
@@ -103,7 +102,7 @@ private:
         }
 
         graph& graph_;
-        pmr_vector<bool> derived_;  // by id, like those that follow
+        pmr_vector<bool> derived_;  // by node id, as are the members below
         pmr_vector<bool> wanted_;
         pmr_vector<std::vector<tensor>> results_;
     };

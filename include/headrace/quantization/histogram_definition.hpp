@@ -43,17 +43,17 @@ HEADRACE_INLINE observed_range range_of(std::span<const float> numbers) {
     return own;
 }
 
-/// Counts numbers, all of them within the range.
+/// Counts numbers that are all within the range.
 HEADRACE_INLINE void histogram::add(std::span<const float> numbers) {
     value_range range = range_;
     if (range_.lowest == range_.highest) {
-        // From 2^24 on, the next number is farther away than 1.
+        // From 2^24 on, adjacent float32 numbers are more than 1 apart.
         const float x = range_.lowest;
         range = {std::min(x - 1, std::nextafter(x, -INFINITY)), std::max(x + 1, std::nextafter(x, INFINITY))};
     }
     std::array<int, 512> at;
-    const bool few = numbers.size() <= at.size();  // then only the bins that they are in are looked at
-    // Neighbours are often in one bin: two tables, so that a count does not wait for the one before it.
+    const bool few = numbers.size() <= at.size();  // if so, only the bins that they fall into are visited
+    // Consecutive numbers often share a bin: with two tables, a count need not wait for the one before it.
     std::array<std::int32_t, bins> found{};
     std::array<std::int32_t, bins> of_others;
     if (!few) of_others.fill(0);
@@ -113,7 +113,7 @@ HEADRACE_INLINE void histogram::feed(std::span<const float> numbers, const obser
     add(counted);
 }
 
-// In the order in which PyTorch's vectorized sum adds: 32 columns of 64 rows, in blocks of 16 rows.
+// Adds in the order of PyTorch's vectorized sum: 32 columns of 64 rows, in blocks of 16 rows.
 HEADRACE_INLINE float histogram::total() const {
     constexpr std::size_t columns = 32;
     constexpr std::size_t block = 16;
@@ -133,8 +133,8 @@ HEADRACE_INLINE float histogram::total() const {
 
 HEADRACE_INLINE double histogram::loss(int start, int end, std::int64_t levels) const {
     double wide = (static_cast<double>(range_.highest) - static_cast<double>(range_.lowest)) / bins;
-    // Losses are cubes in float32. A power of two as the unit changes none of their bits, and keeps those of
-    // very large and very small numbers from overflowing.
+    // Losses are cubes in float32. Scaling by a power of two changes none of their bits, and prevents
+    // overflow and underflow for very large and very small numbers.
     constexpr double moderate = 1e6;
     if (wide > moderate || (wide > 0 && wide < 1 / moderate)) wide = std::ldexp(wide, -std::ilogb(wide));
     const double level = wide * (end - start + 1) / static_cast<double>(levels);
@@ -148,7 +148,7 @@ HEADRACE_INLINE double histogram::loss(int start, int end, std::int64_t levels) 
     detail::losses_of_bins(counts_, quantized, losses);
     double sum = 0;
     for (std::size_t i = 0; i != losses.size(); ++i) {
-        if (counts_[i] != 0) sum += static_cast<double>(losses[i]);  // that of an empty bin may be NaN
+        if (counts_[i] != 0) sum += static_cast<double>(losses[i]);  // the loss of an empty bin may be NaN
     }
     return sum;
 }
@@ -242,7 +242,7 @@ HEADRACE_INLINE value_range histogram::least_square(const tensor_scheme& scheme)
     constexpr double smallest = 0.2;
     value_range best = range_;
     double least = square_error(best, scheme);
-    // The lower end may depend on the upper one: twice round.
+    // The best lower end may depend on the upper one, so both are searched twice.
     for (int round = 0; round != 2; ++round) {
         for (float value_range::*end : {&value_range::lowest, &value_range::highest}) {
             for (int i = 0; i != steps; ++i) {

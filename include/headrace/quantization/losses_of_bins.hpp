@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::losses_of_bins, what is lost of each bin of a histogram when its numbers are quantized.
+// Defines headrace::losses_of_bins, the error that quantization causes in each bin of a histogram.
 #ifndef HEADRACE_QUANTIZATION_LOSSES_OF_BINS_HPP
 #define HEADRACE_QUANTIZATION_LOSSES_OF_BINS_HPP
 
@@ -8,15 +8,16 @@
 
 namespace headrace::detail {
 
-/// Bins that are quantized to levels, the first of which begins at bin `start`.
+/// Bins that are quantized to levels; the first level begins at bin `start`.
 struct quantized_bins {
     int start;
     float bin, level, half_level;  ///< widths
     double last_level;
 };
 
-/// Floor division as Python and PyTorch do it in float32. The quotient of two float32 in double is never
-/// rounded up to a whole number that it is less than, as the two differ by more than its last bit.
+/// Floor division as Python and PyTorch do it in float32. The quotient of two float32 numbers, computed in
+/// double, is never rounded up to a whole number above it: it differs from that number by more than double's
+/// last bit.
 [[nodiscard]] inline float level_of(float x, double level, double last) {
     const double quotient = static_cast<double>(x) / level;
     const double positive = quotient > 0 ? quotient : 0;
@@ -24,12 +25,12 @@ struct quantized_bins {
     return static_cast<float>(static_cast<int>(level_number));
 }
 
-/// Numbers are taken to be spread evenly within a bin; each goes to the middle of its level
-/// (torchao, HistogramObserver._compute_quantization_error).
+/// Computes the loss of each bin, taking numbers to be spread evenly within it; each is mapped to the middle
+/// of its level (torchao, HistogramObserver._compute_quantization_error).
 inline void losses_of_bins(std::span<const float> counts, const quantized_bins& bins,
                            std::span<float> losses) {
-    constexpr std::size_t lanes = 64;                         // a known number becomes vectors
-    const auto [start, bin, level, half, last_level] = bins;  // which no store below can change
+    constexpr std::size_t lanes = 64;                         // a constant trip count is vectorized
+    const auto [start, bin, level, half, last_level] = bins;  // copies, which no store below can change
     const auto cubes = [](float density, float from, float to) {
         return density * ((to * to * to - from * from * from) / 3);
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::mask_facts: from where numbers that stand for infinity may reach a softmax.
+// Defines headrace::mask_facts: where numbers that stand for infinity come from on their way to a softmax.
 #ifndef HEADRACE_QUANTIZATION_MASK_FACTS_HPP
 #define HEADRACE_QUANTIZATION_MASK_FACTS_HPP
 
@@ -16,13 +16,14 @@
 
 namespace headrace {
 
-/// Known facts of the values on the way to nodes that end masks, such as softmax. They are followed back
-/// through ops that compute element by element or only move elements, to what is computed from constants
-/// alone, to inputs and to all other ops. Nodes that are made later are known to be ordinary.
+/// Facts about the values that lead to nodes where masks take effect, such as softmax. They are followed back
+/// through ops that compute element by element or only move elements, up to values computed from constants,
+/// inputs and all other ops. Nodes that are made later are known to be ordinary.
 class mask_facts {
 public:
-    /// A node at which an infinity of its first operand has its effect. Samples are asked about the way to it
-    /// if they must be, or if constants say that there may be an infinity.
+    /// Whether an infinity in a node's first operand takes effect there. Values on the way to the node are
+    /// observed on samples if it is `of_samples`, or if it is `of_constants` and constants show that there
+    /// may be an infinity.
     enum class end : std::uint8_t { none, of_constants, of_samples };
 
     mask_facts(const graph& g, end (*end_of)(const node&))
@@ -40,7 +41,7 @@ public:
         });
     }
 
-    /// The values that samples are to be asked about; none if constants tell that no number can stand for
+    /// Returns the values to be observed on samples; empty if constants show that no number can stand for
     /// infinity.
     [[nodiscard]] std::vector<seen_value> values_to_see() const {
         std::vector<seen_value> values;
@@ -72,21 +73,21 @@ public:
         return id < seen_.size() && v.result < seen_[id].size() ? seen_[id][v.result] : nothing;
     }
 
-    /// The elements of what is computed from constants alone; null for other values.
+    /// Returns the elements of a value computed from constants only; null for other values.
     [[nodiscard]] const tensor* constant(value v) const {
         const std::uint32_t id = v.producer->id;
         const bool is_known = id < constants_.size() && v.result < constants_[id].size();
         return is_known ? &constants_[id][v.result] : nullptr;
     }
-    /// True if a number of the value may stand for infinity, by the constants that it is computed from or by
-    /// the samples.
+    /// True if an element of the value may stand for infinity, judging by the constants that it is computed
+    /// from or by the samples.
     [[nodiscard]] bool may_mask(value v) const {
         return v.producer->id < facts_.size() && facts_[v.producer->id].may_mask;
     }
     [[nodiscard]] static bool is_cast(const node& n) {
         return n.operand_count != 0 && (n.op->has(trait::casting) || is<aten::_to_copy>(n));
     }
-    /// True if the node's result has elements of its real operands, at other places.
+    /// True if the node's result consists of elements of its float operands, moved.
     [[nodiscard]] static bool moves(const node& n) {
         return n.op->has(trait::moving | trait::gathering) || set_of<moving_ops>.contains(*n.op);
     }
@@ -98,9 +99,9 @@ private:
     using unbounded_ops = ops<aten::log, aten::log2, aten::log10, aten::log1p, aten::logit, aten::reciprocal,
                               aten::rsqrt, aten::div_tensor, aten::pow_tensor_scalar>;
     struct fact {
-        bool is_derived = false;  // from constants alone
+        bool is_derived = false;  // from constants only
         bool is_wanted = false;   // on the way to an end
-        bool is_asked = false;    // on the way to an end that samples are asked about
+        bool is_asked = false;    // on the way to an end that needs samples
         bool may_mask = false;
     };
 
@@ -128,7 +129,7 @@ private:
         }
     }
 
-    // Nodes without a kernel and very large ones stay unknown, and so do those that depend on them.
+    // Nodes without a kernel and very large ones stay unknown, as do nodes that depend on them.
     void compute(const node& n) {
         constexpr std::int64_t most = std::int64_t{1} << 26;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
@@ -151,21 +152,19 @@ private:
     [[nodiscard]] bool may_mask(const node& n) const {
         if (facts_[n.id].is_derived) {
             return std::ranges::any_of(constants_[n.id], [](const tensor& t) {
-                return t.type() == dtype::float32 &&
-                       std::ranges::any_of(t.data<float>(), [](float x) {
+                return t.type() == dtype::float32 && std::ranges::any_of(t.data<float>(), [](float x) {
                            return excludes(static_cast<double>(-std::abs(x)));
                        });
             });
         }
         const auto edges = n.operand_edges();
-        return is_followed(n) && std::any_of(edges.begin(), edges.end(), [&](const edge& e) {
-                   return facts_[e.source->id].may_mask;
-               });
+        return is_followed(n) && std::any_of(edges.begin(), edges.end(),
+                                             [&](const edge& e) { return facts_[e.source->id].may_mask; });
     }
 
     const graph& graph_;
-    std::vector<fact> facts_;                     // by the node's id, as those that follow
-    std::vector<std::vector<tensor>> constants_;  // of each result
+    std::vector<fact> facts_;                     // by node id, as are the members below
+    std::vector<std::vector<tensor>> constants_;  // by result
     std::vector<std::vector<seen_numbers>> seen_;
 };
 

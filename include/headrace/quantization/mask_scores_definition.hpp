@@ -23,7 +23,7 @@ namespace detail {
 
 using softmax_ops = ops<aten::softmax_int, aten::_softmax, aten::_safe_softmax>;
 using log_softmax_ops = ops<aten::log_softmax_int, aten::_log_softmax>;
-/// Their value at minus infinity is 0.
+/// Functions that are 0 at minus infinity.
 using vanishing_functions = ops<aten::exp, aten::sigmoid, aten::relu, aten::silu, aten::gelu, aten::softplus>;
 using largest_ops = ops<aten::amax, aten::max_dim, aten::argmax, aten::max>;
 using smallest_ops = ops<aten::amin, aten::min_dim, aten::argmin, aten::min>;
@@ -40,7 +40,7 @@ using smallest_ops = ops<aten::amin, aten::min_dim, aten::argmin, aten::min>;
     return may_end ? end::of_constants : end::none;
 }
 
-/// The axis of a softmax.
+/// Returns the axis of a softmax.
 [[nodiscard]] inline std::optional<std::int64_t> softmax_axis(const node& n) {
     std::optional<std::int64_t> axis;
     const auto look = [&]<class... Ops>(ops<Ops...>) {
@@ -74,9 +74,8 @@ public:
     [[nodiscard]] const std::vector<value>& bounded() const { return splitter_.bounded(); }
 
 private:
-    using made =
-        joined<score_splitter::made, ops<aten::amax, aten::exp, aten::sum_dim_intlist, aten::reciprocal,
-                                         aten::log, aten::any_dim, aten::view>>;
+    using made = joined<score_splitter::made, ops<aten::amax, aten::exp, aten::sum_dim_intlist,
+                                                  aten::reciprocal, aten::log, aten::any_dim, aten::view>>;
     using emitter = emit<made>;
 
     // Dead nodes are removed later.
@@ -86,7 +85,7 @@ private:
         hand_over_name(n.results[0], with);
     }
 
-    // How minus infinity compares with a number, and how finite numbers do.
+    // Returns the comparison, with excluded elements taken as minus infinity.
     value compared(emitter e, const node& n, const split_scores& parts) {
         const value v = n.operand(0);
         const value other = n.operand(1);
@@ -121,7 +120,7 @@ private:
         return e.make<aten::logical_and>(e.make<aten::logical_not>(parts.excluded), copy->result());
     }
 
-    // The number that stands for an excluded element: one that scores have, so that their range stays.
+    // Returns a number for excluded elements: one that occurs among the scores, so that their range is kept.
     [[nodiscard]] float filling(value v, bool low) const {
         const value_range& kept = facts_.seen(v).ordinary;
         if (kept.empty()) return low ? -INFINITY : INFINITY;
@@ -151,8 +150,8 @@ private:
         return evaluate(e, limited, copy->result(), parts.excluded);
     }
 
-    // A row that is excluded as a whole has equal shares, or those of its finite scores if what was added to
-    // them is small enough to leave them their differences; with -infinity, it has none.
+    // A row that is entirely excluded gets equal shares, or the shares of its finite scores if the numbers
+    // added to them are small enough to preserve their differences; with -infinity, it gets none.
     value softmax(emitter e, const split_scores& parts, value v, std::int64_t axis) {
         constexpr float absorbing = -1e7F;
         const seen_numbers& seen = facts_.seen(v);

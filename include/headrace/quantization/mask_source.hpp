@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::mask_source, from which the elements that a value excludes can be told.
+// Defines headrace::mask_source, a value that shows which elements of another value are excluded.
 #ifndef HEADRACE_QUANTIZATION_MASK_SOURCE_HPP
 #define HEADRACE_QUANTIZATION_MASK_SOURCE_HPP
 
@@ -15,7 +15,7 @@
 
 namespace headrace {
 
-/// The smallest and the largest of some numbers.
+/// The smallest and the largest of a set of numbers.
 struct number_span {
     double lowest = INFINITY;
     double highest = -INFINITY;
@@ -27,17 +27,17 @@ struct number_span {
     [[nodiscard]] bool empty() const { return lowest > highest; }
 };
 
-/// A value of which another one is a function, element by element, that is one number wherever it excludes no
+/// A value `from` of which another value is an elementwise function that is constant wherever it excludes no
 /// element: m in (1 - m) · -1e9.
 struct mask_source {
     value from{};
-    number_span excluding{};  ///< the numbers of `from` that exclude their element
-    number_span keeping{};    ///< those that keep it
-    float otherwise = 0;    ///< the other value's number where its element is kept
+    number_span excluding{};  ///< numbers of `from` that exclude their element
+    number_span keeping{};    ///< numbers of `from` that keep it
+    float otherwise = 0;      ///< the function's constant where the element is kept
 };
 
-/// Finds the source of a value by computing the value for 0 and 1, of which masks are made, or for the
-/// numbers that samples show of the source if these are few and some stand for infinity.
+/// Finds the source of a value by computing the value for 0 and 1, which masks consist of, or for the numbers
+/// that the source has in the samples if these are few and some stand for infinity.
 class mask_source_finder {
 public:
     explicit mask_source_finder(const mask_facts& facts) : facts_(facts) {}
@@ -62,7 +62,7 @@ private:
         return facts_.constant(v) != nullptr && facts_.constant(v)->size() == 1;
     }
 
-    // The one value that all of it is computed from, element by element.
+    // Returns the only value that `v` is computed from element by element, as far back as possible.
     [[nodiscard]] std::optional<value> deepest_source(value v) const {
         std::vector<value> ahead{v};
         std::optional<value> source;
@@ -97,7 +97,7 @@ private:
         const tensor_meta* meta = meta_of(source);
         if (meta == nullptr || meta->elements() == 0) return {};
         if (is_boolean(meta->dtype)) return {0, 1};
-        // A bound between other numbers might not be the one that the model means.
+        // A bound between other numbers might not be the one that the model intends.
         const seen_numbers& seen = facts_.seen(source);
         const bool is_real = meta->dtype == dtype::float32;
         if (is_real && !seen.has_many && (seen.is_mask(true) || seen.is_mask(false)))
@@ -129,7 +129,7 @@ private:
         return found;
     }
 
-    // The value's number where its source is x.
+    // Returns the value's number where its source is x.
     [[nodiscard]] std::optional<double> computed(value source, double x, value v) const {
         std::map<const node*, tensor> results;
         const tensor_meta& meta = *meta_of(source);

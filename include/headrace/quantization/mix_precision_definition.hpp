@@ -19,11 +19,11 @@ namespace headrace {
 
 namespace detail {
 
-/// What an exported node computes, in all steps that it is quantized in.
+/// An exported node with the number of float32 elements it computes, in all the steps that it is expanded to.
 struct sized_name {
     std::string name;
     double elements = 0;
-    double cost = 0;  ///< of 8 bits: noise per signal and element
+    double cost = 0;  ///< of 8 bits: added noise-to-signal ratio per element
 };
 
 [[nodiscard]] inline std::vector<sized_name> quantizable_names(const graph& g) {
@@ -55,7 +55,7 @@ struct sized_name {
     return scheme;
 }
 
-/// The configuration, with a rule in front for each of these names.
+/// Returns the configuration with a rule for each of these names put before its own.
 [[nodiscard]] inline quantization_config with_rules(const quantization_config& base,
                                                     std::span<const sized_name> names,
                                                     const op_scheme& scheme) {
@@ -90,7 +90,7 @@ HEADRACE_INLINE result<quantization_config> mix_precision(const graph& g, const 
     double total = 0;
     for (detail::sized_name& n : names) {
         total += n.elements;
-        if (!goes_on()) continue;  // without a cost: among the first in 8 bits
+        if (!goes_on()) continue;  // without a cost, it stays in 8 bits
         const auto alone = judge.judge(detail::with_rules(wide, std::span(&n, 1), base.all));
         if (!alone) continue;
         const double noise = detail::noise_ratio_of(alone.value()) - detail::noise_ratio_of(best);

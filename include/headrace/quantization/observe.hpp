@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::observe_ranges, which runs a graph on samples and follows its values.
+// Defines headrace::observe_ranges, which runs a graph on samples and observes its values.
 #ifndef HEADRACE_QUANTIZATION_OBSERVE_HPP
 #define HEADRACE_QUANTIZATION_OBSERVE_HPP
 
@@ -16,17 +16,17 @@
 
 namespace headrace {
 
-/// Where the samples of a calibration come from.
+/// The calibration samples.
 struct sample_source {
     std::size_t count = 0;
-    /// The inputs of sample i; may be called from several threads at once.
+    /// Returns the inputs of sample i; may be called from several threads at once.
     std::function<result<std::vector<tensor>>(std::size_t)> inputs;
 };
 
-/// Runs the graph on each sample, and feeds each group the values of its points: sample after sample, and in
-/// graph order within a sample, whatever runs in parallel. So the observers are the same for any number of
-/// threads. Of the values in `masks`, numbers that stand for infinity are left out. Returns one observer for
-/// each group; those of keys that name no group stay empty.
+/// Runs the graph on each sample, and feeds each group the values of its points, by sample and in graph order
+/// within a sample, regardless of parallelism: the observers are the same for any number of threads. For
+/// values in `masks`, numbers that stand for infinity are left out. Returns one observer for each key; those
+/// of keys that name no group stay empty.
 [[nodiscard]] result<std::vector<range_observer>> observe_ranges(
     const graph& g, const quantization_groups& groups, std::span<const quantization_point> points,
     const sample_source& samples, const parallel_for& in_parallel = run_serially,

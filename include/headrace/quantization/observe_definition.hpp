@@ -19,7 +19,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Runs a graph, and keeps the values of some of its points. What is the same for all samples is found once.
+/// Runs a graph and keeps the values of some points. Results common to all samples are computed once.
 class point_runner {
 public:
     point_runner(const graph& g, std::span<const quantization_point> points)
@@ -74,11 +74,11 @@ private:
 
     const graph& graph_;
     std::span<const quantization_point> points_;
-    std::vector<node_results> constants_;  // by the node's id
-    std::vector<std::size_t> readers_;     // of a node's results, by its id
+    std::vector<node_results> constants_;  // by node id
+    std::vector<std::size_t> readers_;     // of a node's results, by node id
 };
 
-/// Those that do not stand for infinity.
+/// Returns the numbers that do not stand for infinity.
 [[nodiscard]] inline tensor ordinary_numbers(const tensor& t) {
     std::vector<float> kept;
     std::ranges::copy_if(t.data<float>(), std::back_inserter(kept),
@@ -88,12 +88,9 @@ private:
 
 }  // namespace detail
 
-HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& g,
-                                                                   const quantization_groups& groups,
-                                                                   std::span<const quantization_point> points,
-                                                                   const sample_source& samples,
-                                                                   const parallel_for& in_parallel,
-                                                                   std::span<const value> masks) {
+HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(
+    const graph& g, const quantization_groups& groups, std::span<const quantization_point> points,
+    const sample_source& samples, const parallel_for& in_parallel, std::span<const value> masks) {
     const detail::point_runner runner(g, points);
     std::vector<range_observer> observers;
     std::vector<std::vector<std::size_t>> points_of(groups.size());
@@ -105,7 +102,7 @@ HEADRACE_INLINE result<std::vector<range_observer>> observe_ranges(const graph& 
         if (points_of[group].empty()) fed.push_back(group);
         points_of[group].push_back(i);
     }
-    // Ranges are found where samples run, since samples run at once and those who read one tensor do not.
+    // Ranges are computed where samples run: samples run in parallel, but the readers of one tensor do not.
     struct sample_values {
         std::vector<tensor> tensors;
         std::vector<observed_range> ranges;

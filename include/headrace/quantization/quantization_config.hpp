@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::quantization_config, which parts of a model are quantized, and how.
+// Defines headrace::quantization_config, which says which parts of a model are quantized, and how.
 #ifndef HEADRACE_QUANTIZATION_QUANTIZATION_CONFIG_HPP
 #define HEADRACE_QUANTIZATION_QUANTIZATION_CONFIG_HPP
 
@@ -14,7 +14,7 @@
 
 namespace headrace {
 
-/// How the tensors around an op are quantized. Biases follow from the other two.
+/// How the tensors of an op are quantized. The scheme of biases follows from the other two.
 struct op_scheme {
     tensor_scheme activation{};
     tensor_scheme weight{.lowest = -127,
@@ -28,19 +28,19 @@ struct op_scheme {
 struct quantization_rule {
     enum class subject_type : std::uint8_t { op, name, module };
     subject_type subject = subject_type::name;
-    std::string pattern;              ///< the whole text, in which * stands for any characters
+    std::string pattern;              ///< matches the whole text; * stands for any characters
     std::optional<op_scheme> scheme;  ///< none: the nodes stay float
 };
 
 struct quantization_config {
     op_scheme all{};
-    std::vector<quantization_rule> rules{};  ///< of several that fit a node, the last one holds
+    std::vector<quantization_rule> rules{};  ///< the last rule that matches a node applies
     bool equalize = false;                   ///< run equalize_layers before
     bool smooth = false;                     ///< run smooth_layers before
-    bool correct_biases = false;             ///< run correct_biases behind
+    bool correct_biases = false;             ///< run correct_biases after
 };
 
-/// Does `text` fit a pattern in which * stands for any characters?
+/// True if `text` matches a pattern in which * stands for any characters.
 [[nodiscard]] inline bool fits_pattern(std::string_view text, std::string_view pattern) {
     std::size_t at = 0;
     std::size_t next = 0;
@@ -64,8 +64,8 @@ struct quantization_config {
     return next == pattern.size();
 }
 
-/// How a node is quantized; nothing if it is to stay float. A module's pattern is looked for in the paths of
-/// the modules that the node comes from.
+/// Returns how a node is quantized; nothing if it is to stay float. A module pattern is matched against the
+/// paths of the modules that the node comes from.
 [[nodiscard]] inline std::optional<op_scheme> scheme_of(const node& n, const quantization_config& config) {
     const auto* stack = n.find_annotation<module_stack>();
     for (std::size_t i = config.rules.size(); i-- != 0;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::quantization_groups: which operands and results of a graph are quantized, and which of
-// them share their parameters.
+// them share parameters.
 #ifndef HEADRACE_QUANTIZATION_QUANTIZATION_GROUPS_HPP
 #define HEADRACE_QUANTIZATION_QUANTIZATION_GROUPS_HPP
 
@@ -15,8 +15,8 @@
 
 namespace headrace {
 
-/// Each operand and each result of a node may have a key, which says how it is quantized. Keys are united to
-/// groups, and the tensors of a group have the same parameters.
+/// Each operand and each result of a node may have a key, which selects its scheme. Keys are united into
+/// groups; all tensors of a group have the same parameters.
 class quantization_groups {
 public:
     using key = std::uint32_t;
@@ -48,7 +48,7 @@ public:
         b = root(b);
         if (a != b) parents_[std::max(a, b)] = std::min(a, b);
     }
-    /// The bias of a layer: its scale is the product of those of the layer's input and weight.
+    /// Adds the bias of a layer; its scale is the product of the scales of the layer's input and weight.
     key add_bias(const edge& bias, const tensor_scheme& scheme) {
         const key k = add(bias, scheme);
         is_bias_[k] = true;
@@ -61,10 +61,10 @@ public:
     [[nodiscard]] key of(value result) const {
         return group_of(of_result_[first_result_[result.producer->id] + result.result]);
     }
-    /// Groups are named by one of their keys.
+    /// A group is named by one of its keys.
     [[nodiscard]] const tensor_scheme& scheme(key group) const { return schemes_[group]; }
     [[nodiscard]] bool is_bias(key group) const { return is_bias_[group]; }
-    /// Groups are below this.
+    /// All group keys are below this.
     [[nodiscard]] std::size_t size() const { return parents_.size(); }
     void set_scheme(key group, const tensor_scheme& scheme) { schemes_[group] = scheme; }
 
@@ -82,7 +82,7 @@ private:
     }
     [[nodiscard]] key group_of(key k) const { return k == none ? none : root(k); }
 
-    std::vector<std::uint32_t> first_edge_, first_result_;  // by the node's id
+    std::vector<std::uint32_t> first_edge_, first_result_;  // by node id
     std::vector<key> of_edge_, of_result_;
     mutable std::vector<key> parents_;
     std::vector<tensor_scheme> schemes_;

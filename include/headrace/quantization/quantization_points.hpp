@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::quantization_points: where in a graph values are observed and then quantized.
+// Defines headrace::quantization_points: where in a graph values are observed and quantized.
 #ifndef HEADRACE_QUANTIZATION_QUANTIZATION_POINTS_HPP
 #define HEADRACE_QUANTIZATION_QUANTIZATION_POINTS_HPP
 
@@ -11,19 +11,19 @@
 
 namespace headrace {
 
-/// A value that gets the parameters of a group, right after its producer or before its first reader.
+/// A value that is quantized with the parameters of a group, after its producer or before its first reader.
 struct quantization_point {
     value source;
     quantization_groups::key group;
-    node* before;                ///< the node in front of which it stands
+    node* before;                ///< the node before which it is inserted
     std::vector<edge*> readers;  ///< the operands that read the quantized value
-    std::size_t inner;           ///< the point whose quantized value this one takes, or no_point
+    std::size_t inner;           ///< the point whose quantized value this one reads, or no_point
 };
 inline constexpr std::size_t no_point = static_cast<std::size_t>(-1);
 
-/// All points of a graph, in the order in which their values are computed (torchao, prepare): a value with
-/// parameters of its own gives all its readers the quantized one; a reader that wants other parameters has
-/// a point behind that.
+/// Returns all points of a graph, in the order in which their values are computed (torchao, prepare). A value
+/// with parameters of its own is quantized for all its readers; a reader that needs other parameters gets a
+/// second point after that one.
 [[nodiscard]] inline std::vector<quantization_point> quantization_points_of(
     const graph& g, const quantization_groups& groups) {
     std::vector<quantization_point> points;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::quantize_graph: from a float graph and samples to a quantized graph.
+// Defines headrace::quantize_graph, which makes a quantized graph from a float graph and samples.
 #ifndef HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_HPP
 #define HEADRACE_QUANTIZATION_QUANTIZE_GRAPH_HPP
 
@@ -10,17 +10,17 @@
 
 namespace headrace {
 
-/// Brings a float graph into the form in which it is quantized: variants renamed, norms folded, functions of
-/// several steps expanded, infinities among scores as masks, numbers as constants, each constant with one
-/// reader. Returns what mask_scores does, which may need samples.
+/// Brings a float graph into the form in which it is quantized: variants canonicalized, norms folded,
+/// functions expanded into steps, infinities among scores turned into masks, numbers into constants, and each
+/// constant given a single reader. Returns the result of mask_scores, which may need samples.
 [[nodiscard]] result<std::vector<value>> prepare_quantization(graph& g, pass_context& context,
                                                               const sample_source& samples = {},
                                                               const parallel_for& in_parallel = run_serially);
 
 /// Post-training static quantization (PyTorch's PT2E with ExecuTorch's quantizer for TOSA): prepares the
-/// graph, decides what is quantized, finds ranges by running it on the samples, and inserts quantize and
-/// dequantize nodes of the dialect quantized_decomposed, which the lowering takes. Inputs and outputs keep
-/// their types.
+/// graph, decides what is quantized, finds ranges by running the graph on the samples, and inserts quantize
+/// and dequantize nodes of the quantized_decomposed dialect, which the lowering accepts. Inputs and outputs
+/// keep their dtypes.
 [[nodiscard]] result<quantization_summary> quantize_graph(graph& g, pass_context& context,
                                                           const quantization_config& config,
                                                           const sample_source& samples,

@@ -52,7 +52,7 @@ namespace headrace {
 
 namespace detail {
 
-// What makes new work for earlier passes comes before them in the next round.
+// New nodes for passes earlier in the list are rewritten in the next round.
 template <class... Last>
 using expanding_passes = boost::mp11::mp_append<
     pass_list<canonicalize_variants, fold_batch_norms, unroll_networks, decompose_recurrent>,
@@ -79,7 +79,7 @@ template <class... Passes>
     return rewritten;
 }
 
-/// Gives each reader of a constant one of its own, right before it: readers then have ranges of their own.
+/// Gives each reader of a constant its own copy, right before it, so that readers have separate ranges.
 inline void split_constants(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
         next = n->next;
@@ -96,7 +96,7 @@ inline void split_constants(graph& g) {
     }
 }
 
-/// Takes out what the model expands to the shape that it has already.
+/// Removes nodes that expand a tensor to the shape it already has.
 inline void remove_idle_expansions(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
         next = n->next;
@@ -107,8 +107,8 @@ inline void remove_idle_expansions(graph& g) {
     }
 }
 
-/// Takes the largest or smallest numbers without their places where nobody asks for these: the quantized form
-/// of one result is known.
+/// Replaces max and min by amax and amin where the indices are unused: the quantized form of ops with a
+/// single result is known.
 template <op_tag From, op_tag To>
 void drop_unused_places(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
@@ -124,8 +124,8 @@ void drop_unused_places(graph& g) {
     }
 }
 
-/// Passes make views where tensors are values; PyTorch refuses a view of what does not lie in one piece, and
-/// copies for a reshape.
+/// Replaces views by reshapes. Passes make views because tensors are values here; PyTorch refuses a view of a
+/// tensor that is not contiguous, and copies for a reshape.
 inline void reshape_instead_of_view(graph& g) {
     for (node *n = g.first(), *next = nullptr; n != nullptr; n = next) {
         next = n->next;
@@ -140,7 +140,7 @@ inline void reshape_instead_of_view(graph& g) {
     }
 }
 
-/// The number that a constant of one element is; nothing of another value.
+/// Returns the number of a one-element constant; nothing for other values.
 [[nodiscard]] inline std::optional<float> sole_number(value v) {
     const auto* constant = match<builtin::constant>(v);
     const tensor_meta* meta = meta_of(v);
@@ -148,9 +148,9 @@ inline void reshape_instead_of_view(graph& g) {
     return tensor_of_constant(constant->data, *meta).data<float>()[0];
 }
 
-/// The smallest scale is meant for tensors whose numbers say nothing; of a factor, such as the 1/N of a mean
-/// over many elements, it would leave a multiple of 2^-16 (23 % off for 224 x 224). The scale that holds the
-/// factor exactly is taken where the smallest one is off by more than half a step of int8.
+/// Returns the scale that holds a factor exactly if the chosen one is off by more than half a step of int8.
+/// The smallest scale is meant for tensors whose numbers carry no information; a factor, such as the 1/N of a
+/// mean over many elements, would be rounded to a multiple of 2^-16 (23 % off for 224 x 224).
 [[nodiscard]] inline std::optional<qparams> exact_factor(const quantization_point& p,
                                                          const tensor_scheme& scheme, const qparams& chosen) {
     const std::optional<float> number = sole_number(p.source);
@@ -173,7 +173,7 @@ inline void reshape_instead_of_view(graph& g) {
             range.highest > 0 ? std::min(range.highest * f, most) : range.highest};
 }
 
-/// Numbers that are told from others by a bound must not be clipped to it.
+/// Numbers that are told from others by a bound must not be clipped to it, so their range is not narrowed.
 inline void observe_extremes(quantization_groups& groups, std::span<const value> bounded) {
     for (const value v : bounded) {
         const auto group = groups.of(v);
@@ -185,7 +185,7 @@ inline void observe_extremes(quantization_groups& groups, std::span<const value>
     }
 }
 
-/// "net.py:42: masked_fill (aten.masked_fill.Scalar): ", as far as that is known.
+/// "net.py:42: masked_fill (aten.masked_fill.Scalar): ", or the known parts of that.
 [[nodiscard]] inline std::string place_of(const node& n) {
     const std::pmr::string line = source_line(n);
     return join_text(line, line.empty() ? "" : ": ", origin_name(n), ": ");
@@ -197,8 +197,8 @@ inline void observe_extremes(quantization_groups& groups, std::span<const value>
     return {text.data(), end.ptr};
 }
 
-/// Clipping a little beyond a range is what observers are for; a number that is far beyond it has lost its
-/// meaning.
+/// Warns of numbers far outside the quantized range, which lose their meaning; clipping a little is what
+/// observers intend.
 inline void warn_of_lost_numbers(const range_observer& seen, std::span<const quantization_point> points,
                                  const qparams& chosen, const tensor_scheme& scheme,
                                  quantization_summary& summary) {
@@ -234,7 +234,7 @@ inline void warn_of_lost_numbers(const range_observer& seen, std::span<const qua
     in_parallel(used.size(), [&](std::size_t i) {
         const auto k = static_cast<quantization_groups::key>(used[i]);
         value_range range = observers[k].range();
-        // Constants are all known; of what is computed, samples show a part.
+        // All elements of a constant are known; samples show only some of a computed tensor's numbers.
         if (!is<builtin::constant>(*first[k]->source.producer))
             range = widened(range, groups.scheme(k).headroom);
         parameters[k] = choose_qparams(range, groups.scheme(k));
@@ -274,7 +274,7 @@ HEADRACE_INLINE result<std::vector<value>> prepare_quantization(graph& g, pass_c
     detail::drop_unused_places<aten::max_dim, aten::amax>(g);
     detail::drop_unused_places<aten::min_dim, aten::amin>(g);
     const auto expand = [&](auto passes) -> result<void> {
-        constexpr int rounds = 4;  // expansions may make what is expanded again
+        constexpr int rounds = 4;  // an expansion may make nodes that are expanded in turn
         for (int i = 0; i != rounds; ++i) {
             HEADRACE_TRY(rewritten, detail::run_passes(g, context, passes));
             if (rewritten == 0) break;

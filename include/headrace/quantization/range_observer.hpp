@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::range_observer, which follows the numbers of a tensor over the samples.
+// Defines headrace::range_observer, which observes the numbers of a tensor over the samples.
 #ifndef HEADRACE_QUANTIZATION_RANGE_OBSERVER_HPP
 #define HEADRACE_QUANTIZATION_RANGE_OBSERVER_HPP
 
@@ -11,20 +11,20 @@
 
 namespace headrace {
 
-/// A number, and the number of the point at which it was seen first.
+/// A number, and the index of the point where it was first seen.
 struct seen_extreme {
     float number = 0;
     std::size_t point = static_cast<std::size_t>(-1);
 };
 
-/// What an observer has seen of the tensors of one group, in the order in which they were fed. Numbers
-/// without extent are left out: they saturate, unless there are no others. NaN is left out and counted.
+/// The numbers observed in the tensors of one group, in the order in which they were fed. Numbers without
+/// extent are left out: they saturate, unless there are no others. NaNs are left out and counted.
 class range_observer {
 public:
     explicit range_observer(const tensor_scheme& scheme) : scheme_(scheme) {}
 
     void feed(std::span<const float> numbers) { feed(numbers, range_of(numbers)); }
-    /// The same where their range is known; they are those of point number `point`.
+    /// Like feed(numbers), for a known range; the numbers are those of point `point`.
     void feed(std::span<const float> numbers, const observed_range& observed, std::size_t point = 0) {
         const value_range& own = observed.range;
         undefined_ += observed.undefined;
@@ -46,7 +46,7 @@ public:
         }
     }
 
-    /// The range to be quantized.
+    /// Returns the range to be quantized.
     [[nodiscard]] value_range range() const {
         if (seen_.empty()) return large_;
         switch (scheme_.observer) {
@@ -63,20 +63,20 @@ public:
         }
         return seen_;
     }
-    /// The smallest and the largest number that was fed.
+    /// The smallest and the largest number with extent.
     [[nodiscard]] const value_range& seen() const { return seen_; }
-    /// The smallest and the largest number of all, infinities among them; 0 if there is none below, or above.
+    /// The smallest and the largest number, including infinities; 0 if none is negative, or positive.
     [[nodiscard]] const seen_extreme& lowest() const { return lowest_; }
     [[nodiscard]] const seen_extreme& highest() const { return highest_; }
     [[nodiscard]] std::size_t count() const { return count_; }
-    /// How many were NaN.
+    /// The number of NaNs.
     [[nodiscard]] std::size_t undefined() const { return undefined_; }
 
 private:
     tensor_scheme scheme_;
     value_range seen_;
     value_range average_;
-    value_range large_;  // without extent, but finite
+    value_range large_;  // finite, without extent
     seen_extreme lowest_, highest_;
     histogram numbers_;
     std::size_t count_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::read_in_order, which makes items on many threads and has them read in one order.
+// Defines headrace::read_in_order, which makes items on many threads and has them read in order.
 #ifndef HEADRACE_QUANTIZATION_READ_IN_ORDER_HPP
 #define HEADRACE_QUANTIZATION_READ_IN_ORDER_HPP
 
@@ -18,15 +18,15 @@ namespace headrace {
 
 namespace detail {
 
-/// What the threads of read_in_order share. Whoever has made an item has readers read what there is before it
-/// makes another: so items are read while a cache holds them, and few are kept.
+/// The shared state of the threads of read_in_order. A thread that has made an item runs all pending reads
+/// before it makes another: items are read while they are still in a cache, and few are kept.
 template <class Item, class Read>
 class ordered_items {
 public:
     ordered_items(std::size_t items, std::size_t readers, const Read& read)
         : items_(items), readers_(readers), read_(read) {}
 
-    /// Which item is made next, once there is room for it; none after a failure.
+    /// Returns the index of the next item to make, once there is room for it; none after a failure.
     [[nodiscard]] std::optional<std::size_t> take() {
         constexpr std::size_t most_kept = 16;
         std::unique_lock lock(mutex_);
@@ -50,7 +50,7 @@ public:
         }
     }
 
-    /// No further item is to be made.
+    /// Prevents further items from being made.
     void fail() {
         const std::lock_guard lock(mutex_);
         failed_ = true;
@@ -67,14 +67,14 @@ private:
         bool is_busy = false;
     };
 
-    // Unlocked, so that who wakes need not wait again.
+    // The mutex is unlocked, so that woken threads need not wait for it.
     void tell_others(std::unique_lock<std::mutex>& lock) {
         lock.unlock();
         changed_.notify_all();
         lock.lock();
     }
 
-    // False if all that there is has been read, or is being read by another thread.
+    // Returns false if all available items have been read, or are being read by another thread.
     bool read_one(std::unique_lock<std::mutex>& lock) {
         const auto r = std::ranges::find_if(
             readers_, [&](const reader& one) { return !one.is_busy && one.next < readable_; });
@@ -87,7 +87,7 @@ private:
         r->is_busy = false;
         ++r->next;
         if (++from.reads == readers_.size()) {
-            lock.unlock();  // to destroy an item takes long
+            lock.unlock();  // destroying an item takes long
             from.item.reset();
             lock.lock();
             ++done_;
@@ -102,16 +102,16 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::size_t taken_ = 0;
-    std::size_t readable_ = 0;  // items before this are there
-    std::size_t done_ = 0;      // and have been read by all
+    std::size_t readable_ = 0;  // items before this index are available
+    std::size_t done_ = 0;      // number of items that all readers have read
     bool failed_ = false;
 };
 
 }  // namespace detail
 
 /// Calls `make(i)`, a result<Item>, for each i below `items`, and `read(r, item)` for each item and each r
-/// below `readers`: for one r in the order of i, one after the other, for different ones at once. Few items
-/// are kept at a time. Returns the error of the lowest i that cannot be made.
+/// below `readers`: for one r sequentially in the order of i, for different r in parallel. Few items are kept
+/// at a time. Returns the error of the lowest i that cannot be made.
 template <class Item, class Make, class Read>
 [[nodiscard]] result<void> read_in_order(std::size_t items, const Make& make, std::size_t readers,
                                          const Read& read, const parallel_for& in_parallel) {
@@ -128,7 +128,7 @@ template <class Item, class Make, class Read>
                 shared.fail();
             }
         } catch (...) {
-            shared.fail();  // who waits for room must not wait on
+            shared.fail();  // wakes threads that wait for room
             throw;
         }
     });

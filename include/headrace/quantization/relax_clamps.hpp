@@ -11,9 +11,10 @@
 
 namespace headrace {
 
-/// Replaces each clamp from 0 upwards (relu6, hardtanh) whose upper bound no sample reaches by a relu, which
-/// lets equalize_layers scale its channels (Nagel et al., arXiv:1906.04721, section 5.1.1, replaces all of
-/// them). The range that is quantized ends below the bound, so that nothing is lost. Returns how many.
+/// Replaces each clamp from 0 upwards (relu6, hardtanh) whose upper bound no sample reaches with a relu,
+/// which lets equalize_layers scale its channels (Nagel et al., arXiv:1906.04721, section 5.1.1, replaces all
+/// of them). Nothing is lost, since the quantized range ends below the bound. Returns the number of clamps
+/// replaced.
 [[nodiscard]] result<std::size_t> relax_clamps(graph& g, const sample_source& samples,
                                                const parallel_for& in_parallel = run_serially);
 

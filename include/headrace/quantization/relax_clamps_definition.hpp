@@ -19,7 +19,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The upper bound of a clamp from 0; nothing of another node.
+/// Returns the upper bound of a clamp from 0; nothing for other nodes.
 [[nodiscard]] inline std::optional<double> bound_above_zero(const node& n) {
     constexpr double of_relu6 = 6;
     if (is<aten::relu6>(n)) return of_relu6;
@@ -28,7 +28,7 @@ namespace detail {
     return a->max_val.to_double();
 }
 
-/// The largest number of each point over all samples; infinite where one is NaN.
+/// Returns the largest number of each point over all samples; infinity if any is NaN.
 [[nodiscard]] inline result<std::vector<float>> largest_numbers(const graph& g,
                                                                 std::span<const quantization_point> points,
                                                                 const sample_source& samples,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::score_splitter, which takes the mask out of scores.
+// Defines headrace::score_splitter, which separates the mask from scores.
 #ifndef HEADRACE_QUANTIZATION_SCORE_SPLITTER_HPP
 #define HEADRACE_QUANTIZATION_SCORE_SPLITTER_HPP
 
@@ -12,39 +12,37 @@
 
 namespace headrace {
 
-/// A value of which some elements are excluded, and the others finite numbers. Both parts broadcast to its
-/// shape.
+/// A value split into excluded elements and finite numbers. Both parts broadcast to the value's shape.
 struct split_scores {
-    value excluded{};  ///< boolean: true where the element is; empty if it is nowhere
+    value excluded{};  ///< boolean: true for excluded elements; empty if there are none
     bool excludes_all = false;
-    value finite{};           ///< where it is not; empty if that is 0
+    value finite{};           ///< the numbers of the other elements; empty if all are 0
     bool is_changed = false;  ///< false: `finite` is the value itself, or empty for a constant of zeros
 
     [[nodiscard]] bool masks() const { return excludes_all || excluded; }
 };
 
-/// Splits values into what they exclude from a softmax and the numbers that they have elsewhere, whatever
-/// arithmetic has put infinities among them: so masks are booleans, and the range of scores is that of the
-/// finite ones.
+/// Splits values into the elements that they exclude from a softmax and the finite numbers elsewhere,
+/// regardless of the arithmetic that put infinities among them. Masks thus become booleans, and the range of
+/// scores is that of the finite ones.
 class score_splitter {
 public:
-    using made =
-        ops<aten::where_self, aten::logical_not, aten::logical_or, aten::logical_and, aten::le_tensor,
-            aten::ge_tensor, aten::add_tensor, aten::sub_tensor, aten::mul_tensor, aten::neg, aten::maximum,
-            aten::minimum, aten::expand, aten::constant_pad_nd>;
+    using made = ops<aten::where_self, aten::logical_not, aten::logical_or, aten::logical_and,
+                     aten::le_tensor, aten::ge_tensor, aten::add_tensor, aten::sub_tensor, aten::mul_tensor,
+                     aten::neg, aten::maximum, aten::minimum, aten::expand, aten::constant_pad_nd>;
     using emitter = emit<made>;
 
     explicit score_splitter(const mask_facts& facts) : facts_(facts), sources_(facts) {}
 
-    /// With `low`, elements are excluded by minus infinity, else by plus infinity. Nodes are made by `e`.
+    /// If `low`, minus infinity excludes elements, else plus infinity does. Nodes are made by `e`.
     [[nodiscard]] split_scores split(emitter e, value v, bool low);
 
-    /// Values of which some numbers stand for infinity and are told from the others by a bound.
+    /// Values in which some numbers stand for infinity and are told from the others by a bound.
     [[nodiscard]] const std::vector<value>& bounded() const { return bounded_; }
 
-    /// The finite numbers of a split value, with `filling` elsewhere, in the value's shape.
+    /// Returns the finite numbers of a split value, with `filling` elsewhere, in the value's shape.
     [[nodiscard]] static value filled(emitter e, const split_scores& parts, value v, float filling);
-    /// A value that broadcasts to a shape, in that shape.
+    /// Expands a value to a shape.
     [[nodiscard]] static value fitted(emitter e, value v, const int_list& shape);
 
 private:

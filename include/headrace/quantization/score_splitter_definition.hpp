@@ -28,16 +28,16 @@ using score_emitter = score_splitter::emitter;
     const auto* inner = match<aten::logical_not>(condition);
     return inner != nullptr ? inner->self : e.make<aten::logical_not>(condition);
 }
-/// Disjunction of two conditions, of which one may be absent.
+/// Returns the disjunction of two conditions, either of which may be absent.
 [[nodiscard]] inline value either_of(score_emitter e, value a, value b) {
     if (a && b) return e.make<aten::logical_or>(a, b);
     return a ? a : b;
 }
-/// The excluded elements as a tensor, even if they are none or all.
+/// Returns the excluded elements as a tensor, even if there are none or all are excluded.
 [[nodiscard]] inline value condition_of(score_emitter e, const split_scores& parts, value v) {
     return parts.excluded ? parts.excluded : e.splat(parts.excludes_all, dtype::boolean, e.rank(v));
 }
-/// A sum excludes what one of its terms does.
+/// A sum excludes an element if one of its terms does.
 [[nodiscard]] inline split_scores terms_joined(score_emitter e, const split_scores& a,
                                                const split_scores& b) {
     split_scores parts{.excludes_all = a.excludes_all || b.excludes_all, .is_changed = true};
@@ -135,7 +135,7 @@ HEADRACE_INLINE split_scores score_splitter::of_source(emitter e, const mask_sou
     return parts;
 }
 
-/// An input, or the result of an op that is not followed: its elements are told apart by their numbers.
+/// Splits an input, or the result of an op that is not followed, by the numbers observed.
 HEADRACE_INLINE split_scores score_splitter::of_samples(emitter e, value v, bool low) {
     const seen_numbers& seen = facts_.seen(v);
     if (!seen.is_mask(low) || seen.excludes_some(!low) || seen.ordinary.empty()) return detail::unsplit(v);
@@ -150,7 +150,7 @@ HEADRACE_INLINE split_scores score_splitter::of_samples(emitter e, value v, bool
     return parts;
 }
 
-/// True where the value's numbers are nearer to those that exclude.
+/// True where the value's numbers are nearer to the excluding ones.
 HEADRACE_INLINE value score_splitter::excluded_by(emitter e, value v, const number_span& excluding,
                                                   const number_span& keeping) {
     const bool is_lower = excluding.highest < keeping.lowest;
@@ -158,7 +158,7 @@ HEADRACE_INLINE value score_splitter::excluded_by(emitter e, value v, const numb
     if (is_boolean(type)) return is_lower ? detail::negation_of(e, v) : v;
     double bound = is_lower ? excluding.highest : excluding.lowest;
     if (type == dtype::float32 && excludes(-std::abs(bound))) {
-        // Beyond what is kept, by enough to be told from it by 8 bits: what excludes saturates there.
+        // The bound is distinct from the kept range in 8 bits: excluding numbers saturate there.
         const double low_end = std::min(keeping.lowest, 0.0);
         const double high_end = std::max(keeping.highest, 0.0);
         const double margin = high_end > low_end ? (high_end - low_end) / 4 : 1;
@@ -167,13 +167,12 @@ HEADRACE_INLINE value score_splitter::excluded_by(emitter e, value v, const numb
     } else if (type == dtype::float32) {
         bound = (bound + (is_lower ? keeping.lowest : keeping.highest)) / 2;
     }
-    const value limit = type == dtype::float32
-                            ? e.splat(bound, type, e.rank(v))
-                            : e.splat(static_cast<std::int64_t>(bound), type, e.rank(v));
+    const value limit = type == dtype::float32 ? e.splat(bound, type, e.rank(v))
+                                               : e.splat(static_cast<std::int64_t>(bound), type, e.rank(v));
     return is_lower ? e.make<aten::le_tensor>(v, limit) : e.make<aten::ge_tensor>(v, limit);
 }
 
-// --- what is done with them ----------------------------------------------------------------
+// --- how ops propagate them ----------------------------------------------------------------
 
 HEADRACE_INLINE split_scores score_splitter::of_choice(emitter e, const args<aten::where_self>& a, value v,
                                                        bool low) {

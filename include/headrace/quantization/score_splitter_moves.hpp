@@ -9,7 +9,7 @@ namespace headrace {
 
 namespace detail {
 
-/// The sign that all numbers have; 0 if they differ, or if one is 0 or no finite number.
+/// Returns the sign that all numbers have; 0 if signs differ, or if any number is 0 or not finite.
 [[nodiscard]] inline int common_sign(const tensor& t) {
     if (t.type() != dtype::float32 || t.size() == 0) return 0;
     const auto numbers = t.data<float>();
@@ -20,7 +20,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// The condition under which a factor is 1 rather than 0; empty for another factor.
+/// Returns the condition under which a factor is 1 rather than 0; empty for other factors.
 HEADRACE_INLINE value score_splitter::condition_of_factor(emitter e, value factor) const {
     const node& n = *factor.producer;
     if (mask_facts::is_cast(n) && is_boolean(e.dtype(n.operand(0)))) return n.operand(0);
@@ -50,14 +50,13 @@ HEADRACE_INLINE split_scores score_splitter::of_product(emitter e, value x, valu
     if (!parts.is_changed || !parts.masks()) return detail::unsplit(x);
     const value condition = condition_of_factor(e, factor);
     if (!condition) return detail::unsplit(x);
-    parts.excluded =
-        parts.excluded ? e.make<aten::logical_and>(parts.excluded, condition) : condition;
+    parts.excluded = parts.excluded ? e.make<aten::logical_and>(parts.excluded, condition) : condition;
     parts.finite = scaled(parts.finite);
     parts.excludes_all = false;
     return parts;
 }
 
-/// The larger of two numbers of which one is minus infinity is the other one.
+/// If one of two numbers is minus infinity, their maximum is the other one.
 HEADRACE_INLINE split_scores score_splitter::of_extreme(emitter e, value a, value b, value v, bool low,
                                                         bool is_largest) {
     const split_scores first = split(e, a, low);
@@ -82,7 +81,7 @@ HEADRACE_INLINE split_scores score_splitter::of_extreme(emitter e, value a, valu
     return parts;
 }
 
-/// An excluded element stays so unless the bound is a finite score.
+/// An excluded element stays excluded unless the bound is a finite score.
 HEADRACE_INLINE split_scores score_splitter::of_clamp(emitter e, const node& n, bool low) {
     const auto& a = args_of<aten::clamp>(n);
     split_scores parts = split(e, a.self, low);
@@ -117,7 +116,7 @@ HEADRACE_INLINE split_scores score_splitter::of_padding(emitter e, const args<at
     return parts;
 }
 
-/// The largest finite number of each row; what is taken of rows without one has no meaning for what follows.
+/// Takes the largest finite number of each row; the result for rows without one does not matter later.
 HEADRACE_INLINE split_scores score_splitter::of_reduction(emitter e, const node& n) {
     const bool is_largest = is<aten::amax>(n);
     const value v = n.operand(0);
@@ -131,7 +130,7 @@ HEADRACE_INLINE split_scores score_splitter::of_reduction(emitter e, const node&
     return {.finite = reduced == nullptr ? value{} : reduced->result(), .is_changed = true};
 }
 
-/// The op moves both parts as it moves the whole.
+/// The op is applied to both parts as it is to the whole value.
 HEADRACE_INLINE split_scores score_splitter::of_move(emitter e, const node& n, std::uint32_t result,
                                                      bool low) {
     value_list conditions;

@@ -18,7 +18,7 @@ namespace headrace {
 
 namespace detail {
 
-/// Every fourth sample, or the others.
+/// Returns every fourth sample, or all the others.
 [[nodiscard]] inline sample_source part_of(const sample_source& all, bool judging) {
     constexpr std::size_t step = 4;
     if (all.count < 2 * step) return all;
@@ -36,7 +36,7 @@ struct power {
     double noise = 0;
 };
 
-/// The outputs of a graph for all samples.
+/// Returns the outputs of a graph for all samples.
 [[nodiscard]] inline result<std::vector<std::vector<tensor>>> outputs_for(const graph& g,
                                                                           const sample_source& samples,
                                                                           const parallel_for& in_parallel) {
@@ -50,7 +50,7 @@ struct power {
     return outputs;
 }
 
-/// The mean of the outputs' SQNR in decibels; at most 200 of each, as if it were exact.
+/// Returns the mean of the outputs' SQNR in decibels; each counts for at most 200, as if it were exact.
 [[nodiscard]] inline double sqnr_of(const std::vector<std::vector<tensor>>& expected,
                                     const std::vector<std::vector<tensor>>& got) {
     constexpr double exact = 200;
@@ -77,7 +77,7 @@ struct power {
     return powers.empty() ? 0 : sum / static_cast<double>(powers.size());
 }
 
-/// Something to be tried on top of a configuration; false if that has it already.
+/// A change to try on a configuration; returns false if the configuration already has it.
 struct quantization_change {
     const char* name;
     std::function<bool(quantization_config&)> apply;
@@ -114,7 +114,7 @@ struct quantization_change {
             some()};
 }
 
-/// Quantizes copies of a graph, and judges them by its outputs.
+/// Quantizes copies of a graph, and judges each by its outputs.
 class quantization_judge {
 public:
     quantization_judge(const graph& g, const sample_source& samples, pass_context::node_inference infer,
@@ -158,7 +158,7 @@ HEADRACE_INLINE result<quantization_search> search_quantization(const graph& g,
                                                                 pass_context::node_inference infer,
                                                                 const parallel_for& in_parallel,
                                                                 const std::function<bool()>& goes_on) {
-    constexpr double least_gain = 0.05;  // dB; less is chance
+    constexpr double least_gain = 0.05;  // dB; smaller gains are noise
     detail::quantization_judge judge(g, samples, infer, in_parallel);
     HEADRACE_TRY(judge.prepare());
     HEADRACE_TRY(first, judge.judge(base));
@@ -172,7 +172,7 @@ HEADRACE_INLINE result<quantization_search> search_quantization(const graph& g,
         quantization_config config = search.best;
         if (!change.apply(config)) continue;
         const result<double> sqnr = judge.judge(config);
-        if (!sqnr) continue;  // what does not work for this model is not taken
+        if (!sqnr) continue;  // a change that fails on this model is not kept
         const bool gains = sqnr.value() > best + least_gain;
         search.trials.push_back({change.name, sqnr.value(), gains});
         if (!gains) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::seen_numbers, which tells numbers that stand for infinity from others, and
-// headrace::see_numbers, which runs a graph on samples to see those of some values.
+// headrace::see_numbers, which runs a graph on samples to observe the numbers of some values.
 #ifndef HEADRACE_QUANTIZATION_SEEN_NUMBERS_HPP
 #define HEADRACE_QUANTIZATION_SEEN_NUMBERS_HPP
 
@@ -13,15 +13,16 @@
 
 namespace headrace {
 
-/// The numbers that a value has had over all samples.
+/// The numbers observed in a value over all samples.
 struct seen_numbers {
     static constexpr std::size_t few = 16;
 
-    value_range ordinary{};             ///< of those that stand for no infinity
-    value_range low{}, high{};          ///< of those that stand for minus and for plus infinity
-    std::vector<float> different{};     ///< in ascending order, unless there are many
-    bool has_many = false;              ///< more than `few` different ones
-    bool has_excluded_row = false;      ///< finite numbers along the asked axis all stand for minus infinity
+    value_range ordinary{};          ///< range of numbers that do not stand for infinity
+    value_range low{}, high{};       ///< ranges of numbers that stand for minus and plus infinity
+    std::vector<float> different{};  ///< in ascending order, unless there are many
+    bool has_many = false;           ///< more than `few` distinct numbers
+    bool has_excluded_row =
+        false;  ///< numbers along some row of the requested axis are all finite and stand for minus infinity
 
     void add(float x) {
         if (std::isnan(x)) return;
@@ -46,13 +47,12 @@ struct seen_numbers {
 
     [[nodiscard]] bool empty() const { return ordinary.empty() && low.empty() && high.empty(); }
     [[nodiscard]] bool excludes_some(bool is_low) const { return !(is_low ? low : high).empty(); }
-    /// True if what stands for infinity is far from all else, as masks are and large numbers are not.
+    /// True if numbers standing for infinity are far from all others, as masks are and large numbers are not.
     [[nodiscard]] bool is_mask(bool is_low) const {
         constexpr float distance = 8;
         if (!excludes_some(is_low)) return false;
         const float nearest = is_low ? -low.highest : high.lowest;
-        return ordinary.empty() ||
-               distance * std::max(-ordinary.lowest, ordinary.highest) <= nearest;
+        return ordinary.empty() || distance * std::max(-ordinary.lowest, ordinary.highest) <= nearest;
     }
     [[nodiscard]] bool is_zero_or_one() const {
         const auto is_either = [](float x) { return x == 0 || x == 1; };
@@ -60,13 +60,13 @@ struct seen_numbers {
     }
 };
 
-/// A value to be seen; `axis` is one along which a softmax is taken.
+/// A value to observe; `axis` is an axis along which a softmax is taken.
 struct seen_value {
     value source;
     std::optional<std::int64_t> axis{};
 };
 
-/// The numbers of each value over all samples; empty ones without samples.
+/// Returns the numbers of each value over all samples; empty without samples.
 [[nodiscard]] result<std::vector<seen_numbers>> see_numbers(const graph& g,
                                                             std::span<const seen_value> values,
                                                             const sample_source& samples,

@@ -11,7 +11,7 @@ namespace headrace {
 
 namespace detail {
 
-/// True if somewhere along the axis all numbers are finite and stand for minus infinity.
+/// True if in some row along the axis all numbers are finite and stand for minus infinity.
 [[nodiscard]] inline bool has_excluded_row(const tensor& t, std::int64_t axis) {
     const auto at = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(t.rank()) : axis);
     if (at >= t.rank() || t.size() == 0 || t.type() != dtype::float32) return false;

@@ -22,7 +22,7 @@ namespace headrace {
 
 namespace detail {
 
-/// A constant among a node's operands, past views.
+/// Returns the constant that an operand is, past views.
 [[nodiscard]] inline edge* constant_edge(edge& operand) {
     edge* e = &operand;
     while (is_view(*e->source) && has_one_use(*e->slot)) e = &e->source->operands[0];
@@ -32,8 +32,8 @@ namespace detail {
 /// A tensor that linear layers read, and the constants that scale its channels.
 struct smoothed_tensor {
     value source;
-    std::vector<edge*> before;   ///< constants whose rows, or elements, are its channels
-    std::vector<edge*> weights;  ///< of the layers behind: their columns
+    std::vector<edge*> before;   ///< constants whose rows, or elements, are the channels
+    std::vector<edge*> weights;  ///< weights of the layers that read it, whose columns are the channels
     std::size_t channels;
 };
 
@@ -62,7 +62,7 @@ struct smoothed_tensor {
     return found;
 }
 
-/// What a node gives, if all its readers are linear layers and it can be scaled by constants.
+/// Returns a node's result if all its readers are linear layers and constants can scale it.
 [[nodiscard]] inline std::optional<smoothed_tensor> smoothed_tensor_of(node& n) {
     if (n.result_count != 1 || n.first_use == nullptr) return std::nullopt;
     const tensor_meta* meta = meta_of(n.result());
@@ -80,7 +80,7 @@ struct smoothed_tensor {
     return t;
 }
 
-/// max|x_j| of each channel of each tensor over all samples.
+/// Returns max|x_j| of each channel of each tensor over all samples.
 [[nodiscard]] inline result<std::vector<std::vector<float>>> channel_maxima(
     const graph& g, std::span<const smoothed_tensor> tensors, const sample_source& samples,
     const parallel_for& in_parallel) {
@@ -111,7 +111,7 @@ struct smoothed_tensor {
     return maxima;
 }
 
-/// Replaces a constant by one whose element k is `change(k, number)`.
+/// Replaces a constant with one whose element k is `change(k, number)`.
 template <class Change>
 void change_constant(graph& g, edge& e, const Change& change) {
     const auto numbers = constant_reals(*e.slot);

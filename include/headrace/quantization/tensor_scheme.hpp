@@ -21,7 +21,7 @@ struct qparams {
     friend bool operator==(const qparams&, const qparams&) = default;
 };
 
-/// The smallest and the largest number of a tensor; nothing of the kind while `lowest > highest`.
+/// The smallest and the largest number of a tensor; empty while `lowest > highest`.
 struct value_range {
     float lowest = INFINITY;
     float highest = -INFINITY;
@@ -30,13 +30,13 @@ struct value_range {
     friend bool operator==(const value_range&, const value_range&) = default;
 };
 
-/// How the range of a tensor is found from the samples.
+/// How the range of a tensor is derived from the samples.
 enum class observer_kind : std::uint8_t {
-    histogram,       ///< the bins whose loss by quantization is smallest, searched greedily from both ends
+    histogram,       ///< the bins with the smallest quantization loss, searched greedily from both ends
     min_max,         ///< the smallest and the largest number of all samples
-    moving_average,  ///< of the samples' extremes, the last samples weigh most
-    percentile,      ///< all but a share of the numbers at each end
-    mean_square      ///< the range with the smallest mean square error, each end by itself
+    moving_average,  ///< of each sample's extremes; later samples weigh more
+    percentile,      ///< all numbers except a share at each end
+    mean_square      ///< the range with the smallest mean square error, one end at a time
 };
 
 /// How a tensor is quantized.
@@ -47,13 +47,13 @@ struct tensor_scheme {
     bool symmetric = false;    ///< zero_point is 0
     bool per_channel = false;  ///< a scale for each index of `axis`
     std::int64_t axis = 0;
-    double smallest_scale = 0x1p-16;  ///< scales below it are raised to it
+    double smallest_scale = 0x1p-16;  ///< smaller scales are raised to it
     observer_kind observer = observer_kind::histogram;
     double percentile = 99.99;       ///< of observer_kind::percentile, in percent
-    double headroom = 1;             ///< factor for the range of what is computed, beyond what was observed
-    std::optional<qparams> fixed{};  ///< parameters that no sample changes
+    double headroom = 1;             ///< factor by which the observed range of computed tensors is widened
+    std::optional<qparams> fixed{};  ///< parameters that samples do not change
 
-    /// May tensors of the two schemes share their parameters? How ranges are found does not matter.
+    /// True if tensors of the two schemes may share parameters. How ranges are found does not matter.
     [[nodiscard]] bool same_numbers(const tensor_scheme& other) const {
         return type == other.type && lowest == other.lowest && highest == other.highest &&
                symmetric == other.symmetric && per_channel == other.per_channel && axis == other.axis &&
@@ -61,9 +61,9 @@ struct tensor_scheme {
     }
 };
 
-/// The parameters for a range, which is widened to hold 0 (torchao, UniformQuantizationObserverBase). All of
-/// it is computed in float32; without data the scale is 1. For any range, the scale and its inverse are
-/// positive finite numbers, and so is every number that an integer stands for.
+/// Returns the parameters for a range, which is widened to include 0 (torchao,
+/// UniformQuantizationObserverBase). All steps are in float32; without data the scale is 1. For any range,
+/// the scale and its inverse are positive and finite, and every integer stands for a finite number.
 [[nodiscard]] inline qparams choose_qparams(value_range range, const tensor_scheme& scheme) {
     if (scheme.fixed) return *scheme.fixed;
     using limits = std::numeric_limits<float>;
@@ -72,7 +72,7 @@ struct tensor_scheme {
     const float high = std::clamp(range.highest, 0.0F, limits::max());
     const float floor = std::max(static_cast<float>(scheme.smallest_scale), limits::min());
     const auto levels = static_cast<double>(scheme.highest - scheme.lowest);
-    // The integer that is farthest from the zero point stands for a float32.
+    // The integer farthest from the zero point must stand for a finite float32.
     const auto held = [&](float scale, std::int64_t zero_point) {
         const std::int64_t steps = std::max(scheme.highest - zero_point, zero_point - scheme.lowest);
         const float most = limits::max() / static_cast<float>(std::max<std::int64_t>(steps, 1));
@@ -89,12 +89,12 @@ struct tensor_scheme {
     return held(scale, std::clamp(scheme.lowest - offset, scheme.lowest, scheme.highest));
 }
 
-/// The integer for a number: x · (1 / scale), rounded half to even, saturated. NaN becomes 0.
+/// Quantizes a number: x · (1 / scale), rounded half to even, saturated. NaN becomes 0.
 [[nodiscard]] inline std::int64_t quantized(float x, float inverse_scale, std::int64_t zero_point,
                                             const tensor_scheme& scheme) {
     const float scaled = std::nearbyint(x * inverse_scale) + static_cast<float>(zero_point);
     if (std::isnan(scaled)) return std::clamp<std::int64_t>(0, scheme.lowest, scheme.highest);
-    // In double: float32 rounds the bounds of int32 to numbers beyond them.
+    // In double: float32 would round the bounds of int32 to numbers beyond them.
     return static_cast<std::int64_t>(std::clamp(static_cast<double>(scaled),
                                                 static_cast<double>(scheme.lowest),
                                                 static_cast<double>(scheme.highest)));

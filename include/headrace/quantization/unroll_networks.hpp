@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// Recurrent networks as their cells, one for each step of time, with two linear layers each. The lowering
-/// takes the products with all inputs at once (decompose_recurrent); PyTorch's quantizer for TOSA does it
-/// step by step, so that each step has ranges of its own.
+/// Unrolls recurrent networks into their cells, one for each time step, with two linear layers each. The
+/// lowering computes the products with all inputs at once (decompose_recurrent); PyTorch's quantizer for TOSA
+/// does so step by step, so that each step has ranges of its own.
 struct unroll_networks : pass {
     static constexpr std::string_view summary = "lstm, gru, rnn as cells, step by step, to be quantized";
 

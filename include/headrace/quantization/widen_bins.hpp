@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines how a histogram's counts go to bins of a wider range: headrace::find_first_parts and
+// Defines how a histogram's counts are moved to bins of a wider range: headrace::find_first_parts and
 // headrace::add_parts.
 #ifndef HEADRACE_QUANTIZATION_WIDEN_BINS_HPP
 #define HEADRACE_QUANTIZATION_WIDEN_BINS_HPP
@@ -27,8 +27,8 @@ struct spaced_numbers {
     }
 };
 
-/// The sums of the parts first[t] to first[t + 1], part j having the weight of bin j / 16. Four sums at a
-/// time, since each number waits for the one before it.
+/// Sums the parts from first[t] to first[t + 1], where part j has the weight of bin j / 16. Computes four
+/// sums at a time, since each addition waits for the one before it.
 inline void add_parts(std::span<const float> weights, std::span<const int> first, std::span<float> sums) {
     constexpr std::size_t lanes = 4;
     constexpr unsigned parts = 16;
@@ -39,7 +39,7 @@ inline void add_parts(std::span<const float> weights, std::span<const int> first
         for (std::size_t l = 1; l != lanes; ++l) common = std::min(common, begin[l + 1] - begin[l]);
         std::array<float, lanes> sum{};
         for (int k = 0; k != common; ++k) {
-// A loop would keep the sums in memory, where each waits for a store.
+// A loop would keep the sums in memory, and each addition would wait for a store.
 #pragma GCC unroll 4
             for (std::size_t l = 0; l != lanes; ++l) sum[l] += weight(begin[l] + k);
         }
@@ -50,8 +50,8 @@ inline void add_parts(std::span<const float> weights, std::span<const int> first
     }
 }
 
-/// Which sixteenth of the old bins is the first one that lies in each of the new bins, by the middles of the
-/// sixteenths: both these and the edges of bins grow.
+/// Finds the first sixteenth of an old bin in each new bin, by the middles of the sixteenths; both middles
+/// and bin edges are in ascending order.
 inline void find_first_parts(value_range from, value_range to, std::span<int> first) {
     constexpr int parts = 16;
     const int bins = static_cast<int>(first.size()) - 1;
@@ -63,7 +63,7 @@ inline void find_first_parts(value_range from, value_range to, std::span<int> fi
     int j = 0;
     for (int t = 1; t != bins; ++t) {
         const float edge = edges[t];
-        // A guess, put right by the rounded numbers.
+        // A guess, corrected below by the rounded numbers.
         const float guess = (edge - half_part - from.lowest) / begins.step;
         const int begin = j;
         j = guess >= static_cast<float>(end)    ? end
@@ -76,7 +76,7 @@ inline void find_first_parts(value_range from, value_range to, std::span<int> fi
     first.front() = 0;
     first.back() = end;
 }
-/// The same, where FMA is there.
+/// find_first_parts compiled with FMA.
 HEADRACE_FOR_AVX2 inline void find_first_parts_fused(value_range from, value_range to, std::span<int> first) {
     find_first_parts(from, to, first);
 }

@@ -14,9 +14,9 @@
 
 namespace headrace {
 
-/// Output i has the bin [floor(i · in / out), ceil((i + 1) · in / out)) of its axis (PyTorch,
-/// torch.nn.AdaptiveAvgPool2d). Where all bins of both axes are equally large and far apart, that is one
-/// pooling; elsewhere one axis is pooled after the other, bin by bin.
+/// Decomposes adaptive pooling. Output i pools the bin [floor(i · in / out), ceil((i + 1) · in / out)) of its
+/// axis (PyTorch, torch.nn.AdaptiveAvgPool2d). If all bins of both axes have equal sizes and strides, a
+/// single pooling does it; otherwise one axis is pooled after the other, bin by bin.
 struct decompose_adaptive_pooling : pass {
     using phase = decomposition;
     using runs_after = pass_list<canonical_pooling>;
@@ -44,7 +44,7 @@ private:
         }
         [[nodiscard]] constexpr std::int64_t size() const { return end(0); }
         [[nodiscard]] constexpr std::int64_t stride() const { return out == 1 ? in : begin(1); }
-        // With a rest of r elements, the last bin begins r - 1 elements later than `stride` says.
+        // With a remainder of r elements, the last bin begins r - 1 elements later than `stride` implies.
         [[nodiscard]] constexpr bool uniform() const { return out == 1 || (in % out <= 1 && in >= out); }
     };
 
@@ -58,8 +58,7 @@ private:
             return e.make<Pool>(
                 {.self = v, .kernel_size = {h.size(), w.size()}, .stride = {h.stride(), w.stride()}});
         }
-        // The mean over a bin is the mean over its rows of the means over their columns: rows are equally
-        // long.
+        // The mean over a bin is the mean of its row means, since all rows of a bin have the same length.
         return along<Pool>(e, along<Pool>(e, v, 2, h), 3, w);
     }
 

@@ -28,7 +28,7 @@ struct decompose_add_sub_alpha : pass {
     // clang-format on
 
 private:
-    // In the dtype that both operands promote to.
+    // Computed in the dtype that both operands promote to.
     static auto times(scalar alpha, const auto& y, const auto& x) {
         const dtype type = result_type(x.meta(), y.meta());
         return as(y, type) * y.constant(alpha, type);

@@ -14,8 +14,8 @@
 
 namespace headrace {
 
-/// The storage of a tensor that lies in memory row by row is the flat tensor: rows without gaps are a slice
-/// of it, anything else is taken by index. A tensor that descends from a view of other strides has another
+/// Decomposes as_strided. The storage of a row-major tensor is the flat tensor: rows without gaps are a slice
+/// of it, anything else is gathered by index. A tensor derived from a view with other strides has a different
 /// storage, and is refused.
 struct decompose_as_strided : pass {
     using phase = decomposition;
@@ -78,7 +78,7 @@ private:
         return at;
     }
 
-    // Views that change strides, which what is computed from them may inherit.
+    // Views that change strides, which values computed from them may inherit.
     static constexpr auto strided_views =
         set_where<aten::dialect, trait::aliasing> -
         set_where<aten::dialect, trait::forwarding | trait::reshaping | trait::casting>;

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// The scale s is split into two roots, one for the queries and one for the keys; 1 / √E by default (PyTorch,
-/// scaled_dot_product_attention). A boolean mask adds -inf where it is false; grouped queries repeat keys and
+/// Decomposes scaled_dot_product_attention (PyTorch). Queries and keys are each multiplied by the root of the
+/// scale s, 1 / √E by default. A boolean mask adds -inf where it is false; grouped queries repeat keys and
 /// values.
 struct decompose_attention : pass {
     using phase = decomposition;
@@ -44,7 +44,7 @@ struct decompose_attention : pass {
 private:
     static constexpr double never = -std::numeric_limits<double>::infinity();
 
-    // With a mask, a query that may attend to nothing gets zeros.
+    // With a mask, a query that may attend to no key gets zeros.
     static auto attended(const auto& scores, const std::optional<value>& mask) {
         const auto masked = [&] {
             const auto m = scores.of(*mask);
@@ -55,7 +55,7 @@ private:
         return choose(mask.has_value(), masked, [&] { return call<aten::softmax_int>(scores, -1); });
     }
 
-    // [..., heads, S, E], each head for as many queries as there are to a head.
+    // [..., heads, S, E], with each head repeated once per query head that uses it.
     static auto repeated_heads(const auto& x, std::int64_t heads) {
         const auto repeated = [&] {
             const std::size_t axis = x.rank() - 3;

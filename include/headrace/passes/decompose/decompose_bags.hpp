@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-/// Bags of rows of a table (PyTorch, torch.nn.EmbeddingBag). Which index belongs to which bag is a matrix of
-/// comparisons with the offsets; the rows' sums are a product with it. An index of padding counts nothing.
+/// Decomposes bags of table rows (PyTorch, torch.nn.EmbeddingBag). Comparisons of positions with the offsets
+/// give a membership matrix; multiplying the rows by it sums them per bag. Padding indices do not count.
 struct decompose_bags : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -60,7 +60,7 @@ private:
         return padding;
     }
 
-    // [bags, count]: a bag begins at its offset and ends where the next begins, or with the last index.
+    // [bags, count]: a bag begins at its offset and ends where the next one begins, or at the last index.
     template <class Args>
     static term membership(emit<produces>& e, const Args& a, std::int64_t count, std::int64_t bags) {
         const term position(e, e.constant_of(dtype::int64, shape_builder{1, count}, [](std::size_t i) {
@@ -86,7 +86,7 @@ private:
         const term sums = call<aten::matmul>(matrix, rows);
         if (mode == 0) return sums;
         const term counts = call<aten::sum_dim_intlist>(matrix, int_list{1}, true);
-        return sums / max(counts, 1);  // a bag of nothing gives 0
+        return sums / max(counts, 1);  // an empty bag yields 0
     }
     static term largest_rows(const term& belongs, const term& rows) {
         const term lowest = rows.constant(-std::numeric_limits<double>::infinity());

@@ -11,9 +11,9 @@ namespace headrace {
 
 struct decompose_grouped_convolution;
 struct decompose_transposed_volumes;
-/// s = weight · rsqrt(var + ε), for each channel (PyTorch, torch.nn.BatchNorm2d). All of that but x is
-/// constant. After a convolution that nothing else reads, it goes into the convolution's own weight and bias
-/// and costs nothing.
+/// s = weight · rsqrt(var + ε), for each channel (PyTorch, torch.nn.BatchNorm2d). Everything except x is
+/// constant. After a convolution with no other reader, the norm is folded into the convolution's weight and
+/// bias at no cost.
 struct decompose_batch_norm : pass {
     using phase = decomposition;
     using runs_after = pass_list<canonical_convolutions>;
@@ -37,7 +37,7 @@ struct decompose_batch_norm : pass {
     // clang-format on
 
 private:
-    // The other two results serve training only.
+    // The other two results are used in training only.
     static auto alone(const auto& y) { return std::tuple(y, y.of({}), y.of({})); }
 
     static auto by_either(const auto& x, const auto& a) {
@@ -47,7 +47,7 @@ private:
             [&] { return by_batch_statistics(x, a); });
     }
 
-    // Half-precision tensors are normalized in float32, as PyTorch does: their squares need not fit.
+    // Half-precision tensors are normalized in float32, as in PyTorch: their squares may not fit.
     static dtype computed_in(dtype t) {
         return t == dtype::float16 || t == dtype::bfloat16 ? dtype::float32 : t;
     }
@@ -95,7 +95,7 @@ private:
                        const std::optional<value>& bias) {
         const dtype wide = mean.dtype();
         const auto weight = mean.of(conv.weight);
-        // Output channels are axis 0 of a weight, axis 1 of a transposed convolution's.
+        // Output channels are axis 0 of a weight, but axis 1 of a transposed convolution's weight.
         const auto factor = along_channels(scale, weight.rank() - (conv.transposed ? 1 : 0));
         const auto own = [&] { return as(mean.of(*conv.bias), wide) - mean; };
         const auto offset = choose(conv.bias.has_value(), own, [&] { return mean * -1; });
@@ -106,7 +106,7 @@ private:
                                        conv.transposed, conv.output_padding, conv.groups);
     }
 
-    // Over all axes but the channels.
+    // Reduces over all axes except the channels.
     static auto by_batch_statistics(const auto& x, const auto& a) {
         const std::size_t rank = x.rank();
         shape_builder axes{0};

@@ -14,10 +14,11 @@
 
 namespace headrace {
 
-/// A row of R has the weights of the elements that an element of the result is made of, those beyond the edge
-/// at the edge: four with Keys' kernel and -3/4, as PyTorch has it, or with antialiasing all that a kernel
-/// reaches which is as wide as the result is coarse. RESIZE interpolates linearly at most (TOSA 1.0, 2.11.1),
-/// and only within limits, but matrices can be multiplied; what is nearest is selected.
+/// Decomposes resampling that RESIZE cannot do: it interpolates at most linearly, and only within limits
+/// (TOSA 1.0, 2.11.1). Resampling is a product with a matrix R for each axis. A row of R holds the weights of
+/// the elements that an element of the result is computed from; elements beyond the edge are taken from the
+/// edge. These are four, with Keys' kernel and -3/4 as in PyTorch, or, with antialiasing, all within a kernel
+/// as wide as the step of the result. Nearest neighbours are selected by index.
 struct decompose_bicubic : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -60,7 +61,7 @@ private:
     enum class taps { linear, cubic, wide_linear, wide_cubic };
     struct axis {
         std::int64_t in, out;
-        double scale;  ///< 0: from the sizes
+        double scale;  ///< 0: derived from the sizes
         bool align_corners;
     };
 
@@ -70,7 +71,7 @@ private:
             [&] { return x.unsupported("interpolated integers are rounded; interpolate floats"); },
             resampled);
     }
-    // Along each spatial axis, the last two or the last.
+    // Checks each spatial axis: the last two, or the last one.
     static bool fits_resize(const auto& x, const auto& a, sampling_mode mode) {
         const auto scales = resize_scales(a);
         for (std::size_t i = 2; i < x.rank(); ++i) {
@@ -124,7 +125,7 @@ private:
             });
     }
 
-    // PyTorch computes positions in float32.
+    // Computed in float32, as in PyTorch.
     static float position_of(const axis& a, std::int64_t o) {
         const auto n = static_cast<float>(o);
         if (a.align_corners) {
@@ -139,7 +140,7 @@ private:
         if (x >= 2) return 0;
         return x <= 1 ? ((s + 2) * x - (s + 3)) * x * x + 1 : ((s * x - 5 * s) * x + 8 * s) * x - 4 * s;
     }
-    // A position rounded toward zero, from 0 to `most`. A scale may put it anywhere.
+    // Rounds a position toward zero and clamps it to [0, `most`]: a scale may put it anywhere.
     static std::int64_t whole_within(double position, std::int64_t most) {
         return position > 0 ? static_cast<std::int64_t>(std::min(position, static_cast<double>(most))) : 0;
     }
@@ -164,7 +165,7 @@ private:
     template <taps Taps>
     static void add_near(const axis& a, std::int64_t o, const auto& add) {
         constexpr bool is_cubic = Taps == taps::cubic;
-        // Linear positions before the first element are at it.
+        // Linear positions before the first element are moved to it.
         const float position = is_cubic ? position_of(a, o) : std::max(position_of(a, o), 0.F);
         const float first = std::floor(position);
         for (std::int64_t tap = is_cubic ? -1 : 0; tap != (is_cubic ? 3 : 2); ++tap) {
@@ -174,8 +175,8 @@ private:
             add(o, i, is_cubic ? kernel(distance) : triangle(distance));
         }
     }
-    // The kernel spans as many elements as one of the result stands for; its weights are made to sum to 1
-    // (ATen/native/cpu/UpSampleKernel.cpp).
+    // The kernel spans as many elements as one result element represents; its weights are normalized to a sum
+    // of 1 (ATen/native/cpu/UpSampleKernel.cpp).
     template <taps Taps>
     static void add_wide(const axis& a, std::int64_t o, const auto& add) {
         constexpr bool is_cubic = Taps == taps::wide_cubic;

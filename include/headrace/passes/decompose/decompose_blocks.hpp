@@ -11,9 +11,9 @@
 namespace headrace {
 
 struct decompose_windows;
-/// Blocks of an image (PyTorch, torch.nn.Unfold and Fold): im2col takes windows along both axes, and col2im,
-/// which adds them up where they lay, is a transposed convolution whose filter for element k of a block has
-/// a 1 at k. All planes are one batch.
+/// Decomposes blocks of an image (PyTorch, torch.nn.Unfold and Fold). im2col takes windows along both axes.
+/// col2im adds blocks up at their places: it is a transposed convolution whose filter for element k of a
+/// block has a 1 at k. All planes are one batch.
 struct decompose_blocks : pass {
     using phase = decomposition;
     using runs_before = pass_list<decompose_windows>;
@@ -74,11 +74,11 @@ struct decompose_blocks : pass {
     }
 
 private:
-    // How far the elements of a block lie apart along an axis.
+    // The extent of a block along an axis.
     static std::int64_t reach(const auto& a, std::size_t i) {
         return a.dilation[i] * (a.kernel_size[i] - 1) + 1;
     }
-    // The elements of each block along one axis come last.
+    // Puts the elements of each block along one axis last.
     static auto windows(const auto& x, std::int64_t axis, const auto& a, std::size_t i) {
         const auto spans = call<aten::unfold>(x, axis, reach(a, i), a.stride[i]);
         return choose(a.dilation[i] == 1, spans,

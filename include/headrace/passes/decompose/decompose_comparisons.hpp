@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7). A real number counts as true where it
-/// is not 0: written as a comparison, that holds of quantized numbers as well.
+/// TOSA compares with EQUAL, GREATER and GREATER_EQUAL only (spec 2.7). A real number is true if it is not 0;
+/// written as a comparison, this works for quantized numbers as well.
 struct decompose_comparisons : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =

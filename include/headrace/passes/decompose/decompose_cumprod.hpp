@@ -11,8 +11,7 @@
 
 namespace headrace {
 
-/// By doubling, as legalize_cumsum does it for sums: with s = 1, 2, 4, …, x[i] *= x[i - s]. What is shifted
-/// in is 1.
+/// By doubling, as legalize_cumsum does for sums: for s = 1, 2, 4, …, x[i] *= x[i - s]. Ones are shifted in.
 struct decompose_cumprod : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "cumprod as a logarithmic number of shifted products";
@@ -28,7 +27,7 @@ struct decompose_cumprod : pass {
         if (e.failed()) return {};
         const std::int64_t size = e.shape(v)[axis];
         for (std::int64_t shift = 1; shift < size; shift *= 2) {
-            // Pairs of numbers of elements before and after, of the last axis first.
+            // Pairs of element counts, before and after, with the last axis first.
             std::vector<std::int64_t> padding(2 * (rank - axis), 0);
             padding[padding.size() - 2] = shift;
             const value moved = e.make<aten::constant_pad_nd>(

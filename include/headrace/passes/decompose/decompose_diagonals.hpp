@@ -14,8 +14,8 @@
 
 namespace headrace {
 
-/// Diagonals of matrices, taken and written. Element i of a diagonal that begins `offset` columns to the
-/// right is in column i + offset: padded to all columns, the diagonal is selected by a constant mask.
+/// Decomposes reads and writes of diagonals of matrices. Element i of a diagonal that begins `offset` columns
+/// to the right is in column i + offset: padded to all columns, the diagonal is selected by a constant mask.
 struct decompose_diagonals : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -58,7 +58,7 @@ struct decompose_diagonals : pass {
     }
     // clang-format on
 
-    /// Blocks along the diagonal: each with zeros at its left and its right, one below the other.
+    /// Joins blocks along the diagonal: each has zeros to its left and right, and is below the one before.
     value operator()(const args<aten::block_diag>& a, emit<produces>& e) const {
         const tensor_meta& result = e.result_meta();
         value_list rows;
@@ -78,7 +78,7 @@ struct decompose_diagonals : pass {
         if (rows.size() == 0) return e.unsupported("blocks of nothing: TOSA has no empty tensors");
         return cat(e, rows, 0);
     }
-    /// Every combination of one element of each tensor, the last tensor's elements changing first.
+    /// Returns all combinations of one element of each tensor; the last tensor's elements change fastest.
     value operator()(const args<aten::cartesian_prod>& a, emit<produces>& e) const {
         const std::size_t count = a.tensors.size();
         if (count == 1) return reshaped(e, a.tensors[0], e.result_meta().shape);
@@ -103,7 +103,7 @@ private:
         return {1, block.empty() ? 1 : block[0]};
     }
 
-    // `other` [..., rows, columns] with x [..., length] along its diagonal.
+    // Returns `other` [..., rows, columns] with x [..., length] along its diagonal.
     static auto selected(const auto& x, std::int64_t rows, std::int64_t columns, std::int64_t offset,
                          const auto& other) {
         const std::int64_t before = std::max<std::int64_t>(offset, 0);
@@ -118,7 +118,7 @@ private:
         const auto on_diagonal = x.tensor(dtype::boolean, shape_builder{rows, columns}, mask);
         return where(on_diagonal, call<aten::unsqueeze>(line, -2), other);
     }
-    // A square of zeros with x along its diagonal; its axes are dim1 and dim2.
+    // Returns a square of zeros with x along its diagonal; its axes are dim1 and dim2.
     static auto embedded(const auto& x, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
         const std::int64_t size = saturating_add(x.size(-1), offset < 0 ? saturating_sub(0, offset) : offset);
         const auto square = selected(x, size, size, offset, x.constant(0));

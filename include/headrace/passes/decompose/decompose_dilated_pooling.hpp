@@ -16,8 +16,8 @@
 
 namespace headrace {
 
-/// TOSA's MAX_POOL2D has no dilation and takes no INT32 (TOSA 1.0, 2.2.8). Rows and columns go one after the
-/// other.
+/// TOSA's MAX_POOL2D has no dilation and does not take INT32 (TOSA 1.0, 2.2.8). Rows and columns are pooled
+/// one after the other.
 struct decompose_dilated_pooling : pass {
     using phase = decomposition;
     using runs_after = pass_list<canonical_pooling>;
@@ -35,7 +35,7 @@ struct decompose_dilated_pooling : pass {
         if (!dilated && narrowed(e.dtype(a.self)) != dtype::int32) return std::nullopt;
         const int_list& in = e.shape(a.self);
         const int_list& out = e.result_meta().shape;
-        const auto after = [&](std::size_t i) {  // what the last window needs beyond the axis
+        const auto after = [&](std::size_t i) {  // elements that the last window needs past the axis
             const std::int64_t end = (out[2 + i] - 1) * w[i].stride + w[i].extent();
             return std::max<std::int64_t>(end - in[2 + i] - w[i].before, 0);
         };

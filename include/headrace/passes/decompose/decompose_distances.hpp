@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// Distances between vectors, and norms of matrices (PyTorch, torch.cdist, torch.linalg.norm). Many distances
-/// for p = 2 are √(x² + y² - 2xy), where PyTorch computes them so: a product of matrices.
+/// Decomposes distances between vectors, and norms of matrices (PyTorch, torch.cdist, torch.linalg.norm). If
+/// there are many distances with p = 2, they are √(x² + y² - 2xy), by a matrix product, as in PyTorch.
 struct decompose_distances : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -101,7 +101,7 @@ private:
         "this norm needs singular values, for which there is no lowering; use the Frobenius norm";
 
     static auto real(const auto& x) { return as(x, dtype::float32); }
-    // Along these axes, or all; each keeps size 1.
+    // Along these axes, or all; reduced axes are kept with size 1.
     static auto norm(const auto& x, double order, const int_list& axes) {
         return call<aten::linalg_vector_norm>(x, scalar(order), optional_axes(axes), true);
     }
@@ -129,7 +129,7 @@ private:
         const auto squares = sum(x * x, int_list{-1}) + transposed(sum(y * y, int_list{-1}));
         return sqrt(max(squares - call<aten::matmul>(x, transposed(y)) * 2, 0));
     }
-    // The first or the second of each pair of rows.
+    // Returns the first or the second row index of each pair of rows.
     static pmr_vector<std::int64_t> pair_members(std::int64_t rows, bool second) {
         pmr_vector<std::int64_t> members;
         for (std::int64_t i = 0; i != rows; ++i) {

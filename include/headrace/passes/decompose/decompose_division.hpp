@@ -11,11 +11,12 @@ namespace headrace {
 
 /// PyTorch divides integers as real numbers unless a rounding mode is given.
 ///
-/// A quotient that is rounded to an integer must not be off by the last bit of 1/b. So the remainder is
-/// computed first, exactly: with q = floor(|a|·(1/|b|)), at most one off below 2^23, |a| - q·|b| comes from a
-/// product split in two halves (Veltkamp and Dekker 1971), and tells which way q is off. A first step with
-/// 2^20·|b| makes that exact for quotients up to 2^43. The rest of integers is exact anyway. Rounding toward
-/// zero takes the nearest float to a/b instead, as PyTorch does: 1/0.1f is 10 there, not 9.99….
+/// A quotient that is rounded to an integer must not be off by the last bit of 1/b, so the remainder is
+/// computed first, exactly: with q = floor(|a|·(1/|b|)), which is off by at most one below 2^23, |a| - q·|b|
+/// is computed from a product of split halves (Veltkamp and Dekker 1971), and shows in which direction q is
+/// off. A first step with 2^20·|b| makes this exact for quotients up to 2^43. The remainder of integers is
+/// exact anyway. Rounding toward zero starts from the nearest float to a/b instead, as in PyTorch: 1/0.1f is
+/// 10 there, not 9.99….
 struct decompose_division : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =
@@ -36,7 +37,7 @@ struct decompose_division : pass {
                     with.rounding_mode == "floor", [&] { return in_result_type(wide(floor)); },
                     is_floating(a.result_meta().dtype), [&] { return trunc(in_result_type(wide(nearest))); },
                     a.dtype() != b.dtype(), [&] { return wide(intdiv); },
-                    unchanged);  // integers divided toward zero are TOSA's INTDIV
+                    unchanged);  // truncating division of integers is TOSA's INTDIV
             },
             arithmetic_rules(
                 on<aten::floor_divide> = [](auto a, auto b) { return floored(a, b); },
@@ -53,15 +54,15 @@ private:
         const auto down = [&](const auto& q) { return where(signs_differ(rest, b), q - 1, q); };
         const auto of_real = [&] {
             const auto ratio = [&] { return a / b; };
-            // (a - rest) / b is an integer; what 1/b adds to it is rounded away.
+            // (a - rest) / b is an integer; the error of 1/b is rounded away.
             const auto q = where(b == 0, ratio(), floor((a - rest) / b + 0.5));
             return where(b == 0, ratio(), down(q));
         };
         return choose(is_floating(a.dtype()), of_real, [&] { return down(quotient(a, b)); });
     }
-    // Of integers, toward zero.
+    // Divides integers, rounding toward zero.
     static auto quotient(const auto& a, const auto& b) { return call<aten::div_tensor_mode>(a, b, "trunc"); }
-    // a / b, its error taken back once; not where that is NaN, because something is infinite.
+    // a / b, corrected once by its error, unless that is NaN because of an infinity.
     static auto nearest_quotient(const auto& a, const auto& b) {
         const auto inverse = reciprocal(b);
         const auto q = a * inverse;
@@ -77,11 +78,11 @@ private:
         };
         return choose(is_floating(a.dtype()), of_real, [&] { return a - quotient(a, b) * b; });
     }
-    // The rest is not 0 and on the other side of 0 than the divisor.
+    // True if the remainder is not 0 and has a different sign than the divisor.
     static auto signs_differ(const auto& rest, const auto& divisor) {
         return logical_or(logical_and(rest < 0, divisor > 0), logical_and(rest > 0, divisor < 0));
     }
-    // The rest of size / step, neither negative, with a quotient below 2^23.
+    // Returns the remainder of size / step, both nonnegative, for quotients below 2^23.
     static auto reduced(const auto& size, const auto& step) {
         const auto inverse = reciprocal(step);
         const auto q = floor(size * inverse);
@@ -90,9 +91,9 @@ private:
         const auto less = where(positive >= step, positive - step, positive);
         return where(size < step, size, less);  // step may be infinite
     }
-    // a - b·c, exactly where a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl). The high
-    // half of x is t - (t - x), where t is about (2^12 + 1)·x. That of c is computed by its inverse: c times
-    // a number, of a dequantized c, would become integers, whose differences are exact and split nothing.
+    // a - b·c, exact if a and b·c are close: b·c = p + (((bh·ch - p) + bh·cl + bl·ch) + bl·cl). The high half
+    // of x is t - (t - x), where t is about (2^12 + 1)·x. For c, t is computed from its inverse: if c is
+    // dequantized, c times a number would become integers, whose differences are exact and split nothing.
     static auto minus_product(const auto& a, const auto& b, const auto& c, const auto& inverse) {
         const auto high = [](const auto& x, const auto& t) { return t - (t - x); };
         const auto p = b * c;

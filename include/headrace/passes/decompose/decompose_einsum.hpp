@@ -18,9 +18,9 @@
 namespace headrace {
 
 struct decompose_rearrangements;
-/// Labels that only one of two operands has and that nothing else needs are summed; labels that both have are
-/// batches where they are needed later and contracted where they are not (torch.einsum). A label that one
-/// operand has twice stands for its diagonal, and an axis of size 1 is repeated.
+/// Decomposes torch.einsum. Labels that only one of two operands has and that are not needed later are
+/// summed. Labels that both have become batches if they are needed later, and are contracted otherwise. A
+/// label that occurs twice in one operand means its diagonal, and an axis of size 1 is broadcast.
 struct decompose_einsum : pass {
     using phase = decomposition;
     using runs_before = pass_list<decompose_rearrangements>;
@@ -51,7 +51,7 @@ struct decompose_einsum : pass {
     }
 
 private:
-    /// A tensor and a letter for each of its axes.
+    /// A tensor and a label for each of its axes.
     struct labelled {
         value tensor;
         std::pmr::string labels;
@@ -61,7 +61,7 @@ private:
         return labels.find(c) != std::pmr::string::npos;
     }
 
-    // Gives each label one axis of each operand that has it, and one size.
+    // Gives each label exactly one axis in each operand that has it, and one size.
     static void spread(emit<ops<aten::diagonal, aten::expand>> e, pmr_vector<labelled>& operands) {
         std::array<std::int64_t, 128> size{};
         for (labelled& operand : operands) {
@@ -93,7 +93,7 @@ private:
         }
     }
 
-    // Without the labels that are needed no more.
+    // Sums over the labels that are no longer needed.
     static labelled summed(emit<ops<aten::sum_dim_intlist>> e, const labelled& t,
                            const std::pmr::string& needed) {
         shape_builder axes;
@@ -109,7 +109,7 @@ private:
         return {e.make<aten::sum_dim_intlist>({.self = t.tensor, .dim = int_list(axes)}), left};
     }
 
-    // The tensor with its axes in the order of `labels`.
+    // Permutes the tensor's axes to the order of `labels`.
     static value arranged(emit<ops<aten::permute>> e, const labelled& t, const std::pmr::string& labels) {
         if (t.labels == labels) return t.tensor;
         shape_builder order;
@@ -123,7 +123,7 @@ private:
         return shape;
     }
 
-    // As [batch…, rows, columns], each of the two last standing for several axes.
+    // Reshapes to [batch…, rows, columns]; rows and columns may each combine several axes.
     static value matrices(emit<ops<aten::permute, aten::view>> e, const labelled& t,
                           const std::pmr::string& batch, const std::pmr::string& rows,
                           const std::pmr::string& columns) {

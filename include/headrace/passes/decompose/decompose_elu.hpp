@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// selu and celu are elu with other numbers (PyTorch, torch.nn.SELU and CELU).
+/// selu and celu are elu with other constants (PyTorch, torch.nn.SELU and CELU).
 struct decompose_elu : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =

@@ -13,8 +13,8 @@ namespace headrace {
 
 /// P is a polynomial in w - 2.5 up to w = 5, and in √w - 3 beyond (the scheme of M. Giles, "Approximating the
 /// erfinv function", GPU Computing Gems 2, 2011; the coefficients are our own minimax fit, relative error
-/// 1e-7). ±1 give infinities. Two logarithms, for 1 - x is small near 1: a product that is computed in
-/// integers, as those of dequantized numbers are, loses its last bits.
+/// 1e-7). ±1 yield infinities. Two logarithms are used because 1 - x is small near 1: a product computed in
+/// integers, as products of dequantized numbers are, would lose its last bits.
 struct decompose_erfinv : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =

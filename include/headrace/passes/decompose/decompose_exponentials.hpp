@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-/// Square root, exponentials and logarithms from TOSA's EXP, LOG, TANH and RSQRT. Near 0 they keep the
-/// relative accuracy that the textbook forms lose; of two tensors, the larger one is taken out so that
-/// nothing overflows.
+/// Decomposes square roots, exponentials and logarithms to TOSA's EXP, LOG, TANH and RSQRT. Near 0 they keep
+/// the relative accuracy that the textbook forms lose; for two tensors, the larger one is factored out so
+/// that nothing overflows.
 struct decompose_exponentials : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary = "roots, exponentials, logarithms by exp, log, tanh, rsqrt";
@@ -34,7 +34,7 @@ struct decompose_exponentials : pass {
             on<aten::logaddexp> = [](auto x, auto y) {
                 const auto larger = max(x, y);
                 const auto sum = larger + log1p(exp(-abs(x - y)));
-                return where(x == y, larger + ln2, sum);  // infinities have no difference
+                return where(x == y, larger + ln2, sum);  // infinity - infinity would be NaN
             },
             on<aten::xlogy_tensor> = [](auto x, auto y) {
                 return where(logical_and(x == 0, y == y), x, x * log(y));

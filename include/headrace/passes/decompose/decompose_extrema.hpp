@@ -16,8 +16,9 @@
 
 namespace headrace {
 
-/// Running extrema, and elements by their rank. An axis of n elements becomes n axes of those up to each,
-/// which takes n² elements: long axes are refused. NaN is the largest number, as in PyTorch.
+/// Decomposes running extrema, and selection by rank. An axis of n elements is expanded to n axes, the i-th
+/// with the elements up to i, which takes n² elements: long axes are refused. NaN is the largest number, as
+/// in PyTorch.
 struct decompose_extrema : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -88,7 +89,7 @@ private:
             x.rank() == 0, [&] { return viewed(rows, int_list()); },
             [&] { return call<aten::movedim_int>(rows, -1, dim); });
     }
-    // [n, n]: true if j is i or less.
+    // [n, n]: true if j <= i.
     static auto triangle(const auto& rows) {
         const std::int64_t n = rows.size(-1);
         pmr_vector<std::uint8_t> mask;
@@ -101,7 +102,7 @@ private:
                 return rows.tensor(dtype::boolean, shape_builder{n, n}, mask);
             });
     }
-    // The last of equal elements counts, and the last NaN.
+    // Among equal elements, and among NaNs, the position of the last one is returned.
     static auto running(const auto& x, std::int64_t dim, const auto& extremum) {
         const dtype type = is_floating(x.dtype())  ? x.dtype()
                            : is_boolean(x.dtype()) ? dtype::int32
@@ -135,7 +136,7 @@ private:
             rows);
     }
 
-    // --- elements by their rank ----------------------------------------------------------------------------
+    // --- selection by rank ---------------------------------------------------------------------------------
 
     struct sorted {
         value elements{}, positions{};
@@ -154,7 +155,7 @@ private:
     static value narrow(emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t at) {
         return headrace::narrow(e, v, axis, at, 1);
     }
-    // The lower of the two in the middle. A NaN is the median where there is one, or else is not counted.
+    // Returns the lower of the two middle elements; a NaN is the median, unless NaNs are left out.
     static found middle(emit<produces>& e, value self, std::int64_t dim, bool without_nan) {
         if (e.meta(self).elements() == 0) {
             return {e.unsupported("the median of nothing: TOSA has no empty tensors"), {}};
@@ -185,7 +186,7 @@ private:
             return {e.make<aten::gather>({.self = s.elements, .dim = axis, .index = index}),
                     e.make<aten::gather>({.self = s.positions, .dim = axis, .index = index})};
         }
-        // NaN comes last; its position is that of the first in the axis.
+        // NaN is sorted last; its position is that of the first NaN along the axis.
         const value last = narrow(e, s.elements, s.axis, count - 1);
         const value is_sound = e.make<aten::eq_tensor>(last, last);
         const value v = e.rank(self) == 0 ? reshaped(e, self, int_list{1}) : self;

@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-/// As PyTorch does, lerp computes from the nearer end: for |w| >= 1/2 as end - (end - self)·(1 - w).
+/// lerp starts from the nearer end, as in PyTorch: for |w| >= 1/2 it is end - (end - self)·(1 - w).
 struct decompose_fused_arithmetic : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =

@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// torch.gradient is the slope of the parabola through an element and its neighbours: of slopes s₁ and s₂
-/// over distances d₁ and d₂, s₁ + (s₂ - s₁) · d₁ / (d₁ + d₂). At the ends it is the slope to the only
-/// neighbour, or that of the parabola through the three last elements.
+/// torch.gradient is the slope of the parabola through an element and its neighbours: for slopes s₁ and s₂
+/// over distances d₁ and d₂, it is s₁ + (s₂ - s₁) · d₁ / (d₁ + d₂). At the ends it is the slope to the only
+/// neighbour, or that of the parabola through the last three elements.
 struct decompose_gradients : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "gradient by the slopes between neighbours";
@@ -58,16 +58,15 @@ private:
             return 1;
         }
     }
-    // A vector along an axis of a tensor of that rank.
+    // Reshapes a vector to lie along an axis of a tensor of that rank.
     static auto in_line(const auto& v, std::int64_t axis, std::size_t rank) {
         shape_builder shape = shape_builder::filled(rank, 1);
         if (const auto at = normalized_axis(axis, rank); at && rank != 0) shape[*at] = v.meta().elements();
         return viewed(v, int_list(shape));
     }
-    // A distance may be the same everywhere; then it has size 1.
+    // A distance that is the same everywhere has size 1.
     static auto part(const auto& v, std::int64_t axis, std::int64_t start, std::int64_t count) {
-        return choose(
-            v.size(axis) == 1, v, [&] { return call<aten::narrow>(v, axis, start, count); });
+        return choose(v.size(axis) == 1, v, [&] { return call<aten::narrow>(v, axis, start, count); });
     }
     static auto differences(const auto& v, std::int64_t axis) {
         const std::int64_t count = v.size(axis) - 1;
@@ -75,7 +74,7 @@ private:
     }
     static auto slopes(const auto& x, const auto& distances, std::int64_t axis, std::int64_t edge_order) {
         const auto s = differences(as(x, dtype::float32), axis) / distances;
-        const std::int64_t count = s.size(axis) - 1;  // pairs of neighbouring slopes
+        const std::int64_t count = s.size(axis) - 1;  // number of pairs of neighbouring slopes
         const auto first = part(s, axis, 0, 1);
         const auto last = part(s, axis, count, 1);
         const auto all = [&] {
@@ -90,9 +89,8 @@ private:
                     last + part(turn, axis, count - 1, 1) * (1 - part(share, axis, count - 1, 1));
                 return call<aten::cat>(tensors(begin, inside, end), axis);
             };
-            return choose(
-                edge_order == 2, curved,
-                [&] { return call<aten::cat>(tensors(first, inside, last), axis); });
+            return choose(edge_order == 2, curved,
+                          [&] { return call<aten::cat>(tensors(first, inside, last), axis); });
         };
         return choose(
             count == 0, [&] { return call<aten::cat>(tensors(first, last), axis); }, all);

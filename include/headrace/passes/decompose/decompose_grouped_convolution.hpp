@@ -11,7 +11,7 @@
 namespace headrace {
 
 struct decompose_transposed_volumes;
-/// TOSA has only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); those stay.
+/// TOSA supports only the two extremes, one group and depthwise (TOSA 1.0, 2.2.3 and 2.2.5); these are kept.
 struct decompose_grouped_convolution : pass {
     using phase = decomposition;
     using runs_after = pass_list<canonical_convolutions>;

@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// exp(x) is taken as h² with h = exp(x/2), which overflows no earlier than the result does. Inverses go
-/// through log1p, which keeps small results accurate.
+/// exp(x) is computed as h² with h = exp(x/2), which overflows no earlier than the result does. Inverses use
+/// log1p, which keeps small results accurate.
 struct decompose_hyperbolic : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary = "sinh, cosh by exp and tanh; asinh, acosh, atanh by log1p";

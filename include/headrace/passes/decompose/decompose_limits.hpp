@@ -34,7 +34,7 @@ struct decompose_limits : pass {
     // clang-format on
 
 private:
-    // Where one operand is NaN, the other.
+    // If one operand is NaN, returns the other one.
     static auto without_nan(const auto& a, const auto& b, const auto& extremum) {
         const auto x = in_result_type(a);
         const auto y = in_result_type(b);

@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// Losses between two tensors, element by element, and their mean or sum (PyTorch, torch.nn.functional).
+/// Decomposes elementwise losses between two tensors, and their mean or sum (PyTorch, torch.nn.functional).
 struct decompose_losses : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -51,13 +51,13 @@ struct decompose_losses : pass {
                 on<aten::soft_margin_loss> = [](auto x, auto y, const auto& a) {
                     return reduced(log1p(exp(-(x * y))), a);
                 },
-                // Logarithms are at least -100, so that a certain mistake has a finite loss.
+                // Logarithms are at least -100, so that a certain but wrong prediction has a finite loss.
                 on<aten::binary_cross_entropy> = [](auto x, auto y, const auto& a) {
                     const auto sure = max(log(x), -100);
                     const auto unsure = max(log1p(-x), -100);
                     return reduced(weighted((y - 1) * unsure - y * sure, a.weight), a);
                 },
-                // -log(sigmoid(x)) as log1p(exp(-|x|)) + max(-x, 0): no exponential overflows.
+                // -log(sigmoid(x)) as log1p(exp(-|x|)) + max(-x, 0), in which no exponential overflows.
                 on<aten::binary_cross_entropy_with_logits> = [](auto x, auto y, const auto& a) {
                     const auto softplus = log1p(exp(-abs(x))) + max(-x, 0);
                     const auto scaled_by = with_operand(softplus, a.pos_weight, [&](auto v, auto w) {
@@ -103,7 +103,7 @@ struct decompose_losses : pass {
     // clang-format on
 
 private:
-    // Integers are computed in their own type, which wraps around.
+    // Integers are computed in their own dtype, which wraps around.
     static dtype loss_type(const auto& x, dtype type) {
         return is_floating(x.result_meta().dtype) ? dtype::float32 : type;
     }
@@ -119,7 +119,7 @@ private:
 };
 HEADRACE_COMPILED_PASS(decompose_losses);
 
-/// Losses of classes, of which the target names one for each row, or says how probable each is.
+/// Decomposes losses over classes; the target has a class for each row, or a probability for each class.
 struct decompose_class_losses : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -160,7 +160,7 @@ struct decompose_class_losses : pass {
                     a.reduction == 1, [&] { return call<aten::mean_dim>(each, std::nullopt, false); },
                     a.reduction == 2, [&] { return total(each); }, each));
             },
-            // Each class that the target names, up to the first -1, against each class that it does not name.
+            // Compares each class that the target names, up to the first -1, with each other class.
             on<aten::multilabel_margin_loss> = [](auto x, auto target, const auto& a) {
                 const std::int64_t rows = x.rank() == 2 ? x.size(0) : 1;
                 const std::int64_t classes = x.rank() == 0 ? 1 : x.size(-1);
@@ -188,7 +188,7 @@ private:
     template <class Loss, class Total>
     struct loss_and_total {
         Loss loss;
-        Total total;  ///< the weight of all rows together
+        Total total;  ///< the total weight of all rows
     };
 
     // 0, 1, …, as a row.
@@ -200,12 +200,12 @@ private:
     }
     static std::int64_t axis_of_classes(const auto& x) { return x.rank() == 1 ? 0 : 1; }
     static auto total(const auto& x) { return call<aten::sum_dim_intlist>(x, std::nullopt, false); }
-    // weight[index], for indices of any shape.
+    // Returns weight[index], for indices of any shape.
     static auto of_classes(const auto& weight, const auto& index) {
         return viewed(call<aten::embedding>(call<aten::unsqueeze>(weight, 1), index), index.shape());
     }
 
-    // Rows whose target is ignore_index count nothing.
+    // Rows whose target is ignore_index do not count.
     static auto by_index(const auto& logs, const auto& target, const auto& a, double smoothing) {
         const std::int64_t axis = axis_of_classes(logs);
         const auto index = as(target, dtype::int64);

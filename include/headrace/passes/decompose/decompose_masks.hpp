@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// What tril and triu hide becomes 0 even if it was NaN: their mask is a constant.
+/// Elements that tril and triu hide become 0 even if they were NaN: the mask is constant.
 struct decompose_masks : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =

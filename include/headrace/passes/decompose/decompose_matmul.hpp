@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// `bmm` is the only product that TOSA has: operands gain axes of size 1, batches broadcast (torch.matmul).
-/// A beta of 0 ignores self, NaN included. linear stays, unless its weight is a vector or it takes integers.
+/// `bmm` is TOSA's only product: operands gain axes of size 1, and batches are broadcast (torch.matmul). A
+/// beta of 0 ignores self, including NaN. linear is kept, unless its weight is a vector or it takes integers.
 struct decompose_matmul : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -59,7 +59,7 @@ private:
         if (shape_a.size() < 2 || shape_b.size() < 2) return {};
         auto batch = broadcast(shape_a.first(shape_a.size() - 2), shape_b.first(shape_b.size() - 2));
         if (!batch) return e.fail(std::move(batch).error());
-        if (shape_b.size() == 2 && shape_a.size() > 2) {  // one matrix for all batches: they are rows
+        if (shape_b.size() == 2 && shape_a.size() > 2) {  // one matrix for all batches: these become rows
             const std::int64_t inner = shape_a.back();
             const std::int64_t rows = element_count(shape_a) / std::max<std::int64_t>(inner, 1);
             a = e.make<aten::view>({.self = a, .size = {1, rows, inner}});
@@ -70,7 +70,7 @@ private:
         }
         return e.make<aten::view>({.self = e.make<aten::bmm>(a, b), .size = result});
     }
-    // Broadcast to the batch, and its axes as one.
+    // Broadcasts to the batch, and joins its axes into one.
     static value batched(emit<ops<aten::view, aten::expand>> e, value v, sizes batch) {
         const sizes shape = e.shape(v);
         const sizes matrix = shape.last(2);

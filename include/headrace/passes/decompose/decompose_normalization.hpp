@@ -11,10 +11,10 @@
 
 namespace headrace {
 
-/// Normalizations by statistics of the input itself, and then weight and bias (PyTorch, torch.nn.LayerNorm,
-/// GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, of the differences from the mean that
-/// is subtracted anyway; RMSNorm leaves the mean where it is. By running statistics, instance norm is a batch
-/// norm.
+/// Decomposes normalization by statistics of the input itself, followed by weight and bias (PyTorch,
+/// torch.nn.LayerNorm, GroupNorm, InstanceNorm2d, RMSNorm). The variance is the biased one, computed from the
+/// differences from the mean that are needed anyway; RMSNorm does not subtract the mean. With running
+/// statistics, instance norm is a batch norm.
 struct decompose_normalization : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -63,7 +63,7 @@ struct decompose_normalization : pass {
                     if (a.dim == -1 || i != v.axis(a.dim)) axes.push_back(static_cast<std::int64_t>(i));
                 }
                 const auto x = as(v, dtype::float32);
-                // For PyTorch, a sum over no axes is one over all.
+                // In PyTorch, a sum over no axes is a sum over all of them.
                 const auto all = [&] { return x * x; };
                 const auto squares = choose(axes.empty(), all, [&] { return sum(x * x, axes); });
                 return in_result_type(x * (as(g, dtype::float32) * rsqrt(squares)));
@@ -72,20 +72,20 @@ struct decompose_normalization : pass {
     // clang-format on
 
 private:
-    // The last axes.
+    // Returns the last axes.
     static shape_builder trailing(std::size_t count) {
         shape_builder axes;
         for (std::size_t i = 0; i != count; ++i) axes.push_back(-1 - static_cast<std::int64_t>(i));
         return axes;
     }
-    // The distance from 1 to the next number, which PyTorch takes where no epsilon is given.
+    // Returns the distance from 1 to the next number, PyTorch's default epsilon.
     static double epsilon_of(dtype type) {
         if (type == dtype::float64) return 0x1p-52;
         if (type == dtype::float32) return 0x1p-23;
         return type == dtype::float16 ? 0x1p-10 : 0x1p-7;
     }
 
-    // (x - mean) · scale, mean and scale: computed in float32, as PyTorch does for halves, too.
+    // Returns (x - mean) · scale, mean and scale, in float32 as in PyTorch, even for half precision.
     static auto normalized(const auto& input, sizes axes, double eps) {
         const auto x = as(input, dtype::float32);
         const auto center = mean(x, axes);
@@ -108,7 +108,7 @@ private:
     static auto affine_of_channels(const auto& x, const auto& a) {
         return affine(x, a, [&](const auto& w) { return along_channels(w, x.rank() - 1); });
     }
-    // A wider weight does not widen the result.
+    // A weight of a wider dtype does not widen the result.
     static auto affine(const auto& x, const auto& a, const auto& placed) {
         const auto y = with_operand(x, a.weight, [&](auto v, auto w) { return v * placed(w); });
         if constexpr (requires { a.bias; }) {

@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-/// Norms along axes: the largest or smallest |x| for p = ±∞, and the number of elements that are not 0 for
-/// p = 0 (PyTorch, torch.linalg.vector_norm).
+/// Decomposes norms along axes: the largest or smallest |x| for p = ±∞, and the number of nonzero elements
+/// for p = 0 (PyTorch, torch.linalg.vector_norm).
 struct decompose_norms : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =

@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-/// A tensor with a part replaced is the parts around it joined with what replaces it. With a step, the span
-/// is viewed as [n, step], whose first column is replaced.
+/// Replaces part of a tensor by joining the parts around it with the replacement. With a step, the span is
+/// viewed as [n, step], and its first column is replaced.
 struct decompose_partial_writes : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -68,7 +68,7 @@ private:
         if (end < size) parts.push_back(narrow(e, v, axis, end, size - end));
         return cat(e, parts, axis);
     }
-    // The span from the first to the last element written, with `part` in every step-th place.
+    // Returns the span from the first to the last element written, with `part` in every step-th place.
     static value interleaved(emit<produces> e, value v, std::size_t axis, std::int64_t start, value part,
                              std::int64_t step) {
         const std::int64_t count = e.shape(part)[axis];

@@ -16,9 +16,10 @@
 
 namespace headrace {
 
-/// What is left goes to TOSA's POW with a base that is not negative: of negative ones, PyTorch raises |x|,
-/// with the sign of x for odd exponents, and gives NaN for exponents that are not integers, -∞ aside. Powers
-/// of integers are products alone, which wrap around.
+/// Decomposes powers; those not rewritten otherwise use TOSA's POW with a nonnegative base. For negative
+/// bases, PyTorch raises |x|, with the sign of x for odd exponents, and returns NaN for exponents that are
+/// not integers, except for a base of -∞. Powers of integers are computed by products only, which wrap
+/// around.
 struct decompose_pow : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =
@@ -81,7 +82,7 @@ private:
     }
     static constexpr double max_products = 16;
 
-    // By squaring.
+    // Powers by repeated squaring.
     static auto integer_power(const auto& x, std::int64_t n) {
         using made = ops<aten::mul_tensor>;
         return emitting<made>(
@@ -97,8 +98,8 @@ private:
             x);
     }
 
-    // By squaring, for each bit of |y|: the halves of a negative y, rounded toward zero, have the same bits.
-    // Its powers are 0 but of 1 and -1.
+    // By repeated squaring, for each bit of |y|: halving a negative y, rounded toward zero, gives the same
+    // bits. Negative powers are 0, except those of 1 and -1.
     static auto power_of_integers(const auto& x, const auto& y) {
         using made = ops<aten::bitwise_and_tensor, aten::eq_tensor, aten::ge_tensor, aten::logical_or,
                          aten::where_self, aten::mul_tensor, aten::abs, aten::div_tensor_mode>;
@@ -127,7 +128,7 @@ private:
             x, y);
     }
     struct exponent_range {
-        int bits;  // of the largest
+        int bits;  // of the largest exponent
         bool negative;
     };
     static exponent_range range_of(value exponent, dtype type) {
@@ -140,7 +141,7 @@ private:
         return {static_cast<int>(std::bit_width(all)), negative};
     }
 
-    // base >= 0. What is not finite has its limit, which exp(y · log(base)) gives.
+    // For base >= 0. Where y is not finite, the result is the limit, which exp(y · log(base)) gives.
     static auto power_of(double base, const auto& y) {
         const auto limit = [&] { return exp(y * std::log(base)); };
         const auto general = [&] {
@@ -160,7 +161,7 @@ private:
         const auto of_negative = where(whole == exponent, where(odd, -y, y), undefined_power(x, y));
         return where(x < 0, of_negative, y);
     }
-    // Of a negative base to an exponent that is not an integer, where y is that of |x|.
+    // For a negative base with an exponent that is not an integer; y is the power of |x|.
     static auto undefined_power(const auto& x, const auto& y) {
         return where(abs(x) == HUGE_VAL, y, std::numeric_limits<double>::quiet_NaN());
     }

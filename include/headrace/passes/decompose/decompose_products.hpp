@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-/// Products that are made of products of matrices and of elements (PyTorch, torch.tensordot, torch.kron,
+/// Decomposes products into matrix products and elementwise products (PyTorch, torch.tensordot, torch.kron,
 /// torch.linalg.cross).
 struct decompose_products : pass {
     using phase = decomposition;
@@ -33,7 +33,7 @@ struct decompose_products : pass {
                     [&] { return viewed(product(), x.result_meta().shape); });
             },
             on<aten::tensordot> = [](auto x, auto y, const auto& a) {
-                // An axis of size 1 stands for equal factors: the other tensor is summed along its axis.
+                // An axis of size 1 is broadcast, so the other tensor is summed along its axis.
                 const auto left = summed(x, a.dims_self, y, a.dims_other);
                 const auto right = summed(y, a.dims_other, x, a.dims_self);
                 const auto matrix = [](const auto& v, const int_list& axes, bool first) {
@@ -146,7 +146,7 @@ struct decompose_products : pass {
         for (std::size_t i = 1; i != factors.size(); ++i) product = e.make<aten::matmul>(product, factors[i]);
         return product;
     }
-    /// By squaring: matrices do not commute, but powers of one do.
+    /// By repeated squaring: matrices do not commute, but powers of the same matrix do.
     value operator()(const args<aten::linalg_matrix_power>& a, emit<produces>& e) const {
         if (a.n < 0)
             return e.unsupported("a negative power needs an inverse, for which there is no lowering");
@@ -170,7 +170,7 @@ private:
     }
 
     static auto transposed(const auto& x) { return call<aten::transpose_int>(x, -2, -1); }
-    // [rows, columns]: all but the last axis are rows.
+    // Reshapes to [rows, columns]: all axes except the last become rows.
     static auto rows(const auto& x) {
         const std::int64_t columns = x.size(-1);
         return viewed(x, int_list{columns == 0 ? 0 : x.meta().elements() / columns, columns});
@@ -189,7 +189,7 @@ private:
         return choose(longer.empty(), x,
                       [&] { return as(call<aten::sum_dim_intlist>(x, int_list(longer), true), x.dtype()); });
     }
-    // The powers of each number from 0 on, as many as the result has along its last axis.
+    // Returns the powers of each number, from 0 on, as many as the result has along its last axis.
     static auto powers(const auto& x) {
         const dtype type = x.result_meta().dtype;
         const int_list shape = x.result_meta().shape;
@@ -204,7 +204,7 @@ private:
             shape.back() == 0, [&] { return x.unsupported("no powers: TOSA has no empty tensors"); },
             shape.back() == 1, ones, others);
     }
-    // [variables, observations] in float32.
+    // Reshapes to [variables, observations] in float32.
     static auto observations(const auto& x) {
         const std::int64_t columns = x.rank() == 2 ? x.size(1) : x.meta().elements();
         return viewed(as(x, dtype::float32), int_list{x.rank() == 2 ? x.size(0) : 1, columns});

@@ -10,9 +10,10 @@
 
 namespace headrace {
 
-/// The q-quantile of n sorted numbers is that at rank q · (n - 1), or lies between its neighbours. Ranks are
-/// computed in float64, as in PyTorch: from a constant q they are constants. NaN comes last in the order;
-/// where it does not count, n differs from line to line, so that there are ranks for each n.
+/// Decomposes quantiles. The q-quantile of n sorted numbers has rank q · (n - 1), or is between the two
+/// neighbours of that rank. Ranks are computed in float64, as in PyTorch; for a constant q they are
+/// constants. NaNs are sorted last; if they do not count, n differs from line to line, and ranks are computed
+/// for each n.
 struct decompose_quantiles : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "quantile, nanquantile by sort, at ranks q · (n - 1)";
@@ -30,7 +31,7 @@ struct decompose_quantiles : pass {
     // clang-format on
 
 private:
-    // [..., n] in ascending order.
+    // Returns [..., n] in ascending order.
     static auto in_order(const auto& x, const std::optional<std::int64_t>& dim) {
         const auto lines = choose(
             dim && x.rank() != 0, [&] { return call<aten::movedim_int>(x, dim.value_or(0), -1); },
@@ -53,7 +54,7 @@ private:
         const auto ones = where(sorted == sorted, sorted.constant(1), 0);
         const auto count = flat(as(sum(ones, int_list{-1}), dtype::int64));
         const auto ranks = last_ranks(sorted) * flat(as(q, dtype::float64));  // [n + 1, q]
-        // The row of each line, in the place of its elements: in floats, which every target gathers.
+        // The row of each line, in place of its elements: in floats, which every target can gather.
         const auto of_count = [&](const auto& table) {
             shape_builder shape(sorted.shape());
             if (!shape.empty()) shape.back() = table.size(-1);
@@ -67,7 +68,7 @@ private:
             },
             of_count));
     }
-    // The last rank of 0, 1, …, n numbers; that of none is NaN, the first of its line.
+    // The last rank of 0, 1, …, n numbers. For 0 numbers it is rank 0, where the line holds NaN.
     static auto last_ranks(const auto& sorted) {
         const std::int64_t rows = sorted.size(-1) + 1;
         pmr_vector<double> ranks;
@@ -87,10 +88,8 @@ private:
                 return call<aten::lerp_tensor>(at(below), at(ceil(ranks)), weights_at(ranks - below));
             });
     }
-    // Those of one q after those of another.
-    static auto in_front(const auto& found) {
-        return as_result(call<aten::movedim_int>(found, -1, 0));
-    }
+    // Moves the axis of q to the front.
+    static auto in_front(const auto& found) { return as_result(call<aten::movedim_int>(found, -1, 0)); }
 };
 HEADRACE_COMPILED_PASS(decompose_quantiles);
 

@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-/// Quantizes and dequantizes between integer and floating parts of a graph, as they are defined:
-/// q(x) = cast(clamp(x / scale)) + zero point, with CAST's rounding, half to even, and
-/// dq(x) = cast(x - zero point) * scale. Needs a target of both profiles.
+/// Decomposes quantize and dequantize nodes between integer and float parts of a graph, by their definitions:
+/// q(x) = cast(clamp(x / scale)) + zero point, with CAST's rounding, half to even, and dq(x) = cast(x - zero
+/// point) * scale. Needs a target with both profiles.
 struct decompose_quantization : pass {
     using runs_after = pass_list<quantized_ops_lowered, interface_quantized>;
     using runs_before = pass_list<narrow_types>;
@@ -54,7 +54,7 @@ private:
         return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
     }
 
-    // One element for each index of the axis, ready to broadcast.
+    // Reshapes a vector along the axis, ready to broadcast.
     template <class Args>
     static value along_axis(emit<build::reshape_ops> e, const Args& a, value v) {
         const std::size_t rank = e.rank(a.input);

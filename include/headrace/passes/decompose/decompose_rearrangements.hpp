@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-/// What PyTorch has from NumPy and writes with other moves.
+/// Decomposes rearrangements that PyTorch adopted from NumPy into other moves.
 struct decompose_rearrangements : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -35,7 +35,7 @@ struct decompose_rearrangements : pass {
                 std::reverse(order.begin(), order.end());
                 return call<aten::permute>(x, order);
             },
-            // Element i of the diagonal lies i rows and i columns on: every (columns + 1)-th of all.
+            // Element i of the diagonal is i rows and columns further: every (columns + 1)-th element.
             on<aten::diagonal> = [](auto x, const auto& a) {
                 const std::int64_t columns = x.size(a.dim2);
                 const std::int64_t length = x.result_meta().shape.back();
@@ -66,7 +66,7 @@ struct decompose_rearrangements : pass {
     }
     // clang-format on
 
-    /// Joined along an axis that every tensor is first given.
+    /// Reshapes each tensor to have the stacking axis, and concatenates them along it.
     template <one_of<stacks> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         value_list parts;
@@ -82,7 +82,7 @@ struct decompose_rearrangements : pass {
             expanded.push_back(e.make<aten::expand>({.self = a.tensors[i], .size = e.result_meta(i).shape}));
         return expanded;
     }
-    /// The tensor less itself, one further on; of booleans, whether they differ.
+    /// Returns the differences of neighbouring elements; for booleans, whether they differ.
     value operator()(const args<aten::diff>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
         if (e.failed()) return {};

@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// Activations that are linear in pieces (PyTorch, torch.nn).
+/// Decomposes piecewise linear activations (PyTorch, torch.nn).
 struct decompose_rectifiers : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =
@@ -50,7 +50,7 @@ private:
     static auto rectified(const auto& x, const auto& slope) {
         return in_result_type(where(x > 0, x, x * slope));
     }
-    // One slope, or one for each channel, which is axis 1.
+    // A single slope, or one for each channel, which is axis 1.
     static shape_builder along_channels(std::size_t rank, const tensor_meta& slope) {
         shape_builder shape = shape_builder::filled(rank, 1);
         if (rank >= 2) shape[1] = slope.elements();

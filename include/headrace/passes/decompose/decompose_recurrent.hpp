@@ -14,8 +14,8 @@
 
 namespace headrace {
 
-/// Cells, and whole networks as their cells unrolled over time, layer by layer and direction by direction
-/// (PyTorch, torch.nn.LSTM, GRU, RNN):
+/// Decomposes recurrent cells, and networks by unrolling their cells over time, layer by layer and direction
+/// by direction (PyTorch, torch.nn.LSTM, GRU, RNN):
 ///   LSTM  i, f, g, o = W x + U h;  c' = sig(f) c + sig(i) tanh(g);  h' = sig(o) tanh(c'), or P times that
 ///   GRU   r, z, n;  h' = n + z (h - n) with n = tanh(Wn x + sig(r) (Un h))
 ///   RNN   h' = act(W x + U h)
@@ -73,7 +73,7 @@ private:
         const std::int64_t width = gates.size(-1) / count;
         return call<aten::slice_tensor>(gates, -1, i * width, (i + 1) * width);
     }
-    // h' and c'.
+    // Returns h' and c'.
     static auto lstm(const auto& gates, const auto& c) {
         const auto next =
             sigmoid(gate(gates, 1, 4)) * c + sigmoid(gate(gates, 0, 4)) * tanh(gate(gates, 2, 4));
@@ -94,7 +94,7 @@ private:
         return items.size() == 0 ? value{} : e.make<aten::stack>({.tensors = items});
     }
 
-    // `from_input` is W x + b, which a network computes for all steps at once.
+    // Computes one step; `from_input` is W x + b, which a network computes for all steps at once.
     template <class Op>
     static state step(emit<produces>& e, value from_input, const state& before, const weights& w) {
         const auto from_hidden = [&](const auto& h) { return linear(h, h.of(w.hidden), w.hidden_bias); };

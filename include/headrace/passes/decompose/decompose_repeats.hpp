@@ -50,7 +50,7 @@ struct decompose_repeats : pass {
     }
 
 private:
-    // The position of each element, as often as the constant `repeats` says.
+    // Returns the position of each element, repeated as often as the constant `repeats` says.
     static value positions_of(emitter e, value repeats, std::int64_t size) {
         const auto counts = constant_integers(repeats);
         if (!counts)

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// round goes to the nearest, ties to even: x - floor(x) is exact in floating-point arithmetic, so that ties
-/// are recognised as such. sign(NaN) is 0; signbit tells -0 from 0.
+/// round goes to the nearest integer, ties to even: x - floor(x) is exact in floating point, so that ties are
+/// recognised. sign(NaN) is 0; signbit tells -0 from 0.
 struct decompose_rounding : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary =
@@ -65,7 +65,7 @@ struct decompose_rounding : pass {
 private:
     static auto nearest_even(const auto& x) {
         const auto below = floor(x);
-        const auto above = ceil(x);  // -0 where `below` is -1
+        const auto above = ceil(x);  // -0 if `below` is -1
         const auto rest = x - below;
         const auto even = floor(above * 0.5) * 2;
         return where(rest > 0.5, above, where(rest < 0.5, below, even));

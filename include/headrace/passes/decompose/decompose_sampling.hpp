@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SAMPLING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_SAMPLING_HPP
 
-
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/pass/arithmetic.hpp>
 #include <headrace/passes/properties.hpp>
@@ -11,8 +10,9 @@
 namespace headrace {
 
 struct decompose_rounding;
-/// Samples of an image at positions that are computed (PyTorch, torch.nn.functional.grid_sample): pixels are
-/// rows of a table, from which each position takes the nearest one, or its four neighbours by distance.
+/// Decomposes sampling an image at computed positions (PyTorch, torch.nn.functional.grid_sample): pixels are
+/// rows of a table, from which each position gathers the nearest one, or its four neighbours weighted by
+/// distance.
 struct decompose_sampling : pass {
     using phase = decomposition;
     using runs_before = pass_list<decompose_rounding>;
@@ -22,7 +22,7 @@ struct decompose_sampling : pass {
     static auto rewrites() {
         return real_rules(on_each<ops<aten::grid_sampler, aten::grid_sampler_2d>> =
             [](auto image, auto grid, const auto& a) {
-                constexpr std::int64_t max_pixels = 1 << 24;  // float32 has no more integers
+                constexpr std::int64_t max_pixels = 1 << 24;  // float32 has no more exact integers
                 return choose(
                     image.rank() != 4, [&] { return image.unsupported("only images are sampled"); },
                     a.interpolation_mode > 1,
@@ -66,7 +66,7 @@ private:
         return call<aten::permute>(choose(a.interpolation_mode == 1, nearest, linear), int_list{0, 3, 1, 2});
     }
 
-    // From [-1, 1] to between the pixels, in the order in which PyTorch rounds.
+    // Maps [-1, 1] to positions between pixels, rounding in the same order as PyTorch.
     static auto position(const auto& g, std::int64_t size, const auto& a) {
         const auto n = static_cast<double>(size);
         const double low = a.align_corners ? 0 : -0.5;

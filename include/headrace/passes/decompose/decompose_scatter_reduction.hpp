@@ -17,11 +17,12 @@ namespace headrace {
 
 struct decompose_division;
 
-/// Each element of the result is compared with the index of each element of the source: those that agree are
-/// reduced. All comparisons are in memory at once, so there is a limit (PyTorch, torch.scatter_reduce).
+/// Decomposes torch.scatter_reduce: the position of each element of the result is compared with the index of
+/// each element of the source, and the matching ones are reduced. All comparisons are in memory at once, so
+/// there is a limit.
 struct decompose_scatter_reduction : pass {
     using phase = decomposition;
-    using runs_before = pass_list<decompose_division>;  // averages of integers round down
+    using runs_before = pass_list<decompose_division>;  // averages of integers are rounded down
     static constexpr std::string_view summary =
         "scatter_reduce, index_reduce by comparisons of indices with places; sums by scatter_add";
     using targeted_ops = ops<aten::scatter_reduce_two, aten::scatter_src_reduce, aten::index_reduce>;
@@ -37,7 +38,7 @@ struct decompose_scatter_reduction : pass {
     value operator()(const args<aten::scatter_src_reduce>& a, emit<produces>& e) const {
         return reduced(e, {a.self, a.dim, a.index, a.src, a.reduce == "add" ? "sum" : "prod", true});
     }
-    /// One index for each slice of the source.
+    /// A single index for each slice of the source.
     value operator()(const args<aten::index_reduce>& a, emit<produces>& e) const {
         if (e.rank(a.self) == 0 || e.rank(a.source) == 0)
             return e.unsupported("reducing into a tensor of rank 0; use a tensor of one axis");
@@ -81,7 +82,7 @@ private:
                                   " comparisons of indices, all in memory at once; at most 2^24 are made"});
         }
         if (e.failed()) return {};
-        // [..., places, sources]: an index of -1 agrees with no place.
+        // [..., places, sources]: an index of -1 matches no place.
         const auto dim = static_cast<std::int64_t>(axis);
         const term own = call<aten::movedim_int>(self, dim, -1);
         const term places = filled_up(cropped(index, index.shape()), self.shape(), axis, -1);
@@ -106,7 +107,7 @@ private:
             const auto extremum = [&](const term& v, bool of_most) {
                 return of_most ? call<aten::amax>(v, sources, true) : call<aten::amin>(v, sources, true);
             };
-            // Elements of other places count as one that changes nothing.
+            // Elements of other places are replaced by a neutral number.
             const term others =
                 is_floating(type) ? own.constant(most ? -infinity : infinity) : extremum(from, !most);
             const term found = viewed(extremum(where(hit, from, others), most), own.shape());
@@ -130,7 +131,7 @@ private:
         return unless_missed(mean);
     }
 
-    // The part of `v` that has an index.
+    // Returns the part of `v` that has indices.
     static term cropped(term v, sizes shape) {
         for (std::size_t i = 0; i != v.rank() && i != shape.size(); ++i) {
             if (v.shape()[i] == shape[i]) continue;
@@ -138,7 +139,7 @@ private:
         }
         return v;
     }
-    // `v` as large as `shape` along all axes but one.
+    // Pads `v` to the size of `shape` along all axes except one.
     static term filled_up(const term& v, sizes shape, std::size_t axis, std::int64_t with) {
         shape_builder padding = shape_builder::filled(2 * v.rank(), 0);
         bool pads = false;
@@ -149,7 +150,7 @@ private:
         }
         return pads ? call<aten::constant_pad_nd>(v, int_list(padding), scalar(with)) : v;
     }
-    // A column 0, 1, …, n - 1.
+    // Returns a column 0, 1, …, n - 1.
     static term line(emitter e, std::int64_t n) {
         return {e, e.constant_of(dtype::int64, shape_builder{n, 1},
                                  [](std::size_t i) { return scalar(static_cast<std::int64_t>(i)); })};

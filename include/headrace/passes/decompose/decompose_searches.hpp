@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// Searches compare each element with each: how many boundaries an element exceeds is the place that it has
-/// among them. All comparisons are in memory at once, so there is a limit.
+/// Decomposes searches by comparing each element with each boundary: the number of boundaries that it exceeds
+/// is its place. All comparisons are in memory at once, so there is a limit.
 struct decompose_searches : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -54,7 +54,7 @@ struct decompose_searches : pass {
             on<aten::searchsorted_scalar> = [](auto sequence, const auto& a) {
                 return place(number(sequence, a.self), in_order(sequence, a.sorter), is_right(a));
             },
-            // Indices may count from the end.
+            // Negative indices count from the end.
             on<aten::take> = [](auto x, auto index, const auto&) {
                 const std::int64_t count = x.meta().elements();
                 const auto wide = as(index, dtype::int64);
@@ -161,7 +161,7 @@ private:
         return choose(
             invert, [&] { return !found; }, found);
     }
-    // A Python number beside x, of the type to which PyTorch promotes both.
+    // Compares x with a Python number, in the dtype to which PyTorch promotes both.
     static auto equals(const auto& x, const scalar& value) {
         const dtype type = result_type(x.meta(), value);
         return as(x, type) == x.constant(value, type);
@@ -175,7 +175,7 @@ private:
         return with_operand(sequence, sorter,
                             [](auto v, auto order) { return call<aten::gather>(v, -1, order); });
     }
-    // How many boundaries come before each element; NaN comes after all of them.
+    // Returns the number of boundaries that precede each element; NaN comes after all of them.
     static auto place(const auto& x, const auto& boundaries, bool right) {
         const dtype type = result_type(x.meta(), boundaries.meta());
         const dtype counted = is_floating(type) ? dtype::float32 : dtype::int64;

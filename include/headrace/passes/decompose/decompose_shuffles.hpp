@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Blocks of channels move (PyTorch, torch.nn.PixelShuffle, PixelUnshuffle and ChannelShuffle). Leading axes
-/// are one batch, so that rank 6 is enough.
+/// Decomposes ops that move blocks of channels (PyTorch, torch.nn.PixelShuffle, PixelUnshuffle and
+/// ChannelShuffle). Leading axes are joined into one batch, so that rank 6 is enough.
 struct decompose_shuffles : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =

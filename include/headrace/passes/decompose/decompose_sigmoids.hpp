@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// Activations made of the logistic function and its logarithm (PyTorch, torch.nn).
+/// Decomposes activations made of the logistic function and its logarithm (PyTorch, torch.nn).
 struct decompose_sigmoids : pass {
     using phase = function_decomposition;
     static constexpr std::string_view summary = "silu, softplus, glu and their like by sigmoid, exp, log";
@@ -19,13 +19,14 @@ struct decompose_sigmoids : pass {
         return rules(
             real_rules(
                 on<aten::silu> = [](auto x) { return x * sigmoid(x); },
-                // x · tanh(softplus(x)) = x · n / (n + 2), n = exp(x) · (exp(x) + 2); 1 is reached at 20.
+                // x · tanh(softplus(x)) = x · n / (n + 2), n = exp(x) · (exp(x) + 2); the factor is 1 from 20
+                // on.
                 on<aten::mish> = [](auto x) {
                     const auto power = exp(min(x, 20));
                     const auto n = power * (power + 2);
                     return x * (n / (n + 2));
                 },
-                // log(1 + exp(βx)) / β, or x where βx is above the threshold.
+                // log(1 + exp(βx)) / β, or x if βx is above the threshold.
                 on<aten::softplus> = [](auto x, const auto& a) {
                     const double beta = a.beta.to_double();
                     const auto scaled = choose(beta == 1, x, [&] { return x * beta; });
@@ -34,7 +35,7 @@ struct decompose_sigmoids : pass {
                     return where(scaled > a.threshold.to_double(), x, unscaled);
                 },
                 on<aten::log_sigmoid> = [](auto x) { return log_of_sigmoid(x); },
-                // The second result serves the gradient only.
+                // The second result is used for the gradient only.
                 on<aten::log_sigmoid_forward> = [](auto x) {
                     return std::tuple(log_of_sigmoid(x), exp(-abs(x)));
                 }),
@@ -43,7 +44,7 @@ struct decompose_sigmoids : pass {
                 const auto p = choose(is_floating(self.dtype()), self, real);
                 const double eps = a.eps.value_or(0);
                 const auto limit = [&] { return clamp(p, eps, 1 - eps); };
-                // The lower limit wins, then the upper one.
+                // If the limits cross, the lower one takes precedence.
                 const auto crossed = [&] {
                     return where(p < eps, p.constant(eps), where(p > 1 - eps, p.constant(1 - eps), p));
                 };
@@ -51,7 +52,7 @@ struct decompose_sigmoids : pass {
                 const auto x = as(limited, dtype::float32);
                 return in_result_type(log(x / (1 - x)));
             },
-            // The halves of an axis, the first times the sigmoid of the second.
+            // Splits an axis into halves; the first is multiplied by the sigmoid of the second.
             on<aten::glu> = [](auto x, const auto& a) {
                 const std::int64_t size = x.size(a.dim);
                 const auto half = [&](std::int64_t start, std::int64_t end) {

@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// Along an axis, with m the largest x, so that no exponential overflows. _safe_softmax gives 0 where all x
-/// are -infinity, and softmax NaN, as PyTorch does.
+/// Decomposes softmax along an axis; m is the largest x, so that no exponential overflows. If all x are
+/// -infinity, _safe_softmax returns 0, and softmax NaN, as in PyTorch.
 struct decompose_softmax : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =

@@ -17,9 +17,9 @@
 
 namespace headrace {
 
-/// TOSA has no sort. Each element is compared with each along the axis: as many as come before it, that is
-/// its place. Equal elements keep their order, and NaN is the largest, as in PyTorch. n elements take n
-/// squared comparisons, all at once in memory, so long axes are refused.
+/// Decomposes sort, which TOSA does not have. Each element is compared with every other one along the axis:
+/// the number of elements that precede it is its place. Equal elements keep their order, and NaN is the
+/// largest, as in PyTorch. n elements take n² comparisons, all in memory at once, so long axes are refused.
 struct decompose_sort : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "sort, argsort, msort by how many elements come before each";
@@ -70,8 +70,8 @@ private:
         return {reshaped(e, cast(e, elements, type), shape), reshaped(e, positions, shape)};
     }
 
-    // The place of each element: how many come before it. Those that stand before it in the axis do so unless
-    // it is less, the others only if they are less.
+    // Returns the place of each element: the number of elements that precede it. Elements before it on the
+    // axis do unless it is less than they are; elements after it do only if they are less.
     static value places_of(emit<produces>& e, value v, std::size_t axis, bool descending) {
         const auto dim = static_cast<std::int64_t>(axis);
         const value one = e.make<aten::unsqueeze>({.self = v, .dim = dim + 1});
@@ -89,7 +89,7 @@ private:
             {.condition = is_before, .self = e.splat(1, counted, 0), .other = e.splat(0, counted, 0)});
         return e.make<aten::sum_dim_intlist>({.self = numbers, .dim = int_list{dim + 1}});
     }
-    // For each place the position of the element that has it.
+    // Returns, for each place, the position of the element that belongs there.
     static value positions_of(emit<produces>& e, value places, std::size_t axis, dtype sorted_type) {
         if (e.failed()) return {};
         const auto dim = static_cast<std::int64_t>(axis);
@@ -109,7 +109,7 @@ private:
         return is_floating(counted) ? e.make<aten::_to_copy>({.self = sum, .dtype = dtype::int64}) : sum;
     }
 
-    // Floats count in floats, so that the target needs no integers beside them.
+    // Floats are counted in floats, so that the target does not need integers as well.
     static dtype number_type(dtype sorted_type) {
         return is_floating(sorted_type) ? dtype::float32 : dtype::int64;
     }
@@ -119,7 +119,7 @@ private:
         const value reaches = e.make<aten::ge_tensor>(a, b);
         return e.make<aten::logical_and>(e.make<aten::logical_not>({.self = reaches}), is_number);
     }
-    // `number(i, j)` for each pair of positions of the axis, which stands for two.
+    // Returns `number(i, j)` for each pair of positions of the axis, which is expanded to two axes.
     static value pairs(emit<produces>& e, value v, std::size_t axis, dtype type, const auto& number) {
         shape_builder shape = shape_builder::filled(e.rank(v) + 1, 1);
         shape[axis] = shape[axis + 1] = e.shape(v)[axis];

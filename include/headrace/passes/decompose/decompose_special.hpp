@@ -14,7 +14,7 @@
 
 namespace headrace {
 
-/// Functions that PyTorch defines by others: of elements, of sums along axes, and of shifts.
+/// Decomposes functions that PyTorch defines by elementwise ops, by sums along axes, and by shifts.
 struct decompose_special : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -42,7 +42,7 @@ struct decompose_special : pass {
             on<aten::special_xlog1py> = [](auto x, auto y) {
                 return where(logical_and(x == 0, y == y), 0, x * log1p(y));
             },
-            // Equal infinities have no difference.
+            // The difference of equal infinities would be NaN.
             on<aten::logaddexp2> = [](auto x, auto y) {
                 const auto most = max(x, y);
                 const auto apart = where(x == y, 0, -abs(x - y));
@@ -140,17 +140,16 @@ private:
         const auto ones = where(is_zero, x.constant(0, type), x.constant(1, type));
         return as_result(sum(ones, axes));
     }
-    // By half of each of these axes, or of all; odd sizes are rounded down, or up.
+    // Shifts by half of each of these axes, or of all of them; odd sizes are rounded down, or up.
     static auto shifted(const auto& x, const std::optional<int_list>& dims, std::int64_t rounding) {
         shape_builder axes(dims ? sizes(*dims) : sizes());
         for (std::size_t i = 0; !dims && i != x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
         shape_builder by;
         for (const std::int64_t axis : axes) by.push_back((x.size(axis) + rounding) / 2);
-        return choose(
-            axes.empty(), x, [&] { return call<aten::roll>(x, int_list(by), int_list(axes)); });
+        return choose(axes.empty(), x, [&] { return call<aten::roll>(x, int_list(by), int_list(axes)); });
     }
 
-    // All but the first along an axis, or all but the last.
+    // Returns all elements except the first along an axis, or all except the last.
     static auto part(const auto& x, std::int64_t dim, bool later) {
         return call<aten::narrow>(x, dim, std::int64_t{later ? 1 : 0}, x.size(dim) - 1);
     }

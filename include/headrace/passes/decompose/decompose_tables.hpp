@@ -14,8 +14,8 @@
 
 namespace headrace {
 
-/// Tensors of numbers that follow from arguments alone are constants (PyTorch, torch.hann_window and others);
-/// an affine grid is the product of a constant grid and the given matrix.
+/// Makes constants of tensors that depend on arguments only (PyTorch, torch.hann_window and others); an
+/// affine grid is the product of a constant grid and the given matrix.
 struct decompose_tables : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -28,8 +28,8 @@ struct decompose_tables : pass {
     using kaiser_windows = ops<aten::kaiser_window, aten::kaiser_window_periodic, aten::kaiser_window_beta>;
     using windows = joined<cosine_windows, triangular_windows, kaiser_windows>;
     using index_tables = ops<aten::tril_indices, aten::triu_indices>;
-    using random_ops = ops<aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli,
-                           aten::bernoulli_p>;
+    using random_ops =
+        ops<aten::rand, aten::randn, aten::rand_like, aten::randn_like, aten::bernoulli, aten::bernoulli_p>;
     using targeted_ops = joined<windows, index_tables, random_ops, ops<aten::logspace>>;
     using produces = ops<>;
 
@@ -41,7 +41,7 @@ struct decompose_tables : pass {
             const std::int64_t points = element_count(image);
             const bool aligned = a.align_corners;
             const auto width = static_cast<std::int64_t>(axes + 1);
-            // Each row: the coordinates of a point, the last axis of the image first, and 1.
+            // Each row holds the coordinates of a point, the last axis of the image first, and 1.
             const auto coordinate = [axes, image, aligned](std::size_t i) {
                 std::size_t point = i / (axes + 1);
                 const std::size_t which = i % (axes + 1);
@@ -108,7 +108,7 @@ struct decompose_tables : pass {
     }
 
 private:
-    // Element k of a window of which one period has `span` elements.
+    // Returns element k of a window, one period of which has `span` elements.
     template <class Op>
     static double window(const args<Op>& a, double k, double span) {
         if constexpr (one_of<Op, cosine_windows>) {

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// The largest element, k times: each time the one that was found counts as the lowest number there is. Where
-/// all that is left is that number, the next position is the first that has not been taken.
+/// Takes the largest element k times: each time, the element found is replaced by the lowest number of the
+/// dtype. If only that number is left, the next position is the first one that has not been taken.
 struct decompose_topk : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "topk as argmax and amax, k times";
@@ -39,7 +39,7 @@ struct decompose_topk : pass {
         for (std::int64_t i = 0; i != a.k; ++i) {
             const value best = extremum(e, rest, axis, a.largest);
             if (i != 0) {
-                // Positions already taken have the lowest number, which differs once the tensor is quantized.
+                // Taken positions hold the lowest number, which differs once the tensor is quantized.
                 const value lowest_left = extremum(e, rest, axis, !a.largest);
                 ranked = e.make<aten::where_self>(e.make<aten::eq_tensor>(best, lowest_left), open, rest);
             }
@@ -66,7 +66,7 @@ private:
         return largest ? e.make<aten::argmax>({.self = v, .dim = dim, .keepdim = true})
                        : e.make<aten::argmin>({.self = v, .dim = dim, .keepdim = true});
     }
-    // Positions are compared in the type of the tensor, so that floats need no integers beside them.
+    // Positions are compared in the tensor's kind of dtype, so that floats do not need integers as well.
     static value is_at(emit<ops<aten::eq_tensor, aten::_to_copy>> e, value v, std::size_t axis, value found) {
         const bool floats = is_floating(e.dtype(v));
         const dtype type = floats ? dtype::float32 : dtype::int64;

@@ -9,8 +9,9 @@
 
 namespace headrace {
 
-/// TOSA transposes convolutions of two dimensions only (TOSA 1.0, 2.2.10). In the forward convolution, the
-/// input has stride - 1 zeros between its elements and dilation · (kernel - 1) - padding around them.
+/// Decomposes transposed convolutions over three axes; TOSA has them over two only (TOSA 1.0, 2.2.10). In the
+/// equivalent forward convolution, the input has stride - 1 zeros between its elements and dilation · (kernel
+/// - 1) - padding zeros around them.
 struct decompose_transposed_volumes : pass {
     using phase = decomposition;
     using runs_after = pass_list<canonical_convolutions>;
@@ -36,7 +37,7 @@ struct decompose_transposed_volumes : pass {
     }
 
 private:
-    // Rows of one element, padded to rows of `stride`, in one line again.
+    // Pads rows of one element to `stride` elements, and flattens them again.
     static auto spread(const auto& x, std::size_t axis, std::int64_t stride) {
         const auto spread_out = [&] {
             const build::three_axes k = build::around(x.shape(), axis);

@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// The inverses are minimax polynomials of our own (Lawson's iteration in float64, relative error 5e-9 for
-/// asin and 2e-8 for atan), in x² on the interval where they are short, and beyond it by
+/// The inverses are our own minimax polynomials (Lawson's iteration in float64, relative error 5e-9 for asin
+/// and 2e-8 for atan), in x² on the interval where few terms suffice, and beyond it by
 ///
 ///     asin(x) = π/2 - 2·asin(√((1 - x)/2)) for x > 1/2        atan(x) = π/2 - atan(1/x) for x > 1
 struct decompose_trigonometric : pass {
@@ -44,7 +44,7 @@ struct decompose_trigonometric : pass {
                 const auto y = where(steep, half_pi - angle, angle);
                 return where(x < 0, -y, y);
             },
-            // The angle of the point (x, y), in all four quadrants, signed zeros included.
+            // Returns the angle of the point (x, y), in all four quadrants, including signed zeros.
             on<aten::atan2> = [](auto y, auto x) {
                 const auto up = abs(y);
                 const auto along = abs(x);
@@ -62,7 +62,7 @@ private:
     static constexpr double pi = std::numbers::pi;
     static constexpr double half_pi = pi / 2;
 
-    // Is |x| above 1/2, and asin of |x|, or of √((1 - |x|)/2) if it is.
+    // Returns whether |x| > 1/2, and asin of √((1 - |x|)/2) if so, else of |x|.
     static auto reduced_asin(const auto& x) {
         const auto magnitude = abs(x);
         const auto outer = magnitude > 0.5;

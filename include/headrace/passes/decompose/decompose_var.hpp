@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// For N <= c the variance is 0 · inf = NaN or inf, as PyTorch has it. The mean is subtracted before
-/// squaring, in float32: the mean of the squares less the square of the mean would cancel.
+/// For N <= c the variance is 0 · inf = NaN or inf, as in PyTorch. The mean is subtracted before squaring, in
+/// float32: the mean of squares minus the square of the mean would cancel.
 struct decompose_var : pass {
     using phase = decomposition;
     static constexpr std::string_view summary =
@@ -40,7 +40,7 @@ struct decompose_var : pass {
     // clang-format on
 
 private:
-    // The variance, and the mean with the axes that were reduced.
+    // Returns the variance, and the mean with reduced axes kept.
     static auto moments(const auto& x, const auto& a) {
         return moments(x, axes_of(a), keepdim_of(a), correction_of(a));
     }

@@ -12,10 +12,10 @@
 namespace headrace {
 
 struct decompose_dilated_pooling;
-/// TOSA's poolings and RESIZE have two spatial axes (TOSA 1.0, 2.2 and 2.11). Those over three are
-/// separable: first height and width of every slice, the slices standing beside the channels, and then the
-/// depth of every column. A window's number of elements is the product of those along its axes, which holds
-/// for clipped windows as well, so that averages of averages are right.
+/// Decomposes pooling and upsampling over three axes; TOSA's pooling and RESIZE have two spatial axes (TOSA
+/// 1.0, 2.2 and 2.11). These ops are separable: first over height and width of every slice, with slices next
+/// to channels, and then over the depth of every column. A window's element count is the product of its
+/// counts along the axes, even if it is clipped, so averages of averages are right.
 struct decompose_volumes : pass {
     using phase = decomposition;
     using runs_before = pass_list<decompose_dilated_pooling>;
@@ -29,10 +29,9 @@ struct decompose_volumes : pass {
     using linear = ops<aten::upsample_trilinear3d, aten::upsample_trilinear3d_vec>;
     using targeted_ops = joined<max_pools, adaptive_averages, nearest, nearest_exact, linear,
                                 ops<aten::avg_pool3d, aten::adaptive_max_pool3d>>;
-    using produces =
-        ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d, aten::adaptive_max_pool2d,
-            aten::upsample_nearest2d, aten::_upsample_nearest_exact2d, aten::upsample_bilinear2d,
-            aten::reshape>;
+    using produces = ops<aten::max_pool2d, aten::avg_pool2d, aten::adaptive_avg_pool2d,
+                         aten::adaptive_max_pool2d, aten::upsample_nearest2d, aten::_upsample_nearest_exact2d,
+                         aten::upsample_bilinear2d, aten::reshape>;
 
     value operator()(const args<aten::max_pool3d>& a, emit<produces>& e) const { return max_pool(a, e); }
     std::tuple<value, value> operator()(const args<aten::max_pool3d_with_indices>& a,
@@ -43,7 +42,7 @@ struct decompose_volumes : pass {
         const triple kernel(a.kernel_size), stride(a.stride.empty() ? a.kernel_size : a.stride),
             padding(a.padding);
         return separately(e, a.self, [&](value v, const part& p) {
-            // The caller's divisor replaces both: sums first.
+            // The caller's divisor replaces both divisions, so the first step computes sums.
             const bool sums = a.divisor_override && !p.of_columns;
             return e.make<aten::avg_pool2d>(
                 {.self = v,
@@ -90,16 +89,16 @@ struct decompose_volumes : pass {
     }
 
 private:
-    /// One of the two steps, and the height and width of what it makes.
+    /// One of the two steps, and the height and width of its result.
     struct part {
         bool of_columns;
         int_list size;
     };
-    /// Three numbers, or one for all.
+    /// Three numbers, or one for all axes.
     struct triple {
         explicit triple(const int_list& n)
             : depth(n[0]), height(n[n.size() == 3 ? 1 : 0]), width(n[n.size() - 1]) {}
-        /// Those of a step: columns have no width.
+        /// Returns the numbers for a step: columns have no width.
         [[nodiscard]] int_list of(const part& p, std::int64_t none) const {
             return p.of_columns ? int_list{depth, none} : int_list{height, width};
         }
@@ -130,8 +129,7 @@ private:
         }
     }
 
-    /// `step` makes images of a size from [N, C · D, H, W], and then the result's depth from [N, C, D, H ·
-    /// W].
+    /// `step` makes images of the result's size from [N, C · D, H, W], then its depth from [N, C, D, H · W].
     static value separately(emit<produces>& e, value v, function_ref<value(value, const part&)> step) {
         const int_list in = e.shape(v);
         const int_list out = e.result_meta().shape;

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_WINDOWS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_DECOMPOSE_WINDOWS_HPP
 
-
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/window.hpp>
 #include <headrace/pass/arithmetic.hpp>
@@ -12,8 +11,8 @@
 
 namespace headrace {
 
-/// Windows that tile the axis are a view; overlapping ones are taken by index, all at once. The window's axis
-/// then moves to the end.
+/// Decomposes unfold. Windows that tile the axis are a view; overlapping ones are gathered by index, all at
+/// once. The window's axis then moves to the end.
 struct decompose_windows : pass {
     using phase = decomposition;
     static constexpr std::string_view summary = "unfold(x, d, size, step)[…, u, …, c] as x[…, u·step + c, …]";

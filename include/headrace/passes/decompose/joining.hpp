@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::narrow, headrace::cat and other builders with which decompositions move elements.
+// Defines headrace::narrow, headrace::cat and other builders that decompositions use to move elements.
 #ifndef HEADRACE_PASSES_DECOMPOSE_JOINING_HPP
 #define HEADRACE_PASSES_DECOMPOSE_JOINING_HPP
 
@@ -11,22 +11,22 @@
 
 namespace headrace {
 
-/// `length` elements of an axis, from `start` on.
+/// Returns `length` elements of an axis, from `start` on.
 inline value narrow(emit<ops<aten::narrow>> e, value v, std::size_t axis, std::int64_t start,
                     std::int64_t length) {
     return e.make<aten::narrow>(
         {.self = v, .dim = static_cast<std::int64_t>(axis), .start = start, .length = length});
 }
-/// The parts one after another along an axis.
+/// Concatenates the parts along an axis.
 inline value cat(emit<ops<aten::cat>> e, std::span<const value> parts, std::size_t axis) {
     return e.make<aten::cat>({.tensors = parts, .dim = static_cast<std::int64_t>(axis)});
 }
 
-/// The same elements in another shape, if it is another one.
+/// Reshapes a value, unless it has that shape.
 inline value reshaped(emit<ops<aten::reshape>> e, value v, const int_list& shape) {
     return v && e.shape(v) != shape ? e.make<aten::reshape>({.self = v, .shape = shape}) : v;
 }
-/// The same elements of another type, if it is another one.
+/// Casts a value, unless it has that dtype.
 inline value cast(emit<ops<aten::_to_copy>> e, value v, dtype type) {
     return v && e.dtype(v) != type ? e.make<aten::_to_copy>({.self = v, .dtype = type}) : v;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::power, the powers of real numbers that are not negative.
+// Defines headrace::power, the powers of nonnegative real numbers.
 #ifndef HEADRACE_PASSES_DECOMPOSE_POWERS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_POWERS_HPP
 
@@ -11,7 +11,7 @@ namespace headrace {
 
 // TOSA's POW takes finite numbers only (spec 2.4.11).
 
-/// x to a power that is neither 0 nor NaN, for x >= 0 or NaN.
+/// Returns x to a power that is neither 0 nor NaN, for x >= 0 or NaN.
 template <reading X>
 [[nodiscard]] auto power(const X& x, double exponent) {
     const auto regular = x < HUGE_VAL;
@@ -22,8 +22,8 @@ template <reading X>
         exponent < 0, [&] { return reciprocal(y); }, y);
 }
 
-/// x to the power y, for x >= 0 or NaN. What POW does not take is exp(y · log(x)), and 1 where that would be
-/// NaN though x is 1 or y is 0.
+/// Returns x to the power y, for x >= 0 or NaN. Where POW is not defined, it is exp(y · log(x)), or 1 if that
+/// would be NaN although x is 1 or y is 0.
 template <reading X, reading Y>
 [[nodiscard]] auto power(const X& x, const Y& y) {
     const auto regular = logical_and(logical_and(x > 0, x < HUGE_VAL), abs(y) < HUGE_VAL);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build::unroll_layers, the layers and directions of a recurrent network one after the
-// other.
+// Defines headrace::build::unroll_layers, which visits a recurrent network's layers and directions in order.
 #ifndef HEADRACE_PASSES_DECOMPOSE_RECURRENT_LAYERS_HPP
 #define HEADRACE_PASSES_DECOMPOSE_RECURRENT_LAYERS_HPP
 
@@ -14,11 +13,11 @@
 
 namespace headrace::build {
 
-/// Recurrent networks without a cell state: all but LSTM.
+/// Recurrent networks without a cell state: all except LSTM.
 using hidden_state_networks =
     list_of_set<set_where<aten::dialect, trait::recurrent_network> - ops_in<aten::lstm_input>>;
 
-/// Hidden state and, of LSTM alone, cell state.
+/// The hidden state and, for LSTM only, the cell state.
 struct recurrent_state {
     value h, c;
 };
@@ -26,14 +25,14 @@ struct recurrent_state {
 struct recurrent_weights {
     value input, hidden;
     std::optional<value> input_bias, hidden_bias;
-    std::optional<value> projection;  ///< of LSTM: what the cell gives out is multiplied by it
+    std::optional<value> projection;  ///< LSTM only: multiplies the cell's output
 };
 struct unrolled_layers {
-    value outputs;    ///< of the last layer so far: the next one's input
+    value outputs;    ///< of the last layer so far: the next layer's input
     value_list h, c;  ///< the last states of each layer and direction
 };
 
-/// Weights number k of `per_cell` operands each: 2, with biases 4, and one more with projections.
+/// Returns the k-th weights, of `per_cell` operands each: 2, or 4 with biases, and one more with projections.
 [[nodiscard]] inline recurrent_weights weights_of_cell(list<value> params, std::size_t k,
                                                        std::size_t per_cell) {
     const value* const p = params.data() + k * per_cell;
@@ -43,8 +42,8 @@ struct unrolled_layers {
     return w;
 }
 
-/// Calls `run(all, state, weights, time_axis, backward)` for each layer and direction of a recurrent op. It
-/// gives the outputs of all steps and adds the last states to `all`.
+/// Calls `run(all, state, weights, time_axis, backward)` for each layer and direction of a recurrent op;
+/// `run` returns the outputs of all steps and adds the last states to `all`.
 template <class Op, class Run>
 unrolled_layers unroll_layers(emit<ops<aten::select_int, aten::cat>> e, const args<Op>& a, value h0, value c0,
                               Run&& run) {

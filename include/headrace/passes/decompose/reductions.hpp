@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-// Along these axes, or all if there are none; each keeps size 1.
+// Reduce along these axes, or all if there are none; reduced axes are kept with size 1.
 // clang-format off
 auto sum(const reading auto& x, const int_list& axes) { return call<aten::sum_dim_intlist>(x, axes, true); }
 auto mean(const reading auto& x, const int_list& axes) { return call<aten::mean_dim>(x, axes, true); }
@@ -17,7 +17,7 @@ auto largest(const reading auto& x, const int_list& axes) { return call<aten::am
 auto smallest(const reading auto& x, const int_list& axes) { return call<aten::amin>(x, axes, true); }
 // clang-format on
 
-/// How many elements of x each element of a reduction of x stands for.
+/// Returns how many elements of x are reduced to one element of `reduced`.
 template <reading X, reading Y>
 [[nodiscard]] double reduced_count(const X& x, const Y& reduced) {
     const std::int64_t left = std::max<std::int64_t>(reduced.meta().elements(), 1);
@@ -31,14 +31,14 @@ template <reading X>
     return scaled(total, 1 / reduced_count(x, total));
 }
 
-/// What a rewrite ends in that kept the axes along which it reduced: x in the shape and the dtype of the
-/// result that it replaces.
+/// Ends a rewrite that kept the axes along which it reduced: x in the shape and the dtype of the result that
+/// it replaces.
 template <reading X>
 [[nodiscard]] auto as_result(const X& x, std::uint32_t result = 0) {
     return viewed(in_result_type(x, result), x.result_meta(result).shape);
 }
 
-/// The policy of real functions along axes: computed in float32, a number counting as an axis of size 1.
+/// The policy for real functions along axes: computed in float32; a tensor of rank 0 has an axis of size 1.
 struct reduced_in_float32 {
     static constexpr auto made = ops_in<aten::_to_copy, aten::view>;
     static term operand(const term& x) {
@@ -47,7 +47,7 @@ struct reduced_in_float32 {
     }
     static term result(const term& y, std::uint32_t i) { return as_result(y, i); }
 };
-/// Rules over real functions along axes.
+/// Rules for real functions along axes.
 template <class... Lists>
 constexpr auto reduction_rules(Lists... lists) {
     return rules_with<reduced_in_float32>(lists...);

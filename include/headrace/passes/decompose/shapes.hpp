@@ -16,13 +16,13 @@ template <reading X>
     return choose(x.shape() == shape, x, [&] { return call<aten::view>(x, shape); });
 }
 
-/// x as one axis: what belongs to channels, which PyTorch takes in any shape.
+/// Views x as one axis: for channel parameters, which PyTorch accepts in any shape.
 template <reading X>
 [[nodiscard]] auto flat(const X& x) {
     return viewed(x, int_list{x.meta().elements()});
 }
 
-/// [C] as [C, 1, …, 1] of that rank: what belongs to channels, ready to broadcast with [C, H, W].
+/// Views [C] as [C, 1, …, 1] of that rank: channel parameters, ready to broadcast with [C, H, W].
 template <reading X>
 [[nodiscard]] auto along_channels(const X& x, std::size_t rank) {
     shape_builder shape = shape_builder::filled(std::min(rank, shape_builder::capacity), 1);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::keep_where, which masks matrices by the row and the column of an element.
+// Defines headrace::keep_where, which masks matrices by the row and column of each element.
 #ifndef HEADRACE_PASSES_DECOMPOSE_TRIANGLES_HPP
 #define HEADRACE_PASSES_DECOMPOSE_TRIANGLES_HPP
-
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/shape_builder.hpp>
@@ -10,7 +9,7 @@
 
 namespace headrace {
 
-/// Matrices [..., rows, columns] with `other` wherever `kept(row, column)` is false.
+/// Returns matrices [..., rows, columns] with `other` wherever `kept(row, column)` is false.
 template <reading X, class Kept>
 [[nodiscard]] auto keep_where(const X& x, const Kept& kept, double other) {
     const auto masked = [&] {

@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-/// Convolves an image that is padded with the zero point as it is: kernels need no copy with a border.
+/// Folds the PAD of an image with its zero point into the convolution: kernels need no padded copy.
 struct fold_padding : pass {
     static constexpr std::string_view summary = "PAD of an image with its zero point as a convolution's pad";
     using targeted_ops = ops<tosa::conv2d, tosa::depthwise_conv2d>;

@@ -14,10 +14,10 @@
 
 namespace headrace {
 
-/// Computes an element-wise layer in the layer whose result it alone reads, so that the tensor between them
-/// is never in memory. A sum of two branches becomes part of one of them, which is computed after the other.
-/// A layer that only widens a stored result is computed where it is read: the narrow one is what memory
-/// holds. A reduction takes in what is element-wise before it as well. Reductions and pools read one tensor.
+/// Fuses an elementwise layer into the layer whose only reader it is, so that the tensor between them is
+/// never stored. A sum of two branches becomes part of the branch that is computed last. A layer that only
+/// widens a stored result is computed where it is read, so that memory holds the narrow tensor. A reduction
+/// also absorbs an elementwise layer before it. Reductions and pools read a single tensor.
 struct fuse_layers : pass {
     static constexpr std::string_view summary = "element-wise layers as part of the layer before them";
     static constexpr bool in_execution_order = true;
@@ -46,7 +46,7 @@ struct fuse_layers : pass {
 private:
     using parts = pmr_vector<const node*>;
 
-    // A layer whose result one layer reads.
+    // True if the layer's result has exactly one reader.
     static bool is_read_alone(const node& n) {
         return n.first_use != nullptr && n.first_use->next_use == nullptr;
     }
@@ -63,8 +63,8 @@ private:
         return is<device::elementwise>(reader) && has_shape(reader, n.results[0].meta->shape);
     }
 
-    // The element-wise layers that are read here alone, index by index. An earlier one than the last is taken
-    // only if no more must stay in memory for it until now than its result.
+    // Returns the elementwise layers that only this layer reads, index by index. Any of them except the last
+    // is taken only if its inputs, which then stay in memory until now, need no more than its result.
     static parts operands_of(list<value> inputs, const emitter& e) {
         parts found;
         for (const value v : inputs) {
@@ -88,9 +88,9 @@ private:
                });
     }
 
-    // A layer of another kind that is read here alone, or by the operands, and has a result for each element
-    // of this one; or null. It will be computed here, so that its inputs stay in memory until now: of several
-    // layers, that with the smallest inputs, and of those the last.
+    // Returns a layer of another kind that only this layer or its operands read, and whose result has the
+    // same shape; or null. It will be computed here, so its inputs stay in memory until now: takes the layer
+    // with the smallest inputs, and the last one among equals.
     static const node* host_of(list<value> inputs, const parts& operands, const emitter& e) {
         const node* best = nullptr;
         const auto look = [&](const node& reader, list<value> values) {
@@ -123,7 +123,7 @@ private:
         return operands.size() == 1 && count_tensors(parts_of(end), &reader) == 0;
     }
 
-    // This layer and `taken` as one of kind `op`.
+    // Fuses this layer and `taken` into one layer of kind `op`.
     static std::optional<value> fused(const parts& taken, const op_info& op, emit<produces>& e) {
         layer_builder layer(e.owner());
         const auto append = [&](auto&& self, const node& n) -> value {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::layer_of: which layer of the device dialect computes an operator of TOSA.
+// Defines headrace::layer_of, the layer of the device dialect that computes a TOSA operator.
 #ifndef HEADRACE_PASSES_DEVICE_LAYERS_HPP
 #define HEADRACE_PASSES_DEVICE_LAYERS_HPP
 
@@ -18,7 +18,8 @@
 
 namespace headrace {
 
-/// Operators that give an element of the result from an element of each operand. IDENTITY moves, and is none.
+/// Operators that compute each element of the result from one element of each operand. IDENTITY only moves,
+/// and is left out.
 template <class Op>
 concept device_elementwise =
     op_where<Op, tosa::dialect, trait::elementwise> && !std::is_same_v<Op, tosa::identity>;
@@ -55,11 +56,11 @@ struct layered<ops<Ops...>> {
 template <class Op>
 using layer_of = typename decltype(detail::find_layer<Op>())::type;
 
-/// The operators that layers are made of. The others are layers by themselves: they move elements, or are
+/// Operators that become parts of layers. The others remain single operators: they move elements, or are
 /// rare.
 using layered_ops = typename detail::layered<tosa::dialect::all_ops>::type;
 
-/// Calls `f(Op{}, arguments)` for the op of a list that a node is of, if it is of one.
+/// Calls `f(Op{}, arguments)` if the node's op is in the list.
 template <class... Ops, class F>
 void visit_args(ops<Ops...>, const node& n, F&& f) {
     const auto visit = [&]<class Op>(Op) {
@@ -70,7 +71,7 @@ void visit_args(ops<Ops...>, const node& n, F&& f) {
     static_cast<void>((visit(Ops{}) || ...));
 }
 
-/// The arguments of any layer, which all have these members.
+/// The arguments of any layer; all layers have these members.
 struct layer_parts {
     list<value> inputs;
     graph* body = nullptr;
@@ -81,8 +82,8 @@ struct layer_parts {
     return parts;
 }
 
-/// How many tensors a layer reads beside the results of `except`: constants of one element and tables are
-/// part of its code.
+/// Returns how many tensors a layer reads besides the results of `except`: constants of one element and
+/// tables are part of its code, and do not count.
 [[nodiscard]] inline std::size_t count_tensors(const layer_parts& layer, const node* except = nullptr) {
     std::size_t count = 0, i = 0;
     for (const node& stand_in : layer.body->inputs()) {
@@ -97,12 +98,12 @@ struct layer_parts {
     return count;
 }
 
-/// Puts graphs one after the other into the graph of one layer, with each input once.
+/// Concatenates graphs into the graph of one layer, in which each input occurs once.
 class layer_builder {
 public:
     explicit layer_builder(graph& g) : body_(g.create_region()), output_(body_.create<builtin::output>({})) {}
 
-    /// Returns a value's stand-in inside: an input, made where it is new.
+    /// Returns the input that represents a value in the layer; creates it if it is new.
     value input(value v) {
         const auto known = std::find(inputs_.begin(), inputs_.end(), v);
         if (known != inputs_.end()) return stand_ins_[static_cast<std::size_t>(known - inputs_.begin())];
@@ -112,11 +113,11 @@ public:
         stand_ins_.push_back(made);
         return made;
     }
-    /// Makes the nodes of a graph, on values inside, and gives its result.
+    /// Inlines a graph, with operands inside the layer, and returns its result.
     value append(const graph& other, std::span<const value> operands) {
         return inline_region(other, output_, operands)[0];
     }
-    /// Copies a node, on inputs.
+    /// Copies a node; its operands become inputs.
     value append(const node& n) {
         pmr_vector<value> operands;
         for (std::size_t i = 0; i != n.operand_count; ++i) operands.push_back(input(n.operand(i)));

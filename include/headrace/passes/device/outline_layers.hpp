@@ -27,7 +27,7 @@ struct outline_layers : pass {
     }
 
 private:
-    // A graph of a layer, not of a branch or a loop: those are layers' graphs' parents.
+    // True if the graph belongs to a layer, rather than to a branch or a loop.
     static bool is_in_layer(const node& n) {
         const graph* const parent = n.owner->parent();
         if (parent == nullptr) return false;

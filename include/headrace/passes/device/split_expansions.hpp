@@ -2,10 +2,11 @@
 // Defines headrace::split_expansions.
 //
 // An inverted residual (Sandler et al., MobileNetV2, CVPR 2018) widens an image by a pointwise convolution,
-// filters each channel of it by a depthwise one, and narrows the result. The wide tensor in the middle often
-// decides how much memory a whole network needs, although no filter reads more than one of its channels: for
-// 48 x 48 pixels and 8 channels that become 48, it has 110,592 bytes between 18,432 and 27,648. Computed by
-// six groups of 8 channels, each of which is filtered before the next is made, it has 18,432.
+// filters each channel by a depthwise one, and narrows the result. The wide tensor in the middle often
+// determines the memory of the whole network, although each filter reads only one of its channels. Example:
+// with 48 x 48 pixels, and 8 channels widened to 48, it has 110,592 bytes, between tensors of 18,432 and
+// 27,648 bytes. Computed in six groups of 8 channels, each of which is filtered before the next one is
+// computed, it needs 18,432.
 #ifndef HEADRACE_PASSES_DEVICE_SPLIT_EXPANSIONS_HPP
 #define HEADRACE_PASSES_DEVICE_SPLIT_EXPANSIONS_HPP
 
@@ -24,13 +25,13 @@ namespace headrace {
 
 namespace detail {
 
-/// Channels [first, first + count) of a layer's result, whose `whole` are split.
+/// Channels [first, first + count) of the `whole` channels of a layer's result.
 struct channel_group {
     std::int64_t first, count, whole;
 };
 
-/// The axis of the channels of an input of a layer's graph: -1 if its one element is for all of them;
-/// nothing if channels cannot be told apart.
+/// Returns the channel axis of an input of a layer's graph: -1 if its only element is for all channels;
+/// nothing if it cannot be split by channels.
 inline std::optional<int> channel_axis(const node& input, const tensor_meta& meta, std::int64_t channels) {
     if (meta.elements() == 1) return -1;
     const edge* const use = input.first_use;
@@ -43,7 +44,7 @@ inline std::optional<int> channel_axis(const node& input, const tensor_meta& met
     return static_cast<int>(meta.rank()) - 1;
 }
 
-/// A constant's elements of a group along an axis.
+/// Slices a constant along an axis to the channels of a group.
 inline value slice_constant(graph& g, value v, int axis, const channel_group& group, node* before) {
     const tensor_meta& whole = *meta_of(v);
     pmr_vector<std::int64_t> shape(whole.shape.begin(), whole.shape.end());
@@ -61,8 +62,8 @@ inline value slice_constant(graph& g, value v, int axis, const channel_group& gr
 
 }  // namespace detail
 
-/// Computes a pointwise convolution, and the depthwise one that alone reads it, by groups of channels if the
-/// tensor between them decides the memory of the graph; the results are parts of a CONCAT.
+/// Splits a pointwise convolution, and the depthwise one that is its only reader, into groups of channels, if
+/// the tensor between them determines the memory of the graph; a CONCAT joins the results.
 struct split_expansions : pass {
     static constexpr std::string_view summary =
         "a wide tensor between a 1x1 and a depthwise convolution by groups of channels";
@@ -75,13 +76,13 @@ struct split_expansions : pass {
     }
 
 private:
-    // Blocks of weights have up to four channels; fewer than eight gather each pixel for too few products.
+    // Blocks of weights have up to four channels; below eight, gathering a pixel outweighs its products.
     static constexpr std::int64_t multiple = 8;
 
     struct inverted_residual {
         const node* wide = nullptr;    // the layer of the pointwise convolution
         const node* narrow = nullptr;  // the layer of the depthwise one
-        std::int64_t bytes = 0;        // while either is computed
+        std::int64_t bytes = 0;        // while either is computed: the larger of the two
     };
 
     static std::int64_t bytes_of(value v) {
@@ -103,7 +104,7 @@ private:
         return is_in_place(n) ? std::max(input_bytes(n), result_bytes(n)) : input_bytes(n) + result_bytes(n);
     }
 
-    // A depthwise convolution with a result for each channel; of any stride, or of this one.
+    // True for a depthwise convolution with one result per channel, of this stride, or of any if it is 0.
     static bool is_depthwise(const node& n, std::int64_t stride = 0) {
         if (!is<device::convolution>(n)) return false;
         const auto found = parts_of(n).body->nodes_of(info_of<tosa::depthwise_conv2d>);
@@ -119,7 +120,7 @@ private:
         const sizes kernel = meta_of(a.weight)->shape;
         return kernel[1] == 1 && kernel[2] == 1 && std::ranges::count(a.stride, 1) == 2;
     }
-    // True if the layer reads one tensor, and constants whose channels can be told apart.
+    // True if the layer reads one tensor, and constants that can be split by channels.
     static bool is_separable(const node& n) {
         const layer_parts layer = parts_of(n);
         std::size_t tensors = 0, i = 0;
@@ -147,10 +148,10 @@ private:
         return inverted_residual{&wide, &n, std::max(bytes_at(wide), bytes_at(n))};
     }
 
-    // Splits the one that decides the memory of the graph, until none does.
+    // Splits the expansion that determines the memory of the graph, until none does.
     static std::size_t split_largest(graph& g, pass_context& context) {
         pmr_vector<inverted_residual> expansions;
-        std::int64_t rest = 0;  // the most that the other layers need
+        std::int64_t rest = 0;  // the maximum over the other layers
         for (const node& n : g.nodes())
             if (const auto found = expansion_of(n)) expansions.push_back(*found);
         for (const node& n : g.nodes()) {
@@ -170,8 +171,7 @@ private:
         return split;
     }
 
-    // The most channels with which it needs no more than the limit, or the least that
-    // there are; 0 if not even a tenth is gained.
+    // Returns the largest group within the limit, else the smallest; 0 if it saves less than a tenth.
     static std::int64_t channels_of_group(const inverted_residual& e, std::int64_t limit) {
         const std::int64_t channels = e.wide->results[0].meta->shape[3];
         const std::int64_t fixed = input_bytes(*e.wide) + result_bytes(*e.narrow);
@@ -197,7 +197,7 @@ private:
         g.replace_all_uses(before.result(), whole);
     }
 
-    // The layer for a group of its channels, on `input`.
+    // Makes the layer for a group of channels, on `input`.
     static value make_group(const node& n, value input, const detail::channel_group& group, node& before,
                             emit<produces>& e) {
         const layer_parts whole = parts_of(n);

@@ -16,9 +16,9 @@
 
 namespace headrace {
 
-/// A convolution over three axes as a sum of convolutions over two: ExecuTorch's kernel has no more. Each is
-/// of one slice of the weight along the depth, and convolves, as a batch, all the slices of the input that
-/// this meets.
+/// Rewrites a convolution over three axes as a sum of convolutions over two, the most that ExecuTorch's
+/// kernel supports. Each term convolves one slice of the weight along the depth with all the input slices
+/// that it meets, as a batch.
 struct convolve_slices : pass {
     using runs_after = pass_list<canonical_convolutions, decompose_batch_norm, decompose_transposed_volumes>;
     using invalidates = pass_list<constants_folded, no_dead_code, duplicates_merged, nodes_sorted>;
@@ -36,7 +36,7 @@ struct convolve_slices : pass {
             x = e.make<aten::constant_pad_nd>({.self = x,
                                                .pad = {0, 0, 0, 0, a.padding[0], a.padding[0]},
                                                .value = scalar(std::int64_t{0})});
-        x = e.make<aten::permute>({.self = x, .dims = {0, 2, 1, 3, 4}});  // the depth beside the batch
+        x = e.make<aten::permute>({.self = x, .dims = {0, 2, 1, 3, 4}});  // the depth next to the batch
         const int_list shape = e.shape(x);
         const std::int64_t taps = e.shape(a.weight)[2];
         value sum{};

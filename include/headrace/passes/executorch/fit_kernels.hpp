@@ -23,11 +23,11 @@
 
 namespace headrace {
 
-/// Spells what a kernel of the runtime refuses in arguments that it takes: a roll without axes as that of the
-/// flat tensor, a pad that crops as a slice before it. Where a kernel computes otherwise than PyTorch for
-/// some values, it puts PyTorch's result there: max pooling passes over NaN, and the kernel's 0 // 0 is
-/// infinite (measured with ExecuTorch 1.5.1). What has a decomposition, such as the remainder of integers, is
-/// left to that.
+/// Rewrites arguments that a kernel of the runtime refuses into ones that it takes: a roll without axes as a
+/// roll of the flat tensor, a pad that crops as a preceding slice. If a kernel deviates from PyTorch for some
+/// values, it substitutes PyTorch's result: max pooling skips NaN, and the kernel's 0 // 0 is infinite
+/// (measured with ExecuTorch 1.5.1). Ops that have a decomposition, such as the remainder of integers, are
+/// left to it.
 struct fit_kernels : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
@@ -53,21 +53,19 @@ struct fit_kernels : pass {
             quantized_decomposed::dequantize_per_channel, quantized_decomposed::dequantize_per_token>;
     using tensor_quantizers = ops<quantized_decomposed::quantize_per_tensor_tensor,
                                   quantized_decomposed::dequantize_per_tensor_tensor>;
-    using targeted_ops =
-        joined<softmaxes, shifts, number_shifts, quantizers, tensor_quantizers,
-               ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll,
-                   aten::cumsum, aten::sum_dim_intlist, aten::unfold, aten::_adaptive_avg_pool2d,
-                   aten::linear, aten::floor_divide, aten::div_tensor_mode, aten::max_pool1d_with_indices,
-                   aten::max_pool2d_with_indices>>;
+    using targeted_ops = joined<
+        softmaxes, shifts, number_shifts, quantizers, tensor_quantizers,
+        ops<aten::_to_copy, aten::expand, aten::narrow, aten::constant_pad_nd, aten::roll, aten::cumsum,
+            aten::sum_dim_intlist, aten::unfold, aten::_adaptive_avg_pool2d, aten::linear, aten::floor_divide,
+            aten::div_tensor_mode, aten::max_pool1d_with_indices, aten::max_pool2d_with_indices>>;
     using produces =
         joined<softmaxes, quantizers, tensor_quantizers,
                ops<aten::_to_copy, aten::sum_dim_intlist, aten::expand, aten::narrow, aten::constant_pad_nd,
                    aten::roll, aten::reshape, aten::_adaptive_avg_pool2d, aten::linear, aten::where_self,
                    aten::eq_scalar, aten::div_tensor, aten::masked_fill_scalar, aten::isnan, aten::clamp,
                    aten::lt_scalar, aten::ne_tensor, aten::bitwise_and_scalar, aten::unsqueeze,
-                   aten::squeeze_dim, aten::max_pool2d_with_indices,
-                   aten::bitwise_right_shift_tensor_scalar, max_pool_kernel, floor_divide_kernel,
-                   left_shift_kernel, right_shift_kernel>>;
+                   aten::squeeze_dim, aten::max_pool2d_with_indices, aten::bitwise_right_shift_tensor_scalar,
+                   max_pool_kernel, floor_divide_kernel, left_shift_kernel, right_shift_kernel>>;
 
     // --- arguments -------------------------------------------------------------------------
 
@@ -118,7 +116,7 @@ struct fit_kernels : pass {
         const value rolled = e.make<aten::roll>({flat, a.shifts, {0}});
         return e.make<aten::reshape>({rolled, e.result_meta().shape});
     }
-    /// The sum of one number, and its only window.
+    /// The sum of a single number, and its only window.
     std::optional<value> operator()(const args<aten::cumsum>& a, emit<produces>& e) const {
         if (e.rank(a.self) != 0) return std::nullopt;
         return as(e, a.self, e.result_meta().dtype);
@@ -148,7 +146,7 @@ struct fit_kernels : pass {
             matrix.input = e.make<aten::reshape>({a.input, int_list{1, e.shape(a.input)[0]}});
         return e.make<aten::reshape>({e.make<aten::linear>(matrix), e.result_meta().shape});
     }
-    /// A line is an image of one row, in which elements have the same indices.
+    /// A line is an image of one row, and its elements have the same indices.
     value_list operator()(const args<aten::max_pool1d_with_indices>& a, emit<produces>& e) const {
         const std::int64_t kernel = a.kernel_size[0];
         const args<aten::max_pool2d_with_indices> row{
@@ -165,8 +163,7 @@ struct fit_kernels : pass {
         for (const value v : pooled) lines.push_back(e.make<aten::squeeze_dim>({.self = v, .dim = -2}));
         return lines;
     }
-    /// The kernels that quantize read scales of float64 and zero points of int64; the others also narrower
-    /// ones.
+    /// Quantizing kernels read float64 scales and int64 zero points; the others also accept narrower ones.
     template <one_of<quantizers> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         args<Op> wide = a;
@@ -201,7 +198,7 @@ struct fit_kernels : pass {
         if (a.rounding_mode != "floor") return std::nullopt;
         return floored(e, a.self, a.other);
     }
-    /// Bits that are shifted out of a type are gone, but for the sign.
+    /// Bits shifted out of the dtype are lost, except the sign.
     template <one_of<number_shifts> Op>
     std::optional<value> operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
@@ -232,7 +229,7 @@ struct fit_kernels : pass {
 
 private:
     static value result_of(const node& n, std::uint32_t i) { return {const_cast<node*>(&n), i}; }
-    // NaN is pooled on its own, as a number of 8 bits, and its index counts where there is one.
+    // NaNs are pooled separately, as int8 flags; where a window has one, its index is returned.
     static value_list pooled_with_nan(emit<produces>& e, const args<aten::max_pool2d_with_indices>& a) {
         const value is_nan = e.make<aten::isnan>({a.self});
         const node* const numbers = e.make_node<max_pool_kernel>(a);
@@ -250,7 +247,7 @@ private:
         if (!v || e.dtype(v) == type) return v;
         return e.make<aten::_to_copy>({.self = v, .dtype = type});
     }
-    /// A number divided by 0 is infinite or NaN, as without rounding.
+    /// A number divided by 0 is infinite or NaN, as it is without rounding.
     static std::optional<value> floored(emit<produces>& e, value a, value b) {
         if (!is_floating(e.result_meta().dtype)) return std::nullopt;
         const value rounded = e.make<floor_divide_kernel>({a, b});

@@ -16,8 +16,8 @@
 
 namespace headrace {
 
-/// Clamps what is quantized if it may be infinite. ExecuTorch's kernel converts to int32 before it clamps, so
-/// that infinity becomes the lowest number (measured with ExecuTorch 1.5.1).
+/// Clamps values before quantization if they may be infinite. ExecuTorch's kernel converts to int32 before it
+/// clamps, so that infinity becomes the lowest number (measured with ExecuTorch 1.5.1).
 struct saturate_quantization : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     static constexpr std::string_view summary =
@@ -32,7 +32,7 @@ struct saturate_quantization : pass {
     std::optional<value> operator()(const args<quantized_decomposed::quantize_per_tensor>& a,
                                     emit<produces>& e) const {
         if (!set_of<unbounded>.contains(*a.input.producer->op)) return std::nullopt;
-        // One step beyond the ends, so that rounding stays the quantizer's.
+        // One step beyond the ends, so that the quantizer still does the rounding.
         const auto real = [&](std::int64_t q) { return static_cast<double>(q - a.zero_point) * a.scale; };
         args<quantized_decomposed::quantize_per_tensor> limited = a;
         limited.input = e.make<aten::clamp>(

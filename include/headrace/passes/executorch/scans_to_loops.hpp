@@ -24,15 +24,15 @@ namespace headrace {
 
 namespace detail {
 
-/// Writes one map or scan as a loop, for which instructions have jumps.
+/// Rewrites one map or scan as a loop, which instructions have jumps for.
 class scan_writer {
 public:
     scan_writer(node& scan, graph& body, list<value> carried, list<value> xs, list<value> fixed,
                 bool slices_first)
         : scan_(scan), body_(body), carried_(carried), xs_(xs), fixed_(fixed), slices_first_(slices_first) {}
 
-    /// Puts the loop in place of the node. It carries how often it has run, what the body carries, and what
-    /// is stacked, at first zeros; each time one slice is written.
+    /// Replaces the node with a loop. The loop carries its iteration count, the values that the body carries,
+    /// and the stacked results, which start as zeros; each iteration writes one slice.
     void write() {
         graph& g = *scan_.owner;
         const std::int64_t count = meta_of(xs_[0])->shape[0];
@@ -95,7 +95,7 @@ private:
 
     void write_turn(graph& g, const std::vector<value>& inputs) {
         const std::size_t kept = carried_.size();
-        const std::size_t shared = 1 + scan_.result_count;  // inputs before those that are shared
+        const std::size_t shared = 1 + scan_.result_count;  // inputs before the shared ones
         node& end = add_output(g, {inputs[0]});             // the body's nodes come before it
         const value index = reshaped(g, inputs[0], shape_builder{1}, &end);
         std::vector<value> slices;
@@ -143,8 +143,8 @@ private:
 
 }  // namespace detail
 
-/// Writes map and scan as while_loop: a loop takes one slice of each tensor, and writes one of each that is
-/// stacked.
+/// Rewrites map and scan as while_loop: an iteration reads one slice of each tensor, and writes one slice of
+/// each stacked result.
 struct scans_to_loops : pass {
     using runs_after = pass_list<regions_inlined>;
     static constexpr std::string_view summary = "map and scan as while_loop";
@@ -156,7 +156,7 @@ struct scans_to_loops : pass {
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
         result<void> done;
-        // Those of a body are in the loop's graph then, which comes later.
+        // Scans inside a body are then in the loop's graph, which is visited later.
         for_each_graph(g, [&](graph& sub) {
             for (node* n = sub.first(); n != nullptr && done;) {
                 node& current = *n;

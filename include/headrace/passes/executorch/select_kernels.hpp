@@ -21,8 +21,8 @@
 namespace headrace {
 
 /// Replaces each op by the kernel that ExecuTorch's runtime has for it, and views by executorch.reshape. A
-/// node whose arguments the kernel refuses, or for which it does not compute what PyTorch does, stays for
-/// other passes. It runs before ops are decomposed, so that one kernel is not made into many, and after.
+/// node whose arguments the kernel refuses, or for which its result deviates from PyTorch's, is left to other
+/// passes. Runs before ops are decomposed, so that one kernel does not become many, and again after.
 struct select_kernels : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     static constexpr std::string_view summary = "ops as the kernels that ExecuTorch has for them";
@@ -60,7 +60,7 @@ protected:
 };
 HEADRACE_COMPILED_CODE(select_kernels);
 
-/// The same at the end: a node of an op that has a kernel, but not for these types and arguments, is refused.
+/// Runs select_kernels, and refuses ops that have a kernel, but not for these dtypes or arguments.
 struct require_kernels : select_kernels {
     static constexpr std::string_view summary = "ops as ExecuTorch's kernels; refuses what they do not take";
     using removes = targeted_ops;

@@ -27,8 +27,8 @@
 
 namespace headrace {
 
-/// Turns composite ops into the core ops that ExecuTorch has kernels for, where one op becomes one op or two:
-/// softmax into `_softmax`, layer_norm into the first result of `native_layer_norm`.
+/// Turns composite ops into the core ops that ExecuTorch has kernels for, where an op becomes one or two ops:
+/// softmax becomes `_softmax`, layer_norm the first result of `native_layer_norm`.
 struct spell_kernel_ops : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     using invalidates = pass_list<no_dead_code, duplicates_merged, nodes_sorted>;
@@ -41,11 +41,10 @@ struct spell_kernel_ops : pass {
     using row_upsamples = ops<aten::upsample_nearest1d, aten::upsample_linear1d, aten::upsample_nearest1d_vec,
                               aten::upsample_linear1d_vec>;
     using index_writes = ops<aten::index_copy, aten::index_add>;
-    using targeted_ops = joined<permutes, splits, upsamples, row_upsamples,
-                                index_writes, nearest_exact_ops,
-                                ops<aten::arange, aten::arange_start, aten::pad, aten::eye, aten::eye_m,
-                                    aten::linspace, aten::rand_like, aten::randn_like, aten::bernoulli,
-                                    aten::bernoulli_p>>;
+    using targeted_ops =
+        joined<permutes, splits, upsamples, row_upsamples, index_writes, nearest_exact_ops,
+               ops<aten::arange, aten::arange_start, aten::pad, aten::eye, aten::eye_m, aten::linspace,
+                   aten::rand_like, aten::randn_like, aten::bernoulli, aten::bernoulli_p>>;
     using produces =
         ops<aten::permute, aten::narrow, aten::upsample_nearest2d_vec, aten::upsample_bilinear2d_vec,
             aten::unsqueeze, aten::squeeze_dim, aten::arange_start_step, aten::constant_pad_nd,
@@ -71,7 +70,7 @@ struct spell_kernel_ops : pass {
                 return call<aten::native_group_norm>(x, a.weight, a.bias, x.size(0), x.size(1), area,
                                                      a.num_groups, a.eps);
             },
-            // By statistics that are given, or by those of the batch, as instance_norm has it.
+            // With the given statistics, or with those of the batch, as in instance_norm.
             on<aten::batch_norm> = [](auto x, const auto& a) {
                 return choose(
                     a.running_mean && a.running_var && !a.training, [&] {
@@ -129,7 +128,7 @@ struct spell_kernel_ops : pass {
             on<aten::_unsafe_index_put> = [](auto x, auto values, const auto& a) {
                 return call<aten::index_put>(x, a.indices, values, a.accumulate);
             },
-            // The kernel takes no vector, but a matrix of one row.
+            // The kernel does not take a vector, but a matrix of one row.
             on<aten::linear> = [](auto x, auto weight, const auto& a) {
                 return choose(
                     x.rank() != 1, unchanged, [&] {
@@ -148,13 +147,13 @@ struct spell_kernel_ops : pass {
                     x);
                 return as(call<aten::unsqueeze>(x, -1) == numbers, dtype::int64);
             },
-            // The kernel is made for float32.
+            // The kernel exists for float32 only.
             on<aten::cdist> = [](auto x, auto y, const auto& a) {
                 return choose(
                     x.dtype() == dtype::float32,
                     [&] { return call<aten::_cdist_forward>(x, y, a.p, a.compute_mode); }, unchanged);
             },
-            // The kernel takes indices of int64.
+            // The kernel takes int64 indices.
             on<aten::gather> = [](auto x, auto index, const auto& a) {
                 return choose(
                     index.dtype() == dtype::int64, unchanged, [&] {
@@ -176,7 +175,7 @@ struct spell_kernel_ops : pass {
     value operator()(const args<aten::randn_like>&, emit<produces>& e) const {
         return e.make<aten::randn>({.size = e.result_meta().shape, .dtype = e.result_meta().dtype});
     }
-    /// 1 where a number from 0 to 1 is less than the probability.
+    /// 1 where a random number from 0 to 1 is less than the probability.
     value operator()(const args<aten::bernoulli>& a, emit<produces>& e) const {
         const value less = e.make<aten::gt_tensor>(a.self, uniform(e));
         return e.make<aten::_to_copy>({.self = less, .dtype = e.result_meta().dtype});
@@ -185,7 +184,7 @@ struct spell_kernel_ops : pass {
         const value less = e.make<aten::lt_scalar>({uniform(e), scalar(a.p)});
         return e.make<aten::_to_copy>({.self = less, .dtype = e.result_meta().dtype});
     }
-    /// An element is 1 if its row and its column have one number.
+    /// An element is 1 if its row and its column have the same index.
     template <one_of<ops<aten::eye, aten::eye_m>> Op>
     value operator()(Op, const args<Op>&, emit<produces>& e) const {
         const tensor_meta& meta = e.result_meta();
@@ -196,7 +195,7 @@ struct spell_kernel_ops : pass {
         const value equal = e.make<aten::eq_tensor>(rows, numbers(meta.shape[1]));
         return e.make<aten::_to_copy>({.self = equal, .dtype = meta.dtype});
     }
-    /// From both ends to the middle, as PyTorch counts.
+    /// From both ends to the middle, as PyTorch computes it.
     value operator()(const args<aten::linspace>& a, emit<produces>& e) const {
         const double start = a.start.to_double();
         const double end = a.end.to_double();
@@ -207,7 +206,7 @@ struct spell_kernel_ops : pass {
                                            : end - step * static_cast<double>(a.steps - 1 - at));
         });
     }
-    /// The elements at constant positions, along one axis after the other.
+    /// Selects the elements at constant positions, along one axis after the other.
     template <one_of<nearest_exact_ops> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         value v = resized_input(a);
@@ -244,12 +243,12 @@ struct spell_kernel_ops : pass {
             "ExecuTorch has no kernel for padding of this mode; write it as a cat of slices");
     }
 
-    /// The kernels take the sizes or the scales, from which the sizes follow.
+    /// The kernels take either the sizes or the scales, which must yield the sizes.
     template <one_of<upsamples> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         return upsampled(e, a.self, sampling_mode_of<Op>(a), a.output_size, resize_scales(a));
     }
-    /// One axis is an image of one row.
+    /// One axis is resized as an image of one row.
     template <one_of<row_upsamples> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const value image = e.make<aten::unsqueeze>({.self = resized_input(a), .dim = 2});
@@ -258,7 +257,7 @@ struct spell_kernel_ops : pass {
         return e.make<aten::squeeze_dim>({.self = made, .dim = 2});
     }
 
-    /// The rows of an axis at given indices, as elements to write.
+    /// Writes elements at the given indices of an axis.
     template <one_of<index_writes> Op>
     value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         const std::size_t axis = build::axis_in(e, a.dim, e.rank(a.self));
@@ -272,7 +271,8 @@ struct spell_kernel_ops : pass {
             adds = true;
             if (a.alpha.to_double() != 1)
                 values = e.make<aten::mul_scalar>({.self = values, .other = a.alpha});
-            if (is_boolean(e.dtype(a.self)) && !is_boolean(e.dtype(values)))  // a product is a number
+            if (is_boolean(e.dtype(a.self)) &&
+                !is_boolean(e.dtype(values)))  // the product with alpha is a number
                 values = e.make<aten::_to_copy>({.self = values, .dtype = dtype::boolean});
         }
         return e.make<aten::index_put>({a.self, list<std::optional<value>>(indices), values, adds});
@@ -307,7 +307,7 @@ private:
     static value uniform(emit<produces>& e) {
         return e.make<aten::rand>({.size = e.result_meta().shape, .dtype = dtype::float32});
     }
-    // The end of an axis before it and its beginning behind it; the list has the last axis first.
+    // Puts the end of an axis before it and its beginning after it; the list has the last axis first.
     static value wrapped(emit<produces>& e, const args<aten::pad>& a) {
         value v = a.self;
         for (std::size_t i = 0; i + 1 < a.pad.size() && i / 2 < e.rank(a.self) && v; i += 2) {
@@ -330,7 +330,7 @@ private:
         if (e.failed()) return {};
         const sizes in = sizes(e.shape(image)).subspan(2);
         bool by_scales = false;
-        bool has_all = true;  // as far as scales that follow from the sizes are exact
+        bool has_all = true;  // scales derived from the sizes are exact
         for (std::size_t i = 0; i != 2; ++i) {
             const double scale = counting_scale(mode, in[i], size[i], scales[i]);
             by_scales = by_scales || scale > 0;

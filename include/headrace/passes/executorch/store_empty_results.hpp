@@ -17,7 +17,7 @@
 
 namespace headrace {
 
-/// Makes constants of results without elements: there is nothing to compute, and kernels refuse some of them.
+/// Makes constants of results without elements: there is nothing to compute, and some kernels refuse them.
 struct store_empty_results : pass {
     using runs_after = pass_list<functional>;
     using invalidates = pass_list<no_dead_code, duplicates_merged>;

@@ -21,7 +21,7 @@
 
 namespace headrace {
 
-/// A TOSA block demands that (TOSA 1.0, 2.13.2).
+/// Makes outputs distinct, as a TOSA block requires (TOSA 1.0, 2.13.2).
 struct ensure_distinct_outputs : pass {
     using runs_after = pass_list<tosa_only>;
     using ensures = pass_list<distinct_outputs>;
@@ -59,7 +59,7 @@ private:
         if (added != 0) name_apart(g, *out);
         return added;
     }
-    // One value may be listed twice under one name; two values may not.
+    // A value listed twice may have one name; two values may not share one.
     static void name_apart(graph& g, node& out) {
         const auto* exported = out.find_annotation<output_names>();
         if (exported == nullptr) return;

@@ -12,32 +12,35 @@
 
 namespace headrace {
 
-/// What the tensors of a graph need while it runs, in bytes: the most that live at one step, whatever a
-/// memory plan makes of it, and what no order can do without. Tensors are counted as in headrace::liveness.
+/// The memory that a graph's tensors need while it runs, in bytes: the peak of live tensors over all steps,
+/// regardless of a memory plan, and a lower bound for any order. Tensors are counted as in
+/// headrace::liveness.
 struct memory_need {
     static constexpr bool inherited = false;
     std::uint64_t peak = 0;
     std::uint64_t lower_bound = 0;
 };
 
-/// The order in which a graph's nodes need the least memory.
+/// Finds an order of a graph's nodes in which live tensors need little memory. Example: if two branches each
+/// widen a tensor and reduce it again, running one branch to its end before the other starts keeps a single
+/// wide tensor in memory instead of two.
 ///
-/// A node that is an ancestor or a descendant of each other node stands at the same place in every order.
-/// Such nodes cut the graph into segments, each of which has its own best order. A segment is reordered only
-/// where the whole graph gains: where its peak is the largest, and only if it then has a smaller one.
-/// Segments of at most 64 nodes are searched for the best order, the sets of executed nodes being the states,
-/// up to 16,384 states in all. Where that is not enough, the best of two heuristics is taken: of several
-/// operands the one first that needs the most memory beyond its result (Sethi and Ullman 1970), and always
-/// the node that leaves the least memory in use. All of it depends on the graph and its present order alone.
+/// A node that is an ancestor or a descendant of every other node has the same place in every order. Such
+/// nodes cut the graph into segments, which are ordered independently. A segment is reordered only if the
+/// whole graph gains: if its peak is the largest and becomes smaller. Segments of at most 64 nodes are
+/// searched exhaustively, with sets of executed nodes as states, up to 16,384 states in all. If that is not
+/// enough, the better of two heuristics is used: depth first, computing the operand first that needs the most
+/// memory beyond its result (Sethi and Ullman 1970); or greedily, always the node that leaves the least
+/// memory in use. The result depends only on the graph and its present order.
 class memory_order {
 public:
-    /// Looks at a graph whose nodes are in a topological order.
+    /// Reads a graph whose nodes are in topological order.
     explicit memory_order(const graph& g);
 
-    /// May nodes change places, and is the size of each tensor known?
+    /// True if nodes may be reordered, and the size of each tensor is known.
     [[nodiscard]] bool is_free() const { return is_free_; }
     [[nodiscard]] memory_need need() const { return need_; }
-    /// Finds a better order, if it can; `need` then is that of the order found.
+    /// Returns true if it finds a better order; need() then returns the need of that order.
     bool improve();
     /// The nodes that are executed, in the order found.
     [[nodiscard]] std::span<node* const> nodes() const { return nodes_; }
@@ -48,24 +51,24 @@ private:
 
     struct buffer {
         std::uint64_t bytes = 0;
-        std::uint32_t maker = none;  // its node's position
-        std::uint32_t last = 0;      // the position after that of its last user
-        bool is_kept = false;        // it is an output
+        std::uint32_t maker = none;  // position of the node that makes it
+        std::uint32_t last = 0;      // one past the position of its last user
+        bool is_kept = false;        // whether it is an output
     };
     struct step {
         std::uint64_t made = 0;   // bytes of its results
-        std::uint64_t extra = 0;  // what graphs that it holds need
+        std::uint64_t extra = 0;  // peak of the nested graphs it holds
         std::uint32_t first_buffer = 0, buffer_count = 0;
         std::uint32_t first_read = 0, read_count = 0;      // in reads_
         std::uint32_t first_source = 0, source_count = 0;  // in sources_
     };
-    // Positions from `begin` to before `end`.
+    // Positions [begin, end).
     struct segment {
         std::uint32_t begin = 0, end = 0;
-        std::uint64_t live = 0;  // when it begins
+        std::uint64_t live = 0;  // at its beginning
         std::uint64_t peak = 0, lower_bound = 0;
     };
-    struct part;          // a segment by itself, its nodes numbered from 0
+    struct part;          // a segment by itself, with nodes numbered from 0
     struct exact_search;  // of a part
     struct searched_part;
     struct improvement;  // of all segments
@@ -83,7 +86,7 @@ private:
     bool improve(segment& s, improvement& so_far);
 
     pmr_vector<node*> nodes_;
-    pmr_vector<step> steps_;  // parallel to nodes_, in the order that the graph has
+    pmr_vector<step> steps_;  // parallel to nodes_, in the graph's order
     pmr_vector<buffer> buffers_;
     numbers reads_, sources_;
     numbers positions_, first_buffers_, marks_;  // by node, by node, by buffer

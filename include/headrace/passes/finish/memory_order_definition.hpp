@@ -32,11 +32,11 @@ namespace headrace {
 struct memory_order::part {
     struct item {
         std::uint64_t made, extra;
-        std::uint64_t dead;  // of what is made, that nothing reads
+        std::uint64_t dead;  // bytes of results that nothing reads
 
         friend bool operator==(const item&, const item&) = default;
     };
-    // Of each item or buffer some numbers, all in one array.
+    // A list of numbers for each item or buffer, all in one array.
     struct lists {
         numbers ends{}, all{};
 
@@ -45,22 +45,22 @@ struct memory_order::part {
             return std::span(all).subspan(begin, ends[i] - begin);
         }
         void end_list() { ends.push_back(static_cast<std::uint32_t>(all.size())); }
-        // Of each of `count` numbers, the lists that hold it.
+        // Returns, for each of `count` numbers, the lists that contain it.
         [[nodiscard]] lists inverse(std::size_t count) const;
         friend bool operator==(const lists&, const lists&) = default;
     };
     std::uint64_t live = 0;
     pmr_vector<item> items{};
-    // Buffers that some read, and that are free after the last of these.
+    // Buffers that are read here, and freed after their last reader.
     pmr_vector<std::uint64_t> buffer_bytes{};
-    lists reads{}, sources{};  // of each item
-    lists users{};             // of each item
-    lists readers{};           // of each buffer
+    lists reads{}, sources{};  // by item
+    lists users{};             // by item
+    lists readers{};           // by buffer
 
     friend bool operator==(const part&, const part&) = default;
 
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(items.size()); }
-    // Of each buffer, how many have not read it yet.
+    // Returns the number of readers of each buffer.
     [[nodiscard]] numbers reader_counts() const {
         numbers counts(buffer_bytes.size());
         for (std::size_t b = 0; b != counts.size(); ++b)
@@ -75,7 +75,7 @@ struct memory_order::part {
 HEADRACE_INLINE memory_order::part::lists memory_order::part::lists::inverse(std::size_t count) const {
     lists found{numbers(count), numbers(all.size())};
     for (const std::uint32_t held : all) ++found.ends[held];
-    // Where each list begins, for now; filling it moves that to its end.
+    // `ends` holds where each list begins for now; filling a list advances it to the list's end.
     std::exclusive_scan(found.ends.begin(), found.ends.end(), found.ends.begin(), 0U);
     for (std::uint32_t i = 0; i != ends.size(); ++i) {
         for (const std::uint32_t held : (*this)[i]) found.all[found.ends[held]++] = i;
@@ -83,21 +83,21 @@ HEADRACE_INLINE memory_order::part::lists memory_order::part::lists::inverse(std
     return found;
 }
 
-/// A part that was searched, and the order found: an empty one if there is none with a lower peak.
+/// A part that was searched, and the order found: empty if no order has a lower peak.
 struct memory_order::searched_part {
     part of;
     std::uint64_t below;
     std::optional<numbers> order;
-    bool is_exact;  // there is no better one
+    bool is_exact;  // no better order exists
 };
 
 struct memory_order::improvement {
     pmr_vector<searched_part> searched{};
-    numbers places;  // of each buffer in the part that is read, none between
+    numbers places;  // by buffer: its index in the current part, or none
 };
 
-/// Sets of executed nodes, those with the lowest peak first. A node that needs no more than what was needed
-/// before, and leaves no more, is executed at once: no order is better for waiting.
+/// Best-first search over sets of executed nodes, lowest peak first. A node that raises neither the peak nor
+/// the memory in use is executed at once: delaying it never helps.
 struct memory_order::exact_search {
     static constexpr std::uint32_t max_size = 64;
     struct state {
@@ -110,7 +110,8 @@ struct memory_order::exact_search {
         for (std::size_t b = 0; b != readers.size(); ++b) readers[b] = set_of(p.readers[b]);
     }
 
-    // The best order if it is below a peak, or none if there is none; nothing if more states are needed.
+    // Returns the best order with a peak below `below`, empty if none exists; nothing if it needs more
+    // states.
     std::optional<numbers> run(std::uint64_t below, std::size_t& states_left) {
         const std::uint64_t all = ~std::uint64_t{0} >> (max_size - p.size());
         add({0, p.live, 0, none, none});
@@ -272,12 +273,12 @@ HEADRACE_INLINE void memory_order::read_node(const node& n) {
     steps_.push_back(s);
 }
 
-/// A node is a cut if each one before it leads to it, so that the nodes up to it have one end, and if it
-/// leads to each one after it, so that those have one beginning.
+/// A node is a cut if all nodes before it lead to it (nodes up to it have a single end), and if it leads to
+/// all nodes after it (these have a single beginning).
 HEADRACE_INLINE pmr_vector<bool> memory_order::cuts() const {
     const std::size_t count = steps_.size();
     pmr_vector<bool> has_user(count), is_cut(count);
-    numbers latest_source_of(count);  // of how many nodes it is the last source
+    numbers latest_source_of(count);  // by node: for how many nodes it is the last source
     std::size_t ends = 0, beginnings = 0;
     for (std::size_t i = 0; i != count; ++i) {
         ++ends;
@@ -329,7 +330,8 @@ HEADRACE_INLINE bool memory_order::is_freed_in(const buffer& b, const segment& s
     return !b.is_kept && b.last <= s.end;
 }
 
-/// The largest of what single nodes read and make, beside what lives throughout the segment.
+/// Returns a lower bound of the peak: the bytes live throughout the segment, plus the largest sum that a
+/// single node reads and makes.
 HEADRACE_INLINE std::uint64_t memory_order::bound_of(const segment& s) const {
     if (s.end - s.begin == 1) return s.peak;
     std::uint64_t throughout = s.live;
@@ -396,8 +398,8 @@ HEADRACE_INLINE std::uint64_t memory_order::part::peak_of(const numbers& order) 
     return peak;
 }
 
-/// Depth first, as if the nodes were a tree: what an operand needs beyond its result comes before the results
-/// of the others are there.
+/// Depth first, as if the nodes were a tree: the operand that needs the most memory beyond its result is
+/// computed first, before the results of the others exist.
 HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const {
     pmr_vector<std::uint64_t> needs(items.size());
     lists ordered = sources;
@@ -435,7 +437,7 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::deepest_first() const 
     return order;
 }
 
-/// Of the nodes that may come next, the one after which the least is in use.
+/// Greedily: of the nodes that are ready, takes the one after which the least memory is in use.
 HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const {
     using entry = std::pair<std::int64_t, std::uint32_t>;
     std::priority_queue<entry, pmr_vector<entry>, std::greater<entry>> ready;
@@ -455,7 +457,7 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const
     while (!ready.empty()) {
         const std::uint32_t at = ready.top().second;
         ready.pop();
-        if (placed[at]) continue;  // it came before with less
+        if (placed[at]) continue;  // it was placed before, with a smaller growth
         placed[at] = true;
         order.push_back(at);
         for (const std::uint32_t b : reads[at]) {
@@ -471,7 +473,7 @@ HEADRACE_INLINE memory_order::numbers memory_order::part::smallest_first() const
     return order;
 }
 
-/// Searches an order with a peak below that.
+/// Searches for an order whose peak is below `below`.
 HEADRACE_INLINE memory_order::searched_part memory_order::search(part p, std::uint64_t below) {
     if (p.size() <= exact_search::max_size && states_left_ != 0) {
         if (auto found = exact_search(p).run(below, states_left_)) {
@@ -490,7 +492,7 @@ HEADRACE_INLINE memory_order::searched_part memory_order::search(part p, std::ui
     return {std::move(p), below, std::move(best), false};
 }
 
-/// Networks repeat their blocks: what was found for one of the last parts holds for those that equal it.
+/// Networks repeat their blocks: the order found for one of the last few parts is reused for an equal part.
 HEADRACE_INLINE bool memory_order::improve(segment& s, improvement& so_far) {
     constexpr std::size_t max_kept = 8;
     auto& searched = so_far.searched;
@@ -528,7 +530,7 @@ HEADRACE_INLINE bool memory_order::improve() {
         const bool is_better = improve(*s, so_far);
         peak = std::max(peak, s->peak);
         need_.lower_bound = std::max(need_.lower_bound, s->lower_bound);
-        if (!is_better) break;  // the others need no more than that
+        if (!is_better) break;  // the other segments need no more than this
     }
     const bool gained = peak < need_.peak;
     if (!gained) nodes_ = old;

@@ -16,10 +16,11 @@
 
 namespace headrace {
 
-/// The order is that in which a depth-first search from the outputs leaves the nodes, inputs first, unless
-/// another one is found in which tensors need less memory (passes/finish/memory_order.hpp). It depends on the
-/// edges and sizes alone. The order in which handlers make nodes does not: C++ does not specify which
-/// argument of a call is evaluated first, and compilers differ. What the order needs is noted at the output.
+/// Sorts nodes in the postorder of a depth-first search from the outputs, inputs first, unless an order is
+/// found in which tensors need less memory (passes/finish/memory_order.hpp). The order depends on edges and
+/// sizes only. The order in which handlers make nodes does not: C++ does not specify which argument of a call
+/// is evaluated first, and compilers differ. The memory that the order needs is recorded as an annotation of
+/// the output.
 struct sort_topologically : pass {
     using ensures = pass_list<nodes_sorted>;
     static constexpr std::string_view summary =
@@ -32,8 +33,8 @@ struct sort_topologically : pass {
     }
 
 private:
-    // Leaves nodes in the order of a depth-first search, inputs first. Edges are read into an array before:
-    // the search itself would fetch each node of a large graph from memory twice.
+    // Depth-first search in postorder, inputs first. Edges are copied to an array first: searching the graph
+    // itself would fetch each node of a large graph from memory twice.
     class search {
         using numbers = pmr_vector<std::uint32_t>;
         struct step {
@@ -52,14 +53,14 @@ private:
                 arranged_.push_back(numbers_[n.id]);
                 nodes_.push_back(&n);
                 first_sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
-                // Operands lie before their users, so that they are numbered.
+                // Operands precede their users, so they already have numbers.
                 for (const edge& e : n.operand_edges()) sources_.push_back(numbers_[e.source->id]);
             }
             first_sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
             begin(g);
         }
 
-        /// Forgets what was visited, but for the inputs, which come first.
+        /// Resets the search, and visits the inputs, which come first.
         void begin(const graph& g) {
             visited_.assign(nodes_.size(), false);
             order_.clear();
@@ -69,8 +70,7 @@ private:
         void visit_all() {
             for (std::uint32_t i = 0; i != nodes_.size(); ++i) visit(i);
         }
-        /// Puts all nodes in the order in which they were visited; those that were not come first, and `end`
-        /// stays the last.
+        /// Puts nodes in the order in which they were visited, after unvisited ones; `end` stays last.
         void arrange(graph& g, const node& end) {
             const std::uint32_t last = numbers_[end.id];
             numbers arranged;
@@ -109,7 +109,7 @@ private:
 
         numbers numbers_;  // by id
         pmr_vector<node*> nodes_;
-        numbers arranged_;  // how the nodes lie now
+        numbers arranged_;  // the current order of the nodes
         numbers first_sources_;
         numbers sources_;
         pmr_vector<bool> visited_;
@@ -122,7 +122,7 @@ private:
         if (end == nullptr) return;
         search nodes(g);
         nodes.visit(*end);
-        nodes.visit_all();  // those that no output needs, such as writes of variables, keep their order
+        nodes.visit_all();  // nodes that no output needs, such as writes of variables, keep their order
         nodes.arrange(g, *end);
         memory_order order(g);
         if (order.improve()) {

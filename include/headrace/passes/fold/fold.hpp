@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::fold_passes, which compute what does not depend on inputs, once.
+// Defines headrace::fold_passes, which compute values that do not depend on inputs.
 #ifndef HEADRACE_PASSES_FOLD_FOLD_HPP
 #define HEADRACE_PASSES_FOLD_FOLD_HPP
 

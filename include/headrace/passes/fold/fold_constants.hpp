@@ -32,11 +32,11 @@ namespace headrace {
 ///     static result<std::vector<tensor_type>> evaluate(const node&, std::span<const tensor_type> operands);
 ///     static void store(const tensor_type&, const tensor_meta&, std::span<std::byte>);  // constant data
 ///
-/// A result of more than 64 KiB is not stored if it is larger than the constants it comes from, so that a
-/// broadcast of a number does not become a table; a smaller result computed from it is. Dequantized numbers
-/// are not stored either: weights stay quantized. Those are computed only where integers come of them.
-/// What all nodes of a graph take together is limited by the size of its constants: a long chain on a large
-/// `full` is cut.
+/// A result of more than 64 KiB is not stored if it is larger than the constants it is computed from, so that
+/// a broadcast number does not become a table; smaller results computed from it are stored. Dequantized
+/// numbers are not stored either: weights stay quantized. They are computed only if integers are computed
+/// from them. The total work for a graph is limited by the size of its constants: a long chain on a large
+/// `full` is cut off.
 template <class Evaluator>
 struct fold_constants : pass {
     using runs_after = pass_list<functional, no_dead_code>;
@@ -57,11 +57,12 @@ protected:
 
 private:
     static constexpr std::uint64_t small = std::uint64_t{64} << 10U;
-    static constexpr std::uint64_t max_growth = std::uint64_t{64} << 20U;  ///< of all results beyond operands
-    // What all nodes may read and write: so much for each byte of the constants, however many, and some more.
+    static constexpr std::uint64_t max_growth = std::uint64_t{64}
+                                                << 20U;  ///< total of results beyond operands
+    // Limits on the bytes that all nodes read and write: a multiple of the constants' bytes, plus a constant.
     static constexpr std::uint64_t work_per_byte = 8;
     static constexpr std::uint64_t max_further_work = std::uint64_t{512} << 20U;
-    static constexpr std::uint64_t products_per_byte = 16;  ///< so many multiplications take a byte's time
+    static constexpr std::uint64_t products_per_byte = 16;  ///< multiplications that take as long as a byte
 
     using dequantize_ops =
         ops<quantized_decomposed::dequantize_per_tensor, quantized_decomposed::dequantize_per_channel>;
@@ -93,15 +94,14 @@ private:
         struct computed {
             node* of;
             pmr_vector<typename Evaluator::tensor_type> results{};
-            std::uint64_t from_bytes = 0;  // of the constants that it comes from
+            std::uint64_t from_bytes = 0;  // of the constants it is computed from
             bool folded = false;
             bool dequantized = false;
-            bool kept = false;  // stays a node, as it is too large or dequantized
+            bool kept = false;  // stays a node, being too large or dequantized
         };
         static constexpr std::uint32_t unknown = static_cast<std::uint32_t>(-1);
 
-        // Few nodes of a graph are computed from constants alone: only these and what they read have an
-        // entry.
+        // Few nodes of a graph are computed from constants only: just these and their operands have entries.
         [[nodiscard]] bool is_known(const node& n) const { return places_[n.id] != unknown; }
         [[nodiscard]] bool is_constant(const node& n) const { return is_known(n) || is_read(n); }
         [[nodiscard]] computed& known(const node& n) { return known_[places_[n.id]]; }
@@ -111,11 +111,11 @@ private:
             return known_.emplace_back(computed{&n});
         }
 
-        // A constant in another shape becomes a view of the same bytes, as does a large one in another order,
-        // so that a model with gigabytes of weights needs no copy of them.
+        // A reshaped constant becomes a view of the same bytes, as does a large transposed one, so that a
+        // model with gigabytes of weights needs no copy of them.
         std::size_t view_moved_constants() {
             pmr_vector<node*> viewed;
-            // A RESHAPE of a TRANSPOSE, or the reverse, is found once its operand is a view.
+            // A RESHAPE of a TRANSPOSE, or vice versa, is found once its operand is a view.
             for (std::size_t before = SIZE_MAX; viewed.size() != before;) {
                 before = viewed.size();
                 view_moved_constants<tosa::reshape>(viewed);
@@ -138,9 +138,9 @@ private:
         }
         struct constant_view {
             const std::byte* bytes;
-            shape_builder strides;  // none: row-major
+            shape_builder strides;  // empty: row-major
         };
-        // What a RESHAPE makes of a constant, or a TRANSPOSE of a large one; nothing for other nodes.
+        // Returns a RESHAPE of a constant, or a TRANSPOSE of a large one, as a view; else nothing.
         template <class Op>
         static std::optional<constant_view> view_of(const node& n) {
             const value from = n.operand(0);
@@ -148,7 +148,7 @@ private:
             if (constant == nullptr || !has_metadata(n)) return std::nullopt;
             const tensor_meta& to = *n.results[0].meta;
             if (traits_of(to.dtype).bits % 8 != 0) return std::nullopt;
-            // Else the view would show other bytes than the constant has.
+            // Otherwise the view would show bytes that the constant does not have.
             if (to.dtype != meta_of(from)->dtype || to.elements() != meta_of(from)->elements())
                 return std::nullopt;
             const tensor_data& data = constant->data;
@@ -175,8 +175,8 @@ private:
             graph_.replace_all_uses(old, made);
         }
 
-        // The computed nodes that become constants; frees the results of the others. Users come first, as a
-        // node is not needed if all its users are stored.
+        // Returns the computed nodes that become constants; frees the results of the others. Users are
+        // visited first: a node is not needed if all its users are stored.
         pmr_vector<node*> choose_stored() {
             pmr_vector<node*> stored;
             for (std::size_t i = known_.size(); i-- != 0;) {
@@ -192,8 +192,9 @@ private:
             return stored;
         }
 
-        // Numbers from which a decision was computed are what others read, too: of a rounding, all parts see
-        // the same number. On a target without floats they are needed as integers.
+        // True if dequantized numbers are not stored. They are stored if a folded comparison was computed
+        // from them, so that all parts of a rounding see the same number; on a target without floats they are
+        // needed as integers.
         [[nodiscard]] bool stays_dequantized(const computed& c) const {
             const bool decided =
                 !c.results.empty() && !set_of<dequantize_ops>.contains(c.of->op->functional());
@@ -249,11 +250,10 @@ private:
                     c.from_bytes += known(*e.source).from_bytes;
                 }
             }
-            c.folded = c.dequantized || evaluate(n);  // a dequantized one when it is asked for
+            c.folded = c.dequantized || evaluate(n);  // dequantized numbers are computed on demand
         }
 
-        // Constants and shapes are read, and dequantized numbers computed, when a node that may be folded
-        // asks for them.
+        // Reads constants and shapes, and computes dequantized numbers, only if a foldable node needs them.
         bool is_evaluated(node& asked) {
             pmr_vector<node*> waiting{&asked};
             while (!waiting.empty()) {
@@ -276,7 +276,7 @@ private:
             }
             return true;
         }
-        // The operands are evaluated.
+        // Computes a node whose operands have been evaluated.
         bool evaluate(const node& n) {
             pmr_vector<typename Evaluator::tensor_type> operands;
             if (!is_read(n)) {
@@ -289,15 +289,14 @@ private:
             for (auto& t : evaluated.value()) known(n).results.push_back(std::move(t));
             return true;
         }
-        // May the node be computed, by what the nodes before it have left of the memory that results may take
-        // beyond their operands?
+        // Charges the bytes by which results exceed operands; false if that exceeds the budget.
         bool may_grow(const node& n) {
             const std::uint64_t grown = bytes_of(n) - std::min(bytes_of(n), operand_bytes_of(n));
             if (grown > growth_left_) return false;
             growth_left_ -= grown;
             return true;
         }
-        // The same of the time that it takes.
+        // Charges the time that the node takes; false if the budget does not allow it.
         bool may_work(const node& n) {
             const std::uint64_t work =
                 bytes_of(n) + operand_bytes_of(n) + multiply_accumulates(n) / products_per_byte;
@@ -333,8 +332,8 @@ private:
     };
 };
 
-/// Computes constants before quantized parts are lowered, which need to know what is constant, and before
-/// types are narrowed, so that arithmetic on constants of float64 is done in float64.
+/// Computes constants before quantized subgraphs are lowered, which need to know what is constant, and before
+/// dtypes are narrowed, so that arithmetic on float64 constants is done in float64.
 template <class Evaluator>
 struct fold_quantized_constants : fold_constants<Evaluator> {
     using runs_after = pass_list<functional, canonical_quantization>;

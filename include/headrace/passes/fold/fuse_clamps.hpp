@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// A CLAMP to the whole range of its type stays: it costs an NPU nothing, and Vela estimates fewer cycles for
-/// a convolution that ends in one.
+/// A CLAMP to the whole range of its dtype is kept: it costs an NPU nothing, and Vela estimates fewer cycles
+/// for a convolution that ends in one.
 struct fuse_clamps : pass {
     using runs_after = pass_list<tosa_only>;
     static constexpr std::string_view summary =

@@ -18,7 +18,7 @@
 
 namespace headrace {
 
-/// Do two nodes compute the same: the same op on the same operands with equal arguments and results?
+/// True if two nodes compute the same: they have the same op and operands, and equal arguments and results.
 [[nodiscard]] inline bool same_computation(const node& a, const node& b) {
     if (a.op != b.op || a.result_count != b.result_count) return false;
     for (std::uint32_t i = 0; i != a.result_count; ++i) {
@@ -27,7 +27,7 @@ namespace headrace {
     return equal_arguments(*a.op, a.arguments, b.arguments);
 }
 
-/// Common subexpression elimination; the first node stays.
+/// Common subexpression elimination; the first node is kept.
 struct merge_duplicates : pass {
     using runs_after = pass_list<functional, canonical_quantization>;
     using ensures = pass_list<quantizers_merged, duplicates_merged>;
@@ -44,13 +44,13 @@ struct merge_duplicates : pass {
     }
 
 private:
-    // Nodes by what they compute, in a table of the size that a graph needs: a look-up fetches one line of
-    // it, where std::unordered_multimap's fetches three.
+    // Nodes by what they compute, in a hash table sized for the graph: a look-up fetches one cache line,
+    // compared to three for std::unordered_multimap.
     class computed_nodes {
     public:
         explicit computed_nodes(std::size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
 
-        /// The node before that computes the same; otherwise keeps this one and returns null.
+        /// Returns an earlier node that computes the same; otherwise adds this one and returns null.
         node* find_or_add(node& n) {
             const std::uint64_t hash = hash_arguments(*n.op, n.arguments);
             slot& s = slots_[find_slot(slots_.size(), spread(hash), [&](std::size_t at) {
@@ -72,7 +72,7 @@ private:
         pmr_vector<slot> slots_;
     };
 
-    // Does nothing else use one of its operands? Then nothing else computes the same.
+    // True if the node is the only user of one of its operands: no other node can then compute the same.
     static bool is_sole_user(const node& n) {
         return any_of(n.operand_edges(),
                       [](const edge& e) { return e.source->first_use == e.source->last_use; });
@@ -80,7 +80,7 @@ private:
 
     static std::size_t merge(graph& g) {
         computed_nodes seen(g.size());
-        pmr_vector<bool> sole_users(g.id_bound());  // by id: those that were not looked up
+        pmr_vector<bool> sole_users(g.id_bound());  // by id: nodes that were not looked up
         std::size_t merged = 0;
         for (auto at = g.nodes().begin(); at != g.nodes().end();) {
             node& current = *at++;
@@ -95,7 +95,7 @@ private:
             }
             g.erase(current);
             ++merged;
-            // Its user now is one of several: a node that is met later may compute the same.
+            // Its user is no longer a sole user: a later node may compute the same.
             node* const user = sole_use == nullptr ? nullptr : sole_use->target;
             if (user == nullptr || !sole_users[user->id] || is_sole_user(*user)) continue;
             sole_users[user->id] = false;

@@ -19,8 +19,7 @@
 namespace headrace {
 
 struct merge_duplicates;
-/// Only constants of the same type and shape are hashed, and those with equal hashes are compared byte by
-/// byte.
+/// Only constants of the same dtype and shape are hashed; those with equal hashes are compared byte by byte.
 struct merge_equal_constants : pass {
     using runs_after = pass_list<constants_folded>;
     using runs_before = pass_list<merge_duplicates>;
@@ -56,8 +55,9 @@ private:
         }
         return merge_alike(g, entries, 0);
     }
-    /// Merges equal ones of constants that are hashed: their metadata, or so many bytes. Most with the same
-    /// metadata differ in their first elements; only where these are equal are all of them hashed.
+    /// Merges equal constants, given the hashes of their metadata or of their first `hashed_bytes` bytes.
+    /// Most constants with equal metadata differ in their first elements; only if these are equal, all
+    /// elements are hashed.
     static std::size_t merge_alike(graph& g, std::span<entry> entries, std::size_t hashed_bytes) {
         std::size_t merged = 0;
         std::sort(entries.begin(), entries.end());
@@ -78,7 +78,7 @@ private:
         }
         return merged;
     }
-    /// Merges constants with the same hashes.
+    /// Merges equal constants among those with the same hash.
     static std::size_t merge_same(graph& g, std::span<const entry> alike) {
         std::size_t merged = 0;
         pmr_vector<entry> kept;
@@ -102,8 +102,8 @@ private:
                        hash_start + static_cast<std::uint64_t>(meta.dtype));
     }
 
-    /// The bytes of the elements in row-major order; `copy` holds them if they have strides. Packed types
-    /// (INT4) have none.
+    /// Returns the bytes of the elements in row-major order, in `copy` if the constant has strides. Packed
+    /// dtypes (INT4) have none.
     static std::span<const std::byte> bytes_of(const node& n, pmr_vector<std::byte>& copy) {
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const tensor_meta& meta = *n.results[0].meta;
@@ -114,8 +114,8 @@ private:
         for_each_element(data, meta, [&](const std::byte* at) { copy.insert(copy.end(), at, at + width); });
         return copy;
     }
-    /// Like FNV-1a, of eight bytes at a time: weights are gigabytes. Each word's upper bits are folded down,
-    /// as multiplying carries upward alone.
+    /// Like FNV-1a, but eight bytes at a time: weights are gigabytes. The upper bits of each word are folded
+    /// down, since multiplication only carries upward.
     static std::uint64_t hash_of(std::span<const std::byte> bytes, std::uint64_t hash) {
         while (!bytes.empty()) {
             std::uint64_t word = 0;
@@ -127,8 +127,8 @@ private:
         }
         return hash;
     }
-    /// Of the first rows, with as many bytes, but at least one. Elements with strides are collected in parts,
-    /// so that large constants are not copied whole.
+    /// Hashes the first rows, up to `max_bytes`, but at least one row. Elements with strides are gathered in
+    /// chunks, so that large constants are not copied whole.
     static std::uint64_t hash_of_data(const node& n, std::size_t max_bytes) {
         const tensor_data& data = args_of<builtin::constant>(n).data;
         const shape_builder rows = first_rows(*n.results[0].meta, max_bytes);

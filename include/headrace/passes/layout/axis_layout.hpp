@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::axis_layout, a layout by the axes of a shape, and what it says of single axes.
+// Defines headrace::axis_layout, a layout split along the axes of a shape, and queries about single axes.
 #ifndef HEADRACE_PASSES_LAYOUT_AXIS_LAYOUT_HPP
 #define HEADRACE_PASSES_LAYOUT_AXIS_LAYOUT_HPP
 
@@ -12,21 +12,21 @@
 
 namespace headrace {
 
-/// A layout, not canonical, each of whose factors lies within one axis of a shape.
+/// A layout, not canonical, each of whose factors is within one axis of a shape.
 struct axis_layout {
     layout pieces;
-    shape_builder axis;  ///< of each factor
+    shape_builder axis;  ///< axis of each factor
 
     [[nodiscard]] constexpr std::size_t pieces_of(std::size_t d) const {
         return static_cast<std::size_t>(std::count(axis.begin(), axis.end(), static_cast<std::int64_t>(d)));
     }
-    /// The axis of the factor at that place of the stored order.
+    /// Returns the axis of the factor at a place of the stored order.
     [[nodiscard]] constexpr std::size_t axis_at(std::size_t place) const {
         return static_cast<std::size_t>(axis[static_cast<std::size_t>(pieces.order[place])]);
     }
 };
 
-/// The layout of a tensor by its axes; none where a factor overlaps two axes partly.
+/// Splits a layout along the axes of a shape; none if a factor overlaps two axes partly.
 [[nodiscard]] constexpr std::optional<axis_layout> along_axes(const layout& l, sizes shape) {
     const layout whole = l.row_major() ? layout{{element_count(shape)}, {0}} : l;
     const auto split = common_refinement(whole.factors, shape);
@@ -42,12 +42,12 @@ struct axis_layout {
     return result;
 }
 
-/// The layout of a tensor with the axes in the same order as in `l` but other sizes: `to` instead of `from`.
-/// An axis that gets another size must not be split, unless the size is 1. None where it is, and where an
-/// axis of size 1 gets another size, since `l` has no place for it.
+/// Returns the layout of a tensor with the axes in the same order as in `l`, but with sizes `to` instead of
+/// `from`. An axis whose size changes must not be split, unless its new size is 1. None otherwise, and if an
+/// axis of size 1 changes its size, since `l` has no place for it.
 [[nodiscard]] constexpr std::optional<layout> resized(const axis_layout& l, sizes from, sizes to) {
     shape_builder factors;
-    shape_builder place = shape_builder::filled(l.axis.size(), -1);  // of each factor that is kept
+    shape_builder place = shape_builder::filled(l.axis.size(), -1);  // by factor; -1 if it is dropped
     for (std::size_t d = 0; d != from.size(); ++d) {
         if (from[d] == 1 && to[d] != 1) return std::nullopt;
         if (from[d] != to[d] && to[d] != 1 && l.pieces_of(d) > 1) return std::nullopt;
@@ -65,7 +65,7 @@ struct axis_layout {
     return canonical(factors, order);
 }
 
-/// The layout within axis d.
+/// Returns the layout within axis d.
 [[nodiscard]] inline layout within(const axis_layout& l, std::size_t d) {
     shape_builder factors;
     shape_builder order;
@@ -79,9 +79,8 @@ struct axis_layout {
     return canonical(factors, order);
 }
 
-/// The layouts within each axis of a tensor whose axes are stored in that order; none if they are not.
-[[nodiscard]] inline std::optional<pmr_vector<layout>> blocks_of(const layout& l, sizes shape,
-                                                                       sizes order) {
+/// Returns the layouts within each axis of a tensor whose axes are stored in `order`; none if they are not.
+[[nodiscard]] inline std::optional<pmr_vector<layout>> blocks_of(const layout& l, sizes shape, sizes order) {
     const auto axes = along_axes(l, shape);
     if (!axes) return std::nullopt;
     std::size_t at = 0;
@@ -94,7 +93,7 @@ struct axis_layout {
     return blocks;
 }
 
-/// The layout of a tensor whose axes are stored in that order and have those layouts.
+/// Returns the layout of a tensor whose axes are stored in `order`, each with its layout in `blocks`.
 [[nodiscard]] inline layout from_blocks(sizes shape, std::span<const layout> blocks, sizes order) {
     shape_builder factors;
     shape_builder first;
@@ -115,14 +114,14 @@ struct axis_layout {
     return canonical(factors, places);
 }
 
-/// The layout within the last axis; row-major where that is not an axis of the layout.
+/// Returns the layout within the last axis; row-major if the layout does not split along the axes.
 [[nodiscard]] inline layout channels_of(const layout& l, sizes shape) {
     const auto axes = along_axes(l, shape);
     return axes ? within(*axes, shape.size() - 1) : layout{};
 }
 
-/// The layout of a tensor of shape `other` with the channels in the same order as in `wanted`; none if that
-/// changes more than the order of the channels.
+/// Returns the layout of a tensor of shape `other` with the channels in the same order as in `wanted`; none
+/// if `wanted` changes more than the order of channels.
 [[nodiscard]] inline std::optional<layout> with_same_channels(const layout& wanted, sizes shape,
                                                               sizes other) {
     const shape_builder order = build::axes_in_order(shape.size());
@@ -134,8 +133,8 @@ struct axis_layout {
     return from_blocks(other, *blocks, order);
 }
 
-/// The layout of a tensor of shape `other` with the pixels in the same order as in `wanted`, and channels of
-/// its own; none if `wanted` does not keep the channels last.
+/// Returns the layout of a tensor of shape `other` with the pixels in the same order as in `wanted`, and with
+/// its own `channels`; none if `wanted` does not keep the channels last.
 [[nodiscard]] inline std::optional<layout> with_same_pixels(const layout& wanted, sizes shape, sizes other,
                                                             const layout& channels) {
     const std::size_t last = shape.size() - 1;

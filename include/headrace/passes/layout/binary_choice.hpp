@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::binary_choice, the cheapest combination of choices between two alternatives each.
+// Defines headrace::binary_choice, which finds the cheapest combination of binary choices.
 #ifndef HEADRACE_PASSES_LAYOUT_BINARY_CHOICE_HPP
 #define HEADRACE_PASSES_LAYOUT_BINARY_CHOICE_HPP
 
@@ -10,19 +10,23 @@
 
 namespace headrace {
 
-/// Choices between two alternatives, 0 and 1, with costs of single choices and of pairs. The cheapest
-/// combination is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized via Graph
-/// Cuts?", 2004). Its time grows with the square of a chain's length, so a choice
-/// that is paired with no more than two others is first replaced by what its better alternative costs, for
-/// each of theirs: chains, trees and residual networks take linear time, and what is left is small.
+/// Finds the cheapest combination of choices between two alternatives, 0 and 1, given costs of single choices
+/// and of pairs of choices. Example: each op keeps its layout (0) or changes it (1), and a pair of neighbours
+/// costs a transpose if their layouts then differ.
+///
+/// The cheapest combination is a minimum cut (Kolmogorov and Zabih, "What Energy Functions Can Be Minimized
+/// via Graph Cuts?", 2004). Cutting a chain takes time quadratic in its length, so a choice that is paired
+/// with at most two others is eliminated first: the cost of its better alternative, for each combination of
+/// the others, is added to their costs. Chains, trees and residual networks thus take linear time, and the
+/// remaining problem is small.
 class binary_choice {
 public:
     explicit binary_choice(std::size_t choices) : of_one_(choices), links_(choices), arcs_(choices) {}
 
-    /// Adds to what alternative 1 of a choice costs more than 0; may be negative.
+    /// Adds the cost of alternative 1 of a choice relative to 0; may be negative.
     void add(std::size_t choice, std::int64_t cost) { of_one_[choice] += cost; }
-    /// Adds the costs of a pair: `cost[a][b]` if the first is `a` and the second `b`. A cut cannot express
-    /// that equal choices cost more than unequal ones; they cost the same then.
+    /// Adds the costs of a pair: `cost[a][b]` if the first is `a` and the second `b`. A cut cannot express a
+    /// pair whose equal choices cost more than its unequal ones; these are then taken to cost the same.
     void add(std::size_t first, std::size_t second, const std::int64_t (&cost)[2][2]) {
         if (first == second) return add(first, cost[1][1] - cost[0][0]);
         of_one_[first] += cost[1][0] - cost[0][0];
@@ -31,11 +35,11 @@ public:
         if (apart > 0) add_arc(first, second, apart);
     }
 
-    /// For each choice: is it 1? Among equally cheap combinations, the one with the fewest.
+    /// Returns whether each choice is 1. Among equally cheap combinations, takes the one with the fewest 1s.
     [[nodiscard]] pmr_vector<bool> cheapest() &&;
 
 private:
-    /// What it costs if the one that an arc comes from is 0, and the one that it goes to is 1.
+    /// The costs of a pair: `to_other` if this choice is 0 and the other 1, `from_other` in the reverse case.
     struct link {
         std::size_t other;
         std::int64_t to_other;
@@ -52,22 +56,22 @@ private:
         ++arcs_[to];
     }
 
-    // --- choices with few others --------------------------------------------------------------
+    // --- elimination of choices with few others -----------------------------------------------
 
-    // In the order in which they are replaced: what a choice is then linked with outlasts it.
+    // Returns choices in the order in which they are eliminated: before those they remain linked to.
     pmr_vector<std::size_t> replace_all();
-    // Forgets links with what has been replaced, and joins those with the same choice.
+    // Drops links to eliminated choices, and merges those to the same choice. True if few links are left.
     bool has_few_others(std::size_t i);
-    // The better alternative, as a cost of the choices that it is linked with.
+    // Adds the cost of the better alternative to the choices that `i` is linked to.
     void replace(std::size_t i);
 
-    // --- the others -------------------------------------------------------------------------------
+    // --- minimum cut of the rest ------------------------------------------------------------------
 
     [[nodiscard]] pmr_vector<bool> minimum_cut() const;
 
     pmr_vector<std::int64_t> of_one_;
     pmr_vector<pmr_vector<link>> links_;  // each arc is in the lists of both its ends
-    pmr_vector<std::size_t> arcs_;        // how many there are, without those to what is replaced
+    pmr_vector<std::size_t> arcs_;        // by choice: number of arcs, without those to eliminated choices
     pmr_vector<bool> is_replaced_;
 };
 

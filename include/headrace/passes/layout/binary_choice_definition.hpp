@@ -92,7 +92,7 @@ HEADRACE_INLINE pmr_vector<bool> binary_choice::minimum_cut() const {
     }
     if (left.empty()) return chosen;
     flow_network network(left.size() + 2);
-    const std::size_t zero = left.size();  // the source's side
+    const std::size_t zero = left.size();  // the source
     const std::size_t one = zero + 1;
     for (const std::size_t i : left) {
         if (of_one_[i] > 0) network.add_arc(zero, vertex_of[i], of_one_[i]);

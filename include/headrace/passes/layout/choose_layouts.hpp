@@ -10,8 +10,9 @@
 
 namespace headrace {
 
-/// The result is never worse than the graph as it is; see layout_search. Transposing constants costs nothing,
-/// as they are folded, and a convolution takes its channels in any order, as its weights are reordered.
+/// Chooses the layouts in which ops are computed; see layout_search. The result is never worse than the
+/// original graph. Transposing constants is free, since they are folded, and a convolution takes its channels
+/// in any order, since its weights are reordered.
 struct choose_layouts : pass {
     using runs_after = pass_list<tosa_only, constants_folded, nodes_sorted>;
     using runs_before = pass_list<no_dead_code, constants_folded>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::computed_axis, the axes with which an op is computed in another layout.
+// Defines headrace::computed_axis, an axis of an op that is computed in another layout.
 #ifndef HEADRACE_PASSES_LAYOUT_COMPUTED_AXES_HPP
 #define HEADRACE_PASSES_LAYOUT_COMPUTED_AXES_HPP
 
@@ -12,17 +12,17 @@ namespace headrace {
 
 inline constexpr std::size_t no_axis = SIZE_MAX;
 
-/// An axis of the tensors with which an op is computed: a part of one of the op's own axes, or several
+/// An axis of the tensors that an op is computed on: part of one of the op's own axes, or several of them
 /// merged.
 struct computed_axis {
     std::int64_t size;
-    std::size_t axis;  ///< of the op, the first of those merged
-    bool whole;        ///< it is that axis, along which the op works
+    std::size_t axis;  ///< axis of the op; the first one if several are merged
+    bool whole;        ///< it is an entire axis, along which the op works
 };
 
-/// As few axes as possible for an op of kind::axes, in the order in which `l` stores them.
+/// Returns as few axes as possible for an op of kind::axes, in the order in which `l` stores them.
 [[nodiscard]] inline pmr_vector<computed_axis> merged_axes(const layout_rules::axes_of_op& op,
-                                                                 const layout& l) {
+                                                           const layout& l) {
     pmr_vector<computed_axis> runs;
     const auto by_axes = along_axes(l, op.full);
     const std::uint32_t apart = op.whole | op.trailing;
@@ -42,7 +42,7 @@ struct computed_axis {
     return runs;
 }
 
-/// The shape with those axes of a tensor that has `shape` among the op's axes, which are `full`.
+/// Returns the shape, along `axes`, of a tensor that has `shape` along the op's axes, whose sizes are `full`.
 [[nodiscard]] inline shape_builder computed_shape(const pmr_vector<computed_axis>& axes,
                                                   const shape_builder& full, const shape_builder& shape) {
     shape_builder result;
@@ -53,16 +53,15 @@ struct computed_axis {
     return result;
 }
 
-/// The merged axes split as in the shape of an operand, which then needs no RESHAPE; as they are where that
-/// is not possible. `of_operand` are the operand's sizes along the merged axes.
-[[nodiscard]] inline pmr_vector<computed_axis> as_fine_as(const pmr_vector<computed_axis>& runs,
-                                                                sizes shape, sizes of_operand,
-                                                                bool keep_last) {
-    constexpr std::size_t max_axes = 4;  // NPUs split operators of more
+/// Splits the merged axes as in the shape of an operand, which then needs no RESHAPE; returns them unchanged
+/// if that is not possible. `of_operand` has the operand's sizes along the merged axes.
+[[nodiscard]] inline pmr_vector<computed_axis> as_fine_as(const pmr_vector<computed_axis>& runs, sizes shape,
+                                                          sizes of_operand, bool keep_last) {
+    constexpr std::size_t max_axes = 4;  // NPUs split operators with more
     const auto split = common_refinement(of_operand, shape);
     if (!split || shape.size() > max_axes) return runs;
     pmr_vector<computed_axis> fine;
-    shape_builder of_fine;  // the sizes of the operand along them
+    shape_builder of_fine;  // the operand's sizes along `fine`
     std::size_t at = 0;
     for (std::size_t i = 0; i != runs.size(); ++i) {
         const bool keep = runs[i].whole || of_operand[i] == 1 || (keep_last && i + 1 == runs.size());
@@ -77,7 +76,7 @@ struct computed_axis {
         }
     }
     if (fine.size() > max_axes) return runs;
-    // With the axes of size 1 that the operand has, no RESHAPE is needed.
+    // With the operand's axes of size 1 inserted, no RESHAPE is needed.
     pmr_vector<computed_axis> padded;
     std::size_t next = 0;
     for (const std::int64_t size : shape) {

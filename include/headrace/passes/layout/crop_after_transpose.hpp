@@ -13,9 +13,10 @@
 namespace headrace {
 
 struct merge_transposed_axes;
-/// As in an image of an even size that a convolution of stride 2 reads but for its last row and column. An
-/// Ethos-U's convolutions and poolings read a part of a tensor where it lies, a TRANSPOSE does not: the part
-/// would be copied first.
+/// Moves a SLICE that keeps most of a tensor after the TRANSPOSE that reads it, if windows read the result.
+/// Example: an image of even size, of which a convolution with stride 2 reads all except the last row and
+/// column. Convolutions and pooling on an Ethos-U read part of a tensor in place; a TRANSPOSE does not, so
+/// the part would be copied first.
 struct crop_after_transpose : pass {
     using runs_after = pass_list<layouts_chosen>;
     using runs_before = pass_list<merge_transposed_axes>;

@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// A TRANSPOSE of a TRANSPOSE is one, and none if they undo each other. One that moves only axes of size 1 is
-/// a RESHAPE.
+/// Fuses a TRANSPOSE of a TRANSPOSE into one, or into none if they cancel. A TRANSPOSE that moves only axes
+/// of size 1 becomes a RESHAPE.
 struct fuse_transposes : pass {
     using runs_after = pass_list<tosa_only>;
     using runs_before = pass_list<layouts_chosen>;

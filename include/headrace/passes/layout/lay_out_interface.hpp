@@ -13,7 +13,7 @@
 namespace headrace {
 
 struct fuse_transposes;
-/// The transposes that this takes meet those of the convolutions.
+/// Makes 4-D inputs and outputs NHWC. The transposes that this adds cancel with those of the convolutions.
 struct lay_out_interface : pass {
     using runs_after = pass_list<tosa_only, nodes_sorted>;
     using runs_before = pass_list<fuse_transposes, layouts_chosen>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::layout_passes: fewer transposes and reshapes, and outputs as TOSA wants them.
+// Defines headrace::layout_passes, which remove transposes and reshapes, and make outputs as TOSA requires.
 #ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_HPP
 
@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// Constants are folded before layouts are chosen, because weights take any layout.
+/// Constants are folded before layouts are chosen, since weights take any layout.
 template <class Evaluator>
 using layout_passes =
     pass_list<sort_topologically, lay_out_interface, remove_noop_layout, fuse_clamps, fuse_reshapes,
@@ -15,7 +15,7 @@ using layout_passes =
               fold_constants<Evaluator>, choose_layouts, crop_after_transpose, transpose_by_convolution,
               merge_transposed_axes>;
 
-/// Weights are constants again, when they have been transposed or rearranged.
+/// Folds weights that have been transposed or rearranged into constants again.
 template <class Evaluator>
 using settling_passes = pass_list<fuse_reshapes, remove_dead_code, fold_constants<Evaluator>>;
 

@@ -10,11 +10,12 @@
 
 namespace headrace {
 
-/// Where the elements of a tensor lie: the row-major index is split into factors, outermost first, and
-/// `order[i]` is the factor at place i of the order in which they are stored. A RESHAPE keeps the row-major
-/// index and so the layout; a TRANSPOSE changes the layout. In the canonical form no factor is 1 and factors
-/// that stay neighbours are one, so that equal layouts have equal members; both lists are empty for
-/// row-major. Unless they say otherwise, functions return canonical layouts.
+/// The order in which the elements of a tensor are stored. The row-major index is split into factors,
+/// outermost first, and `order[i]` is the factor at place i of the stored order. A RESHAPE keeps the
+/// row-major index and thus the layout; a TRANSPOSE changes the layout. Example: NHWC stored as NCHW has the
+/// factors {N, H·W, C} and the order {0, 2, 1}. In the canonical form no factor is 1, and factors that stay
+/// adjacent are merged, so that equal layouts have equal members; both lists are empty for row-major.
+/// Functions return canonical layouts unless they say otherwise.
 struct layout {
     shape_builder factors;
     shape_builder order;
@@ -23,16 +24,16 @@ struct layout {
     friend constexpr bool operator==(const layout&, const layout&) = default;
 };
 
-/// The canonical form of a split index and the order of its factors.
+/// Returns the canonical form of a split index and the order of its factors.
 [[nodiscard]] constexpr layout canonical(sizes factors, sizes order) {
     const build::merged_permutation merged = build::merge_axes(factors, order);
     return merged.perms.size() <= 1 ? layout{} : layout{merged.shape, merged.perms};
 }
 
-/// What TRANSPOSE does to a tensor of that shape.
+/// Returns the layout that a TRANSPOSE gives to a tensor of that shape.
 [[nodiscard]] constexpr layout layout_of(sizes shape, sizes perms) { return canonical(shape, perms); }
 
-/// The sizes of the factors in the order in which they are stored.
+/// Returns the sizes of the factors in stored order.
 [[nodiscard]] constexpr shape_builder stored_factors(const layout& l) {
     return build::permuted(l.factors, l.order);
 }
@@ -41,8 +42,8 @@ struct layout {
     return {stored_factors(l), build::inverse(l.order)};
 }
 
-/// The coarsest split of an index that refines two splits of it, without factors of 1; none where no split
-/// does, as for 6 = 2 * 3 and 6 = 3 * 2.
+/// Returns the coarsest split that refines two splits of an index, without factors of 1; none if there is
+/// none, as for 6 = 2 * 3 and 6 = 3 * 2.
 [[nodiscard]] constexpr std::optional<shape_builder> common_refinement(sizes a, sizes b) {
     shape_builder reversed;
     std::size_t i = a.size();
@@ -64,9 +65,9 @@ struct layout {
     return reversed;
 }
 
-/// The same layout with its factors split as in `split`, which refines them; not canonical.
+/// Splits the factors of a layout as in `split`, which refines them; the result is not canonical.
 [[nodiscard]] constexpr layout split_factors(const layout& l, const shape_builder& split) {
-    shape_builder first;  // where the parts of each factor begin
+    shape_builder first;  // index of the first part of each factor
     std::size_t at = 0;
     for (const std::int64_t factor : l.factors) {
         first.push_back(static_cast<std::int64_t>(at));
@@ -82,8 +83,8 @@ struct layout {
     return fine;
 }
 
-/// The layout of a tensor that is laid out by `first`, and the result by `second`. None where no split
-/// refines the factors of both: a tensor then has to become row-major in between.
+/// Composes two layouts: `first`, and then `second` on the result. None if no split refines the factors of
+/// both: the tensor must then become row-major in between.
 [[nodiscard]] constexpr std::optional<layout> then(const layout& first, const layout& second) {
     if (first.row_major()) return second;
     if (second.row_major()) return first;

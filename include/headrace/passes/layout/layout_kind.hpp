@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::layout_rules::kind, how freely an op of TOSA lets the layouts of its tensors be chosen.
+// Defines headrace::layout_rules::kind, which says how freely the layouts of an op's tensors can be chosen.
 #ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_KIND_HPP
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_KIND_HPP
 
@@ -16,9 +16,9 @@
 
 namespace headrace {
 
-/// The layouts of the tensors that an op reads and makes.
+/// The layouts of the tensors that an op reads and produces.
 struct op_layouts {
-    pmr_vector<layout> operands;  ///< of its data operands, which come first
+    pmr_vector<layout> operands;  ///< of the data operands, which come first
     layout result;
 
     friend bool operator==(const op_layouts&, const op_layouts&) = default;
@@ -28,25 +28,25 @@ struct op_layouts {
 struct node_port {
     static constexpr std::size_t result = SIZE_MAX;
 
-    std::size_t index = result;  ///< of the operand
+    std::size_t index = result;  ///< index of the operand
 
     [[nodiscard]] bool is_result() const { return index == result; }
 };
 
 namespace layout_rules {
 
-/// In which layouts an op can be computed.
+/// The layouts in which an op can be computed.
 enum class kind : std::uint8_t {
     fixed,      ///< all tensors row-major
-    move,       ///< RESHAPE, TRANSPOSE: the result has the operand's elements where they are stored
-    axes,       ///< any order of the axes, the same for all tensors; axes that the op works along stay whole
-    channels,   ///< the outer axes in order, the factors of the last in any order, the same for all tensors
+    move,       ///< RESHAPE, TRANSPOSE: the result keeps the operand's elements where they are stored
+    axes,       ///< any order of the axes, equal for all tensors; axes that the op works along stay whole
+    channels,   ///< the outer axes in order, the factors of the last axis in any order, equal for all tensors
     window,     ///< a convolution: as `channels`, but independently for operand and result
-    pointwise,  ///< a convolution of single pixels: also the pixels in any order, the same for both tensors
-    matmul,     ///< rows, columns and the axis summed over in any order of factors; or all of it transposed
+    pointwise,  ///< a convolution of single pixels: also the pixels in any order, equal for both tensors
+    matmul,     ///< rows, columns and the contracted axis in any order of factors; or everything transposed
 };
 
-/// The ops that work along the one axis that is their attribute, and keep or reduce it.
+/// Ops that work along the single axis in their attribute, and keep or reduce it.
 inline constexpr trait along_axis = trait::reduction | trait::reversing;
 
 [[nodiscard]] inline sizes shape_of(value v) { return meta_of(v)->shape; }
@@ -78,7 +78,7 @@ template <class Op>
     return a != nullptr && has_constant_weights<tosa::conv3d>(*a) ? kind::window : kind::fixed;
 }
 
-/// The axis that an op works along.
+/// Returns the axis that an op works along.
 [[nodiscard]] inline std::optional<std::int64_t> worked_axis(const node& n) {
     std::optional<std::int64_t> axis;
     const auto look = [&]<class... Ops>(ops<Ops...>) {
@@ -88,8 +88,8 @@ template <class Op>
     return axis;
 }
 
-/// The first so many operands are tensors whose layouts the op relates to that of its result. The others are
-/// parameters: weights, zero points, shapes.
+/// Returns how many leading operands are tensors whose layouts the op relates to that of its result. The
+/// others are parameters: weights, zero points, shapes.
 [[nodiscard]] inline std::size_t data_operands(const node& n) {
     if (is<tosa::concat>(n)) return n.operand_count;
     if (n.op->has(trait::ternary)) return 3;
@@ -97,14 +97,14 @@ template <class Op>
 }
 
 [[nodiscard]] inline kind kind_of(const node& n) {
-    // What no pass has lowered stays as it is.
+    // Ops that no pass has lowered are left unchanged.
     if (!is_of_dialect<tosa::dialect>(n)) return kind::fixed;
     if (n.result_count != 1 || n.results[0].meta == nullptr) return kind::fixed;
     for (std::size_t i = 0; i != std::min<std::size_t>(data_operands(n), n.operand_count); ++i) {
         if (meta_of(n.operand(i)) == nullptr) return kind::fixed;
     }
     if (n.op->has(trait::permuting | trait::reshaping)) return kind::move;
-    if (const auto axis = worked_axis(n)) {  // an axis of one element has no place in a layout
+    if (const auto axis = worked_axis(n)) {  // an axis of size 1 has no place in a layout
         const sizes shape = is<tosa::concat>(n) ? sizes(n.results[0].meta->shape) : shape_of(n.operand(0));
         return shape[static_cast<std::size_t>(*axis)] != 1 ? kind::axes : kind::fixed;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::layout_rewrite, which puts the ops of a graph into the layouts that were chosen for them.
+// Defines headrace::layout_rewrite, which converts the ops of a graph to the layouts chosen for them.
 #ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_REWRITE_HPP
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_REWRITE_HPP
 
@@ -16,9 +16,9 @@
 
 namespace headrace {
 
-/// Rebuilds the ops whose layouts have changed, and makes the transposes that they need. The RESHAPEs and
-/// TRANSPOSEs of the graph go: each operand is brought from its stored layout to the one that its reader
-/// wants.
+/// Rebuilds ops whose layouts have changed, and inserts the transposes that they need. The graph's own
+/// RESHAPEs and TRANSPOSEs are dropped: each operand is converted from its stored layout to the one that its
+/// reader requires.
 class layout_rewrite {
 public:
     static constexpr trait works_along = trait::joining | trait::padding | trait::slicing | trait::repeating |
@@ -71,9 +71,9 @@ private:
         }
     }
 
-    // --- moving tensors -----------------------------------------------------------------
+    // --- conversion of tensors ----------------------------------------------------------
 
-    /// The operand in the layout that its reader wants, and in that shape; in any if `shape` is empty.
+    /// Returns the operand in the layout that its reader requires, and in that shape unless it is empty.
     value bring(emitting& e, const edge& operand, sizes shape) {
         const value moved = moved_to(e, *operand.slot, chosen_->demanded(operand));
         return shape.empty() ? moved : build::reshape(e, moved, shape);
@@ -92,10 +92,10 @@ private:
         moved_[v.producer->id].push_back({v, way, to});
         return to;
     }
-    // By the tensor's own axes where they are fine enough: axes of size 1 keep their place then.
+    // Transposes the tensor's own axes if these are fine enough: axes of size 1 then keep their place.
     static value transposed(emitting& e, value v, const layout& way) {
         const auto split = common_refinement(way.factors, e.shape(v));
-        shape_builder longer_sizes;  // of the axes longer than 1
+        shape_builder longer_sizes;  // of axes longer than 1
         shape_builder longer_axes;
         for (std::size_t d = 0; d != e.rank(v); ++d) {
             if (e.shape(v)[d] == 1) continue;
@@ -113,7 +113,7 @@ private:
         return build::permute(e, v, perms);
     }
 
-    // Makes `v` stand for the result of `n`.
+    // Makes `v` the result that `n` is replaced by.
     void replace(emitting& e, node& n, value v) {
         if (!v) return;
         if (chosen_->stored(n.result()).row_major()) {
@@ -125,7 +125,7 @@ private:
         replaced_.push_back(&n);
     }
 
-    // --- ops in a shape of their own ----------------------------------------------------
+    // --- ops that keep their shape ------------------------------------------------------
 
     void compute_in_shape(emitting& e, node& n, kind k) {
         if (k == kind::matmul && is_swapped(n)) {
@@ -156,7 +156,7 @@ private:
         const sizes shape = layout_rules::shape_of(n.operand(0));
         return with_same_channels(chosen_->demanded(n.operands[0]), shape, shape).has_value();
     }
-    // A convolution of pixels in the order in which they are stored.
+    // Computes a convolution on pixels in the order in which they are stored.
     void compute_pointwise(emitting& e, node& n) {
         value v = bring(e, n.operands[0], {});
         if (!v) return;
@@ -241,7 +241,7 @@ private:
         }
         replace(e, n, made);
     }
-    // Multipliers of channels are reordered with them.
+    // Per-channel multipliers are reordered with the channels.
     value parameter(emitting& e, node& n, std::size_t i, const layout_rules::axes_of_op& op) {
         const value v = *n.operands[i].slot;
         if (is<tosa::const_shape>(*v.producer)) return v;
@@ -253,7 +253,7 @@ private:
         return channels.row_major() ? v : reordered(e, v, 0, channels, shape_builder(meta_of(v)->shape));
     }
 
-    // The axes in the order in which they are stored: as few as possible, or those of an operand.
+    // Returns the axes in stored order: as few as possible, or those of an operand.
     pmr_vector<computed_axis> computed_axes(emitting& e, node& n, const layout_rules::axes_of_op& op) {
         const pmr_vector<computed_axis> runs = merged_axes(op, layout_of_full(n, op));
         const reference like = find_reference(e, n, op);
@@ -261,7 +261,7 @@ private:
         return as_fine_as(runs, like.shape, computed_shape(runs, op.full, op.operands[like.operand]),
                           (op.trailing & ~op.whole) != 0);
     }
-    // The layout of the tensor that has all axes.
+    // Returns the layout of the tensor that has all axes.
     [[nodiscard]] layout layout_of_full(node& n, const layout_rules::axes_of_op& op) const {
         if (op.result == op.full) return chosen_->stored(n.result());
         for (std::size_t i = 0; i != op.operands.size(); ++i) {
@@ -269,10 +269,9 @@ private:
         }
         return {};
     }
-    // The operand whose axes the op is computed with: preferably one that has all axes, and then one that
-    // needs no transpose.
+    // The operand whose axes the op uses: preferably one with all axes, then one that needs no transpose.
     struct reference {
-        shape_builder shape;  ///< after its transpose; empty if there is no such operand
+        shape_builder shape;  ///< after its transpose; empty if there is no suitable operand
         std::size_t operand = 0;
     };
     reference find_reference(emitting& e, const node& n, const layout_rules::axes_of_op& op) {
@@ -324,7 +323,7 @@ private:
         }
         return e.make<Op>(a);
     }
-    // A shape operand with `per_axis` items for each axis, which are `otherwise` for merged axes.
+    // Makes a shape operand with `per_axis` items for each axis; they are `otherwise` for merged axes.
     static value for_each_axis(emitting& e, const pmr_vector<computed_axis>& axes, value items,
                                std::size_t per_axis, std::int64_t otherwise) {
         const int_list& old = match<tosa::const_shape>(items)->values;
@@ -344,8 +343,9 @@ private:
     graph* g_;
     const layout_search* chosen_;
     pass_context* context_;
-    pmr_vector<value> actual_;  // by node id: what stands for the result; empty if that is the node's
-    std::pmr::map<std::uint32_t, pmr_vector<known_move>> moved_;  // by the id of the moved node
+    pmr_vector<value> actual_;  // by node id: the value that replaces its result; empty if it is not replaced
+    std::pmr::map<std::uint32_t, pmr_vector<known_move>>
+        moved_;  // by the id of the node whose result was converted
     pmr_vector<node*> replaced_;
 };
 

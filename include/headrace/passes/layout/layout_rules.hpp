@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::layout_rules::accommodate: the layouts in which an op can be computed.
+// Defines headrace::layout_rules::accommodate, which finds the layouts in which an op can be computed.
 #ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_RULES_HPP
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_RULES_HPP
 
@@ -14,11 +14,11 @@ namespace headrace {
 
 namespace layout_rules {
 
-/// An op of kind::axes by its axes: the shapes of its tensors at one rank. Axes that a tensor does not have
-/// are 1 there.
+/// An op of kind::axes by its axes: the shapes of its tensors, brought to one rank. Axes that a tensor lacks
+/// have size 1.
 struct axes_of_op {
-    shape_builder full;                        ///< of the tensor that has all axes
-    pmr_vector<shape_builder> operands;  ///< of its data operands
+    shape_builder full;                  ///< of the tensor that has all axes
+    pmr_vector<shape_builder> operands;  ///< of the data operands
     shape_builder result;
     std::uint32_t whole = 0;     ///< axes, as bits, that the op works along
     std::uint32_t trailing = 0;  ///< axes that must be stored last
@@ -44,7 +44,7 @@ struct axes_of_op {
     [[nodiscard]] const shape_builder& of(node_port port) const {
         return port.is_result() ? result : operands[port.index];
     }
-    /// Which of the tensors, as bits, have an axis.
+    /// Returns the tensors, as bits, that have an axis.
     [[nodiscard]] std::uint64_t who_has(std::size_t d) const {
         std::uint64_t bits = 0;
         for (std::size_t i = 0; i != operands.size() && i != 62; ++i) {
@@ -104,7 +104,7 @@ struct axes_of_op {
     return found;
 }
 
-// MATMUL's tensors share axes: batch, rows, columns, and the one that is summed over.
+// MATMUL's tensors share axes: batch, rows, columns, and the contracted one.
 [[nodiscard]] inline std::optional<op_layouts> accommodate_matmul(const node& n, node_port port,
                                                                   const layout& wanted,
                                                                   const op_layouts& now) {
@@ -123,7 +123,7 @@ struct axes_of_op {
         for (std::size_t d = 0; blocks && d != 3; ++d) within_axis[t.axes[d]] = (*blocks)[d];
         return blocks.has_value();
     };
-    // Axes that the wanted layout does not determine stay as they are.
+    // Axes that the wanted layout does not determine are unchanged.
     for (const tensor_axes& t : all) {
         const layout& l = t.port.is_result() ? now.result : now.operands[t.port.index];
         if (!read(t, l, straight)) static_cast<void>(read(t, l, swapped));
@@ -140,11 +140,11 @@ struct axes_of_op {
     return found;
 }
 
-/// Are the layouts of an op's operand and of its result independent?
+/// True if the layouts of an op's operand and result are independent.
 [[nodiscard]] inline bool is_split(kind k) { return k == kind::window; }
 
-/// The layouts of an op with the tensor at `port` laid out as `wanted`; none if it cannot be computed so.
-/// What that does not determine stays as it is `now`.
+/// Returns the layouts of an op if the tensor at `port` has layout `wanted`; none if the op cannot be
+/// computed that way. Layouts that this does not determine stay as they are `now`.
 [[nodiscard]] inline std::optional<op_layouts> accommodate(const node& n, kind k, node_port port,
                                                            const layout& wanted, const op_layouts& now) {
     switch (k) {
@@ -175,7 +175,7 @@ struct axes_of_op {
     return port.is_result() ? op_layouts{{*there}, wanted} : op_layouts{{wanted}, *there};
 }
 
-/// The layouts of an op as it stands: all row-major, but for the operand of a TRANSPOSE.
+/// Returns the layouts of an op in the original graph: all row-major, except the operand of a TRANSPOSE.
 [[nodiscard]] inline op_layouts as_it_stands(const node& n, kind k) {
     if (k == kind::move) return *accommodate(n, k, {}, {}, {});
     return {pmr_vector<layout>(k == kind::fixed ? 0 : data_operands(n)), {}};

@@ -17,17 +17,23 @@
 
 namespace headrace {
 
-/// Starts with the layouts of the graph as it is, and improves them until no move makes the transposes that
-/// they need cheaper. A move changes the layouts of any number of ops at once: the layout at one end of a
-/// needed transpose is proposed to all ops that can adopt it, and a minimum cut finds which of them do.
-/// (Boykov, Veksler, Zabih, "Fast Approximate Energy Minimization via Graph Cuts", 2001: with two layouts
-/// that is the optimum.)
+/// Chooses the layout in which each op of a graph is computed, so that the transposes between ops move as few
+/// bytes as possible. Example: PyTorch's convolutions are NCHW and TOSA's are NHWC, so each is lowered
+/// between two TRANSPOSEs; if the ops between two convolutions are computed in NHWC as well, these TRANSPOSEs
+/// cancel.
+///
+/// Starts with the layouts of the original graph, and improves them by moves until no move makes the needed
+/// transposes cheaper. A move may change the layouts of many ops at once: the layout at one end of a needed
+/// transpose is proposed to all ops that can adopt it, and a minimum cut finds which of them do (Boykov,
+/// Veksler, Zabih, "Fast Approximate Energy Minimization via Graph Cuts", 2001; with two layouts this is the
+/// optimum).
 class layout_search {
 public:
     using kind = layout_rules::kind;
 
-    /// In a long chain of transposes, each move could change all ops, and the work would grow with its
-    /// square: once the moves of a search have proposed `proposals` layouts in all, one reaches few ops.
+    /// Limits the work: in a long chain of transposes, each move could change all ops, which takes quadratic
+    /// time in total. Once moves have proposed `proposals` layouts in all, each further move reaches only a
+    /// few ops.
     layout_search(graph& g, std::size_t proposals)
         : g_(&g),
           kinds_(g.id_bound(), kind::fixed),
@@ -41,10 +47,10 @@ public:
         }
     }
 
-    /// As many as no network needs that is not made for it.
+    /// With a budget that only adversarial networks exhaust.
     explicit layout_search(graph& g) : layout_search(g, (std::size_t{1} << 20) + 256 * g.size()) {}
 
-    /// Makes moves until none is an improvement; returns how many.
+    /// Makes moves until none is an improvement; returns the number of moves.
     std::size_t run() {
         std::size_t moves = 0;
         // One move may make another possible.
@@ -60,7 +66,7 @@ public:
         return moves;
     }
 
-    /// The bytes that the transposes of the graph move, and the costs of slices and joins of inner axes.
+    /// Returns the bytes that the graph's transposes move, plus the costs of slices and joins of inner axes.
     /// Constants are free.
     [[nodiscard]] std::int64_t cost() {
         pmr_vector<value> values;
@@ -79,11 +85,11 @@ public:
     [[nodiscard]] const layout& stored(value v) const { return table_[stored_number(v)]; }
     /// The layout in which a node reads an operand.
     [[nodiscard]] const layout& demanded(const edge& e) const { return table_[demanded_number(e)]; }
-    /// Has the layout of an op changed?
+    /// True if the layout of an op has changed.
     [[nodiscard]] bool is_changed(const node& n) const {
         return sites_[site_of(n, {})].changed || sites_[site_of(n, {0})].changed;
     }
-    /// Does a value have to be transposed for that operand?
+    /// True if a value must be transposed for that operand.
     [[nodiscard]] bool needs_transpose(const edge& e) const {
         return has_cost(e) && stored_number(*e.slot) != demanded_number(e);
     }
@@ -93,9 +99,9 @@ private:
 
     static constexpr int max_rounds = 4;
     static constexpr std::int64_t overhead = 64;     // of a transpose, in bytes
-    static constexpr std::size_t small_region = 32;  // of a move without proposals left
+    static constexpr std::size_t small_region = 32;  // region size of a move once no proposals are left
 
-    /// op_layouts by their numbers; operands that are not listed are row-major.
+    /// op_layouts as numbers; operands that are not listed are row-major.
     struct numbers {
         pmr_vector<number> operands;
         number result = 0;
@@ -104,8 +110,8 @@ private:
         friend bool operator==(const numbers&, const numbers&) = default;
     };
     struct site {
-        std::uint32_t now = 0;       // of records_
-        std::int32_t proposal = -1;  // in the move that is considered
+        std::uint32_t now = 0;       // index in records_
+        std::int32_t proposal = -1;  // in the move under consideration
         bool changed = false;
     };
     struct answer {
@@ -133,7 +139,7 @@ private:
         if (kind_of(n) == kind::fixed || e.operand >= layout_rules::data_operands(n)) return 0;
         return now_at(site_of(n, {e.operand})).operand(e.operand);
     }
-    // The record of those layouts. Many ops have few: they are kept once.
+    // Returns the record of the layouts. Many ops share few layouts, so each is stored once.
     std::uint32_t numbered(const op_layouts& layouts) {
         numbers n{{}, table_.of(layouts.result)};
         for (const layout& l : layouts.operands) n.operands.push_back(table_.of(l));
@@ -163,7 +169,7 @@ private:
         return now;
     }
 
-    // --- what it costs --------------------------------------------------------------------
+    // --- costs ----------------------------------------------------------------------------
 
     [[nodiscard]] static bool has_cost(const edge& e) {
         const node& source = *e.slot->producer;
@@ -176,7 +182,7 @@ private:
     [[nodiscard]] std::int64_t cost(number from, number to, const tensor_meta& meta) {
         return from == to ? 0 : (bytes_of(meta) + overhead) * table_.moves(from, to);
     }
-    // A SLICE or a CONCAT along another axis than the outermost copies with gaps, which is as slow as a
+    // A SLICE or a CONCAT along any axis except the outermost copies with gaps, and is as slow as a
     // transpose.
     [[nodiscard]] std::int64_t cost_of_op(const node& n, const numbers& layouts) const {
         const bool joins = is<tosa::concat>(n);
@@ -188,7 +194,7 @@ private:
             outermost = outermost && (op.whole & 1U << lies->axis_at(i)) == 0;
         return outermost ? 0 : bytes_of(*n.results[0].meta);
     }
-    // Of the transposes of values; readers that want the same layout share one.
+    // Returns the cost of the values' transposes; readers that require the same layout share one.
     [[nodiscard]] std::int64_t cost_of(const pmr_vector<value>& values) {
         std::int64_t sum = 0;
         pmr_vector<number> wanted;
@@ -220,8 +226,8 @@ private:
 
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    // The layouts of a node with the wanted one at a port, or `none`; the last answer for a site is kept
-    // where it depends on nothing else, as most questions are asked again.
+    // Returns the layouts of a node with the wanted one at a port, or `none`. The last answer for a site is
+    // cached if it depends on nothing else, since most queries are repeated.
     std::uint32_t accommodated(const node& n, node_port port, number wanted) {
         const kind k = kind_of(n);
         const bool by_itself = k == kind::axes || k == kind::move || k == kind::channels;
@@ -234,7 +240,7 @@ private:
         if (by_itself) last = {wanted, index, record};
         return record;
     }
-    // Adds the site of a node's port to the region if it can take the layout and does not have it.
+    // Adds the site of a node's port to the region if it can adopt the layout and does not have it.
     void propose(pmr_vector<proposal>& region, node& n, node_port port, number wanted) {
         if (kind_of(n) == kind::fixed) return;
         const std::size_t at = site_of(n, port);
@@ -292,7 +298,7 @@ private:
         return i >= 0 ? &region[static_cast<std::size_t>(i)] : nullptr;
     }
 
-    // For each site: 0 keeps its layouts, 1 takes the proposed ones.
+    // For each site: 0 keeps its layouts, 1 adopts the proposed ones.
     [[nodiscard]] binary_choice choice_of(const pmr_vector<proposal>& region) {
         binary_choice choice(region.size());
         for (std::size_t i = 0; i != region.size(); ++i) {
@@ -348,7 +354,7 @@ private:
         };
         const std::int64_t before = sum();
         swap();
-        if (sum() >= before) {  // the cut counts a transpose once for each reader
+        if (sum() >= before) {  // the cut counts a transpose once per reader
             swap();
             return false;
         }
@@ -371,13 +377,13 @@ private:
     }
 
     graph* g_;
-    pmr_vector<kind> kinds_;  // by the ids of the nodes
+    pmr_vector<kind> kinds_;  // by node id
     pmr_vector<site> sites_;  // two for each node
     layout_table table_;
     pmr_vector<answer> answers_;  // by site
     std::size_t proposals_left_;
-    pmr_vector<numbers> records_{numbers{}};  // the first: all row-major
-    pmr_vector<std::uint32_t> places_;        // of records_: a hash table, at most half in use
+    pmr_vector<numbers> records_{numbers{}};  // the first one is all row-major
+    pmr_vector<std::uint32_t> places_;        // of records_: a hash table, at most half full
 };
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::layout_table, numbers for layouts and what it costs to get from one to another.
+// Defines headrace::layout_table, which numbers layouts and computes the cost of converting between them.
 #ifndef HEADRACE_PASSES_LAYOUT_LAYOUT_TABLE_HPP
 #define HEADRACE_PASSES_LAYOUT_LAYOUT_TABLE_HPP
 
@@ -14,7 +14,7 @@
 
 namespace headrace {
 
-/// Numbers for layouts: equal layouts have equal numbers, and 0 is row-major.
+/// Numbers layouts: equal layouts have equal numbers, and 0 is row-major.
 class layout_table {
 public:
     using number = std::uint32_t;
@@ -26,7 +26,7 @@ public:
         if (at == items_.size()) items_.push_back(l);
         return static_cast<number>(at);
     }
-    /// How often a tensor's bytes are moved to bring it from one layout to another.
+    /// Returns how many times a tensor's bytes are moved to convert it from one layout to another.
     [[nodiscard]] std::int64_t moves(number from, number to) {
         if (from == to) return 0;
         const auto [at, is_new] = moves_.try_emplace(std::uint64_t{from} << 32U | to);
@@ -38,7 +38,7 @@ public:
 private:
     static std::int64_t count_moves(const layout& from, const layout& to) {
         const auto way = then(inverse(from), to);
-        if (!way) return 2;  // by row-major
+        if (!way) return 2;  // through row-major
         if (way->order.size() > static_cast<std::size_t>(tosa::level_8k::max_rank)) return impossible;
         return way->order.size() > 4 ? 2 : 1;  // NPUs move four axes at a time
     }

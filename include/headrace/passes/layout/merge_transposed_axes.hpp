@@ -11,9 +11,9 @@
 namespace headrace {
 
 struct fuse_reshapes;
-/// A TRANSPOSE of more than four axes as one of fewer, between RESHAPEs: axes of size 1 are left out, and
-/// those that stay neighbours become one. NPUs move four axes at a time. An Ethos-U55 moves the fewer axes
-/// the faster; an Ethos-U85 is slow with two.
+/// Rewrites a TRANSPOSE of more than four axes as one of fewer axes between RESHAPEs: axes of size 1 are left
+/// out, and axes that stay adjacent are merged. NPUs move four axes at a time. An Ethos-U55 is faster with
+/// fewer axes; an Ethos-U85 is slow with two.
 struct merge_transposed_axes : pass {
     using runs_after = pass_list<layouts_chosen>;
     using runs_before = pass_list<fuse_reshapes>;

@@ -11,15 +11,15 @@
 
 namespace headrace {
 
-/// A network of arcs with capacities. Paths are filled shortest first (Dinic, "Algorithm for Solution of a
-/// Problem of Maximum Flow in Networks with Power Estimation", 1970), which takes O(V²E) steps at worst.
-/// Boost.Graph's algorithm would cost whoever compiles the passes 0.8 s and 190 MB; the test compares the
-/// two.
+/// A network of arcs with capacities, and its minimum cut. Dinic's algorithm saturates the shortest paths
+/// first (Dinic, "Algorithm for Solution of a Problem of Maximum Flow in Networks with Power Estimation",
+/// 1970), in O(V²E) steps at worst. Boost.Graph's algorithm would add 0.8 s and 190 MB to the compilation of
+/// the passes; the test compares the two.
 class flow_network {
 public:
     explicit flow_network(std::size_t vertices) : first_(vertices, none) {}
 
-    /// Several arcs between two vertices count together. Capacities are positive.
+    /// Parallel arcs between two vertices add up. Capacities are positive.
     void add_arc(std::size_t from, std::size_t to, std::int64_t capacity) {
         arcs_.push_back({to, first_[from], capacity});
         first_[from] = arcs_.size() - 1;
@@ -27,8 +27,8 @@ public:
         first_[to] = arcs_.size() - 1;
     }
 
-    /// The sink's side of the minimum cut, true for each vertex in it; of several such cuts, the smallest
-    /// side.
+    /// Returns the sink's side of the minimum cut: true for each vertex in it. Among several minimum cuts,
+    /// takes the one whose sink side is smallest.
     [[nodiscard]] pmr_vector<bool> sink_side(std::size_t source, std::size_t sink) && {
         while (measure(sink), distance_[source] != none) fill_paths(source, sink);
         pmr_vector<bool> side(first_.size());
@@ -39,14 +39,14 @@ public:
 private:
     static constexpr std::size_t none = SIZE_MAX;
 
-    // The arcs there and back are neighbours: i and i ^ 1.
+    // An arc and its reverse are adjacent: i and i ^ 1.
     struct arc {
         std::size_t to;
         std::size_t next;  // of the same vertex
         std::int64_t rest;
     };
 
-    // How many arcs lead from each vertex to the sink at least, through what is left of their capacities.
+    // Computes the least number of arcs from each vertex to the sink, using arcs with residual capacity.
     void measure(std::size_t sink) {
         distance_.assign(first_.size(), none);
         distance_[sink] = 0;
@@ -61,9 +61,9 @@ private:
         }
     }
 
-    // Until each path of that length has a full arc.
+    // Fills paths until each path of that length has a saturated arc.
     void fill_paths(std::size_t source, std::size_t sink) {
-        pmr_vector<std::size_t> next = first_;  // those before are of no use any more
+        pmr_vector<std::size_t> next = first_;  // arcs before these are exhausted
         pmr_vector<std::size_t> path;
         std::size_t at = source;
         for (;;) {
@@ -86,7 +86,7 @@ private:
         return a.rest != 0 && distance_[a.to] != none && distance_[a.to] + 1 == distance_[from];
     }
 
-    // Shortens the path to what comes before its first full arc, and returns where that begins.
+    // Fills the path, cuts it off before its first saturated arc, and returns where that arc begins.
     std::size_t fill(pmr_vector<std::size_t>& path) {
         std::int64_t flow = INT64_MAX;
         for (const std::size_t a : path) flow = std::min(flow, arcs_[a].rest);

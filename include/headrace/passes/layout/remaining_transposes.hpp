@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::remaining_transposes, which says why a lowered graph still has transposes.
+// Defines headrace::remaining_transposes, which explains why a lowered graph still has transposes.
 #ifndef HEADRACE_PASSES_LAYOUT_REMAINING_TRANSPOSES_HPP
 #define HEADRACE_PASSES_LAYOUT_REMAINING_TRANSPOSES_HPP
 
@@ -16,16 +16,16 @@ namespace headrace {
 
 /// A TRANSPOSE that the layout passes could not remove.
 struct remaining_transpose {
-    std::pmr::string node;  ///< the exported node that it descends from
+    std::pmr::string node;  ///< the exported node that it comes from
     pmr_vector<std::int64_t> shape;
     pmr_vector<std::int64_t> perms;
     std::int64_t bytes = 0;
-    std::pmr::string reason;  ///< which ops before and after it want different layouts
+    std::pmr::string reason;  ///< the ops before and after it that require different layouts
 };
 
 namespace detail {
 
-/// Why an op's layout is fixed, in words; empty if a transpose could move past it.
+/// Explains why an op's layout is fixed; empty if a transpose could move past it.
 [[nodiscard]] inline std::pmr::string settled_layout(const node& n) {
     const std::pmr::string name(origin_name(n));
     if (is<builtin::placeholder>(n)) {
@@ -52,7 +52,7 @@ namespace detail {
     return "";
 }
 
-/// The first such reason along a chain of nodes; `next` gives the next node, or null at the end.
+/// Returns the first explanation along a chain of nodes; `next` returns the next node, or null at the end.
 template <class Next>
 [[nodiscard]] std::pmr::string first_settled(const node& transpose, Next&& next) {
     std::pmr::string words;
@@ -63,7 +63,7 @@ template <class Next>
 
 }  // namespace detail
 
-/// The transposes of a graph of TOSA ops, in execution order, without those of nested graphs.
+/// Returns the transposes of a graph of TOSA ops, in execution order, without those of nested graphs.
 [[nodiscard]] inline pmr_vector<remaining_transpose> remaining_transposes(const graph& g) {
     pmr_vector<remaining_transpose> found;
     const auto before = [](const node& n) { return n.operand_count == 0 ? nullptr : n.operand(0).producer; };

@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-/// Removes operators that give their operand as it is: a SLICE of everything, a TILE of one copy, a PAD of
-/// nothing, a CONCAT of one tensor, a REVERSE of one element, and a CAST to the same type.
+/// Removes operators that return their operand unchanged: a SLICE of everything, a TILE of one copy, a PAD of
+/// nothing, a CONCAT of one tensor, a REVERSE of one element, and a CAST to the same dtype.
 struct remove_noop_layout : pass {
     using runs_after = pass_list<tosa_only>;
     using runs_before = pass_list<layouts_chosen>;
@@ -45,7 +45,7 @@ struct remove_noop_layout : pass {
     }
 
 private:
-    // Slices and tiles of the same shape as their operand are whole, as no size is 0.
+    // Slices and tiles with their operand's shape return all of it, since no size is 0.
     static auto if_same(const auto& x) { return choose(x.meta() == x.result_meta(), x, unchanged); }
 };
 HEADRACE_COMPILED_PASS(remove_noop_layout);

@@ -13,10 +13,10 @@
 namespace headrace {
 
 struct fuse_reshapes;
-/// As in an image that becomes channels-last. Groups of pixels are the channels of the convolution, the
-/// planes its window, and its weights are 0 and 1. Vela estimates a sixth of the cycles for an Ethos-U85; an
-/// Ethos-U55 gains nothing. An image that is cropped to a number of pixels that makes no groups is cropped
-/// afterwards, where the target prefers that.
+/// Computes a TRANSPOSE of a few planes to the innermost axis, such as of an image to channels-last, by a
+/// convolution: groups of pixels are its channels, the planes its window, and its weights are 0 and 1. Vela
+/// estimates a sixth of the cycles for an Ethos-U85; an Ethos-U55 gains nothing. If an image is cropped to a
+/// number of pixels that does not form groups, it is cropped afterwards, if the target prefers that.
 struct transpose_by_convolution : pass {
     using runs_after = pass_list<layouts_chosen>;
     using runs_before = pass_list<fuse_reshapes>;
@@ -47,7 +47,7 @@ struct transpose_by_convolution : pass {
 private:
     static std::optional<value> convolved(emit<produces>& e, value v, sizes perms) {
         constexpr std::int64_t max_planes = 4;
-        constexpr std::int64_t min_pixels = 256;  // fewer are not worth it
+        constexpr std::int64_t min_pixels = 256;  // fewer pixels are not worth it
         const std::int64_t group = preferences_of(e.target()).planes_by_convolution;
         const auto moved = build::merge_axes(e.shape(v), perms);
         const bool batched = moved.perms == shape_builder{0, 2, 1};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build's comparisons and extrema of integers and bools, which TOSA does not have in all
-// types.
+// Defines headrace::build's comparisons and extrema of integers and bools, also of dtypes that TOSA lacks.
 #ifndef HEADRACE_PASSES_LEGALIZE_COMPARING_HPP
 #define HEADRACE_PASSES_LEGALIZE_COMPARING_HPP
 
@@ -14,7 +13,7 @@ using difference_ops =
     joined<reshape_ops, ops<tosa::logical_left_shift, tosa::logical_right_shift, tosa::cast,
                             tosa::greater_equal, tosa::select, tosa::sub, tosa::add, tosa::mul>>;
 
-/// For INT32 operands, a float32 that is 0 or has a sign just as a - b: the halves of 16 bits are subtracted.
+/// Returns a float32 that is 0 or has the sign of a - b, for INT32 operands: subtracts their 16-bit halves.
 inline value ordered_difference(emit<difference_ops> e, value a, value b) {
     const auto real = [&](value v) { return cast_directly(e, v, dtype::float32); };
     const auto number = [&](double n, value beside) { return e.splat(n, dtype::float32, e.rank(beside)); };
@@ -35,7 +34,7 @@ inline value ordered_difference(emit<difference_ops> e, value a, value b) {
 template <op_tag Op>
 using compare_by_floats_ops = joined<difference_ops, ops<Op>>;
 
-/// A comparison of integers for targets without the integer profile.
+/// Compares integers on targets without the integer profile.
 template <op_tag Op>
 value compare_by_floats(emit<compare_by_floats_ops<Op>> e, value a, value b) {
     if (e.dtype(a) != dtype::int32) {
@@ -45,7 +44,7 @@ value compare_by_floats(emit<compare_by_floats_ops<Op>> e, value a, value b) {
     return e.template make<Op>(difference, e.splat(0, dtype::float32, e.rank(difference)));
 }
 
-/// How a comparison of bools is written with NOT and an operator of logic.
+/// The logical operator that, with NOT, implements a comparison of bools.
 template <op_tag Op>
 using logic_of = std::conditional_t<
     std::is_same_v<Op, tosa::equal>, tosa::logical_xor,
@@ -54,7 +53,7 @@ using logic_of = std::conditional_t<
 template <op_tag Op>
 using compare_ops = joined<compare_by_floats_ops<Op>, ops<tosa::logical_not, logic_of<Op>>>;
 
-/// EQUAL, GREATER or GREATER_EQUAL of two operands of one type.
+/// EQUAL, GREATER or GREATER_EQUAL of two operands of one dtype.
 template <op_tag Op>
 value compare(emit<compare_ops<Op>> e, value a, value b) {
     const dtype type = e.dtype(a);
@@ -70,7 +69,7 @@ value compare(emit<compare_ops<Op>> e, value a, value b) {
     return binary<Op>(e, widen_number(e, a, dtype::int32), widen_number(e, b, dtype::int32));
 }
 
-/// The operator of logic that the maximum or minimum of bools is.
+/// The logical operator that computes the maximum or minimum of bools.
 template <op_tag Op>
 using logic_of_extremum =
     std::conditional_t<std::is_same_v<Op, tosa::maximum>, tosa::logical_or, tosa::logical_and>;
@@ -78,7 +77,7 @@ using logic_of_extremum =
 template <op_tag Op>
 using extremum_ops = joined<compare_by_floats_ops<tosa::greater>, select_ops, ops<Op, logic_of_extremum<Op>>>;
 
-/// MAXIMUM or MINIMUM of two operands of one type.
+/// MAXIMUM or MINIMUM of two operands of one dtype.
 template <op_tag Op>
 value extremum(emit<extremum_ops<Op>> e, value a, value b) {
     const dtype type = e.dtype(a);

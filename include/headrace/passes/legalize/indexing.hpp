@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build's gathers, scatters and positions, which the lowerings of indexing ops share.
+// Defines headrace::build's gathers, scatters and positions, shared by the lowerings of indexing ops.
 #ifndef HEADRACE_PASSES_LEGALIZE_INDEXING_HPP
 #define HEADRACE_PASSES_LEGALIZE_INDEXING_HPP
 
@@ -9,7 +9,7 @@
 
 namespace headrace::build {
 
-/// 0, step, 2 * step, … along one axis, and ones elsewhere: ready to broadcast.
+/// Makes 0, step, 2 * step, … along one axis; the other axes have size 1, ready to broadcast.
 inline value iota(emit<ops<>> e, std::int64_t count, std::int64_t step, std::size_t axis, std::size_t rank,
                   dtype type = dtype::int32) {
     shape_builder shape = shape_builder::filled(rank, 1);
@@ -20,37 +20,36 @@ inline value iota(emit<ops<>> e, std::int64_t count, std::int64_t step, std::siz
 
 // --- bools -----------------------------------------------------------------------------------------------
 
-/// The type that stands for bool where an op takes none: one that the target's profile has.
+/// Returns the dtype that represents bool for ops that do not take bool: one that the target's profile has.
 inline dtype number_for_bool(const emitter& e) {
     return e.target().has(target_feature::profile_int) && !e.target().has(target_feature::profile_fp)
                ? dtype::int32
                : dtype::float32;
 }
-/// A bool as 0 or 1, anything else as it is. Without CAST, which PRO-FP does not have for bool.
+/// Turns a bool into 0 or 1; returns other values unchanged. Does not use CAST, which PRO-FP lacks for bool.
 inline value as_number(emit<ops<tosa::select>> e, value v) {
     if (!v || !is_boolean(e.dtype(v))) return v;
     const dtype type = number_for_bool(e);
     return e.make<tosa::select>(v, e.splat(1, type, e.rank(v)), e.splat(0, type, e.rank(v)));
 }
-/// What as_number made of a value of that type, back again.
+/// Reverses as_number for a value that had dtype `type`.
 inline value from_number(emit<truth_ops> e, value v, dtype type) {
     return is_boolean(type) ? to_truth(e, v) : v;
 }
 
 // --- indices ---------------------------------------------------------------------------------------------
 
-/// The type in which positions are computed: INT32, or FP32 where the target has no profile with integers,
-/// whose RESHAPE and TILE it then lacks too. FP32 is exact for positions up to 2^24, which exact_positions
-/// checks.
+/// The dtype in which positions are computed: INT32, or FP32 if the target has no integer profile, and thus
+/// no INT32 RESHAPE and TILE either. FP32 is exact for positions up to 2^24, which exact_positions checks.
 inline dtype index_type(const emitter& e) {
     return e.target().has(target_feature::profile_int) ? dtype::int32 : dtype::float32;
 }
 inline value index_number(emit<ops<tosa::cast>> e, value index) {
     return cast_directly(e, cast_directly(e, index, dtype::int32), index_type(e));
 }
-/// Positions as GATHER and SCATTER take them.
+/// Casts positions to the dtype that GATHER and SCATTER take.
 inline value as_index(emit<ops<tosa::cast>> e, value position) {
-    return cast_directly(e, position, dtype::int32);  // they are integral
+    return cast_directly(e, position, dtype::int32);  // exact: they are integers
 }
 inline bool exact_positions(emit<ops<>> e, std::int64_t count) {
     if (index_type(e) == dtype::int32 || count <= std::int64_t{1} << 24) return true;
@@ -60,7 +59,7 @@ inline bool exact_positions(emit<ops<>> e, std::int64_t count) {
 
 using index_ops = joined<reshape_ops, ops<tosa::cast>>;
 
-/// The same positions in another shape.
+/// Reshapes positions.
 inline value reshape_index(emit<index_ops> e, value v, sizes shape) {
     if (!v || e.shape(v) == int_list(shape)) return v;
     return as_index(e, reshape(e, index_number(e, v), shape));
@@ -69,8 +68,8 @@ inline value reshape_index(emit<index_ops> e, value v, sizes shape) {
 using wrap_ops =
     ops<tosa::cast, tosa::logical_right_shift, tosa::greater, tosa::mul, tosa::add, tosa::select>;
 
-/// Indices that may count from the end, as ones that do not: i + (i < 0 ? size : 0). Of INT32 the sign is the
-/// top bit.
+/// Makes negative indices, which count from the end, nonnegative: i + (i < 0 ? size : 0). For INT32 the sign
+/// is the top bit.
 inline value wrap_indices(emit<wrap_ops> e, value index, std::int64_t size) {
     index = index_number(e, index);
     const auto number = [&](std::int64_t n) { return e.splat(n, e.dtype(index), e.rank(index)); };
@@ -88,7 +87,7 @@ using row_ops = joined<broadcast_ops, truth_ops, ops<tosa::select>>;
 using gather_ops = joined<row_ops, ops<tosa::gather>>;
 using scatter_ops = joined<row_ops, ops<tosa::scatter>>;
 
-/// Indices [N or 1, W] for each batch of values [N, K, C]; nothing if they can be too large.
+/// Returns indices [N or 1, W] for each batch of values [N, K, C]; nothing if they may be too large.
 inline value batch_indices(emit<joined<broadcast_ops, ops<tosa::cast>>> e, value values, value indices) {
     if (!values || !indices || !exact_positions(e, e.shape(values)[1])) return {};
     return as_index(e, broadcast(e, indices, shape_builder{e.shape(values)[0], e.shape(indices)[1]}));
@@ -100,8 +99,8 @@ inline value gather(emit<gather_ops> e, value values, value indices) {
     return from_number(e, e.make<tosa::gather>(as_number(e, values), indices), e.dtype(values));
 }
 
-/// SCATTER (2.10.2): values [N, K, C] with the rows that indices [N or 1, W] name replaced by `rows`
-/// [N, W, C]. No index may occur twice in a batch.
+/// SCATTER (2.10.2): values [N, K, C] with the rows at indices [N or 1, W] replaced by `rows` [N, W, C]. No
+/// index may occur twice in a batch.
 inline value scatter(emit<scatter_ops> e, value values, value indices, value rows) {
     indices = batch_indices(e, values, indices);
     if (indices && rows && e.shape(rows)[1] > e.shape(values)[1]) {
@@ -112,16 +111,16 @@ inline value scatter(emit<scatter_ops> e, value values, value indices, value row
     return from_number(e, written, e.dtype(values));
 }
 
-/// A number as PyTorch indexes it: as the one element of an axis.
+/// Views a tensor of rank 0 as an axis of one element, as PyTorch does for indexing.
 inline value at_least_1d(emit<reshape_ops> e, value v) {
     return with_rank(e, v, std::max<std::size_t>(e.rank(v), 1));
 }
 
 using position_ops = joined<index_ops, ops<tosa::mul, tosa::add>>;
 
-/// Where torch.gather and torch.scatter along `axis` find the element of `index` in a tensor of that shape,
-/// as GATHER's [N, W]: the leading axes that both have in full make up N, and the position counts in what
-/// follows.
+/// The positions that torch.gather and torch.scatter along `axis` access in a tensor of that shape, as
+/// GATHER's [N, W]. N combines the leading axes that the index covers in full; positions count within the
+/// other axes.
 struct element_positions {
     value indices;                ///< [N, W]
     std::int64_t batches = 1;     ///< N
@@ -154,9 +153,9 @@ inline element_positions positions_along(emit<position_ops> e, value index, size
 
 using accumulate_ops = joined<index_ops, ops<tosa::equal, tosa::select, tosa::reduce_sum, tosa::add>>;
 
-/// values [N, K, C] plus, in row indices[n, w, c], rows [N, W, C]; indices [N or 1, W, C or 1] may name a row
-/// more than once. Each row of the result picks its addends by comparison: out[k] = values[k] + sum over w of
-/// (indices[w] == k ? rows[w] : 0), which a product with 0 and 1 would not be for infinities.
+/// Adds rows [N, W, C] to values [N, K, C] at rows indices[n, w, c]; indices [N or 1, W, C or 1] may repeat.
+/// Each row of the result picks its addends by comparison: out[k] = values[k] + sum over w of (indices[w] ==
+/// k ? rows[w] : 0). A product with 0 and 1 would turn infinities into NaN.
 inline value accumulate(emit<accumulate_ops> e, value values, value indices, value rows) {
     constexpr std::int64_t max_pairs = std::int64_t{1} << 24;
     if (!values || !indices || !rows) return {};

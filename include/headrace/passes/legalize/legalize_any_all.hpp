@@ -10,8 +10,7 @@
 
 namespace headrace {
 
-/// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2). Numbers count as true unless
-/// they are 0.
+/// Lowers any and all to REDUCE_ANY and REDUCE_ALL (TOSA 1.0, 2.8.1 and 2.8.2). Numbers are true if not 0.
 struct legalize_any_all : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "any and all to REDUCE_ANY and REDUCE_ALL";

@@ -13,9 +13,10 @@
 
 namespace headrace {
 
-/// Lowers the positions of extrema to ARGMAX (TOSA 1.0, 2.2.1), which as PyTorch takes the first of equals
-/// and NaN above all; the smallest is the largest of the negated. Integers, for which ARGMAX has at most 16
-/// bits and NEGATE no largest value, look for the first element that equals the extremum.
+/// Lowers the positions of extrema to ARGMAX (TOSA 1.0, 2.2.1), which, like PyTorch, returns the first of
+/// equal elements and ranks NaN highest; argmin is ARGMAX of the negated tensor. For integers, ARGMAX has at
+/// most 16 bits and NEGATE overflows on the lowest value, so the first element equal to the extremum is
+/// searched for.
 struct legalize_argmax : pass {
     using phase = legalization;
     static constexpr std::string_view summary =

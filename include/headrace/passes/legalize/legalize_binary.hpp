@@ -10,9 +10,9 @@
 namespace headrace {
 
 struct decompose_division;
-/// Lowers arithmetic of two tensors (TOSA 1.0, 2.4) of the type that PyTorch promotes them to. Integers are
-/// computed in 32 bits and cut back, which is how short ones wrap around in PyTorch. The sum of booleans is
-/// their `or`, the product their `and`. Integers divided toward zero are INTDIV.
+/// Lowers arithmetic on two tensors (TOSA 1.0, 2.4) in the dtype to which PyTorch promotes them. Integers are
+/// computed in 32 bits and truncated, which makes narrow ones wrap around as in PyTorch. The sum of booleans
+/// is their `or`, the product their `and`. Truncating division of integers is INTDIV.
 struct legalize_binary : pass {
     using phase = legalization;
     using runs_after = pass_list<unit_alpha, decompose_division>;

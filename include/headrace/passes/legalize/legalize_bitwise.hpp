@@ -9,8 +9,8 @@
 
 namespace headrace {
 
-/// Lowers operations on bits (TOSA 1.0, 2.4 and 2.5); of booleans, they are those of logic. Without the
-/// integer profile there is no BITWISE operator: not(x) is -1 - x then, and the others are refused. Shifts
+/// Lowers bitwise operations (TOSA 1.0, 2.4 and 2.5); for booleans, they become logical ones. Without the
+/// integer profile there are no BITWISE operators: not(x) is then -1 - x, and the others are refused. Shifts
 /// are by less than the number of bits, as in C.
 struct legalize_bitwise : pass {
     using phase = legalization;

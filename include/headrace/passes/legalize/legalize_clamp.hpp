@@ -13,9 +13,9 @@
 
 namespace headrace {
 
-/// Lowers clamp with numbers as limits to CLAMP (TOSA 1.0, 2.3.1). A limit that is missing is infinity, or
-/// the type's own; where the lower one is above the upper one, PyTorch gives the upper. CLAMP has no INT32:
-/// there the limits become operands of maximum and minimum.
+/// Lowers clamp with numbers as limits to CLAMP (TOSA 1.0, 2.3.1). A missing limit is infinity, or the limit
+/// of the dtype; if the lower limit is above the upper one, the result is the upper one, as in PyTorch. CLAMP
+/// does not take INT32: there the limits become operands of maximum and minimum.
 struct legalize_clamp : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "clamp to CLAMP, or to maximum and minimum of INT32";

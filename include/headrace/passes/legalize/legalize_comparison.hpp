@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// Lowers comparisons (TOSA 1.0, 2.7) of operands of the type that PyTorch promotes them to.
+/// Lowers comparisons (TOSA 1.0, 2.7), in the dtype to which PyTorch promotes the operands.
 struct legalize_comparison : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "eq, gt and ge to EQUAL, GREATER and GREATER_EQUAL";

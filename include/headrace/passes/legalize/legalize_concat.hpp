@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONCAT_HPP
 #define HEADRACE_PASSES_LEGALIZE_LEGALIZE_CONCAT_HPP
 
-
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/dialect/aten.hpp>
 #include <headrace/passes/legalize/promoting.hpp>
@@ -12,9 +11,9 @@
 
 namespace headrace {
 
-/// Lowers cat to CONCAT (TOSA 1.0, 2.9.1) of tensors of the type that PyTorch promotes them to. Tensors
-/// without elements add nothing and are left out, as are the empty tensors of rank 1 that torch.cat tolerates
-/// among others.
+/// Lowers cat to CONCAT (TOSA 1.0, 2.9.1), in the dtype to which PyTorch promotes the tensors. Tensors
+/// without elements are left out, including the empty tensors of rank 1 that torch.cat accepts with any
+/// others.
 struct legalize_concat : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "cat to CONCAT";

@@ -10,8 +10,8 @@
 namespace headrace {
 
 /// Lowers cond to COND_IF and while_loop to WHILE_LOOP (TOSA 1.0, 2.15.1 and 2.15.2), which need the control
-/// flow extension. A loop's additional inputs become carried values that the body hands on unchanged, since
-/// TOSA's bodies give what they take. The regions themselves are lowered by the other passes.
+/// flow extension. A loop's additional inputs become carried values that the body returns unchanged, since
+/// TOSA's loop bodies return all their inputs. The regions themselves are lowered by the other passes.
 struct legalize_control_flow : pass {
     using phase = legalization;
     using runs_after = pass_list<constants_in_regions>;
@@ -46,7 +46,7 @@ private:
             e.unsupported("control flow needs the extension cf in the target: TOSA-1.0+FP+cf");
         return has_extension;
     }
-    // The body also returns the inputs that it does not carry; the loop's results for these are not read.
+    // Makes the body also return inputs that it does not carry; the loop's results for these are unread.
     static void hand_on(graph& body, std::size_t carried) {
         value_list values;
         for (const value v : body.outputs()) values.push_back(v);

@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-/// Makes the tensors whose elements are known: full, arange, eye and linspace become constants. Like PyTorch,
+/// Makes tensors whose elements are known: full, arange, eye and linspace become constants. As in PyTorch,
 /// the elements of floating-point ranges are computed in float64 and rounded once; linspace counts from the
 /// nearer end.
 struct legalize_creation : pass {
@@ -47,7 +47,7 @@ struct legalize_creation : pass {
     }
 
 private:
-    /// A constant for the result: element i of its row-major order is at(i).
+    /// Makes a constant for the result, whose element i in row-major order is at(i).
     static value filled(emit<produces>& e, const auto& at) {
         const dtype type = narrowed(e.result_meta().dtype);
         const auto [least, most] = build::bounds_of(type);

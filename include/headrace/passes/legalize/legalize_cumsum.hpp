@@ -13,9 +13,9 @@
 
 namespace headrace {
 
-/// cumsum by doubling (Hillis and Steele, Data Parallel Algorithms, 1986): with s = 1, 2, 4, …,
-/// x[i] += x[i - s]. Each prefix is summed as a tree, in FP32 or INT32, and no infinity reaches a prefix that
-/// does not hold it. What is shifted in is -0, the one number that changes nothing when it is added.
+/// Computes cumsum by doubling (Hillis and Steele, Data Parallel Algorithms, 1986): for s = 1, 2, 4, …, x[i]
+/// += x[i - s]. Each prefix is summed as a tree, in FP32 or INT32, and an infinity only reaches prefixes that
+/// contain it. The number shifted in is -0, the only one that never changes a sum.
 struct legalize_cumsum : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "cumsum to a logarithmic number of shifted additions";

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// Lowers the ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after leading axes of size 1: expanded axes
-/// are those of size 1 whose size changes, and repeats count whole copies.
+/// Lowers ops that repeat a tensor to TILE (TOSA 1.0, 2.9.7), after adding leading axes of size 1. Expanded
+/// axes are those of size 1 whose size changes; repeats count whole copies.
 struct legalize_expand : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "expand, repeat and tile to TILE";

@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-/// Lowers the ops that take rows or elements by index to GATHER (TOSA 1.0, 2.10.1). Whole rows are [N, K, C],
-/// with the axes before and after the indexed one as N and C; torch.gather takes single elements, at
-/// positions that are computed.
+/// Lowers ops that select rows or elements by index to GATHER (TOSA 1.0, 2.10.1). Whole rows are [N, K, C],
+/// where N and C are the axes before and after the indexed one; torch.gather selects single elements, at
+/// computed positions.
 struct legalize_gather : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "index_select, embedding and gather to GATHER";
@@ -46,7 +46,7 @@ private:
             build::gather(e, build::reshape(e, v, shape_builder{k.before, k.size, k.after}), index);
         return build::reshape(e, found, e.result_meta().shape);
     }
-    // Or has the rewrite failed already?
+    // Refuses results without elements; returns true if the rewrite has failed, now or before.
     static bool refuse_empty(emitter& e) {
         if (e.result_meta().elements() == 0)
             e.unsupported("it takes no elements: TOSA has no empty tensors; drop it from the model");

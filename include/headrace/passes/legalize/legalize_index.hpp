@@ -9,9 +9,9 @@
 
 namespace headrace {
 
-/// Lowers x[indices] to GATHER of rows (TOSA 1.0, 2.10.1). The indexed axes are brought together and made
-/// one, in which the row is the sum of the indices, each times its stride; negative indices count from the
-/// end. As in PyTorch (and NumPy), indices that are not neighbours put their axes first.
+/// Lowers x[indices] to GATHER of rows (TOSA 1.0, 2.10.1). The indexed axes are brought together and merged;
+/// the row is the sum of the indices times their strides; negative indices count from the end. As in PyTorch
+/// and NumPy, the axes of indices that are not adjacent come first in the result.
 struct legalize_index : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "x[indices] to GATHER";

@@ -12,10 +12,10 @@
 
 namespace headrace {
 
-/// Lowers x[indices] = values to SCATTER of rows (TOSA 1.0, 2.10.2), and x[mask] = value, where the value is
-/// the same for all that is selected, to SELECT. With `accumulate`, rows that constants name once are
-/// gathered, added to and scattered; others may repeat, and are summed by comparison. Without it, PyTorch
-/// leaves open which of the values for a repeated index stays, and SCATTER forbids them: such constants are
+/// Lowers x[indices] = values to SCATTER of rows (TOSA 1.0, 2.10.2), and x[mask] = value, with one value for
+/// all selected elements, to SELECT. With `accumulate`, rows that constant indices name only once are
+/// gathered, added to and scattered; rows that may repeat are summed by comparison. Without it, PyTorch does
+/// not specify which value is kept for a repeated index, and SCATTER forbids repeats: such constants are
 /// refused.
 struct legalize_index_put : pass {
     using phase = legalization;
@@ -42,9 +42,9 @@ private:
     struct masked_axes {
         value mask;
         std::size_t first;
-        std::size_t after;  ///< axes behind those that the mask covers
+        std::size_t after;  ///< axes after those that the mask covers
     };
-    /// The one index that is given, if that is a mask.
+    /// Returns the only given index, if it is a mask.
     static std::optional<masked_axes> only_mask(emit<produces>& e, list<std::optional<value>> indices) {
         std::optional<masked_axes> found;
         const std::size_t rank = e.result_meta().rank();
@@ -57,7 +57,7 @@ private:
         }
         return found;
     }
-    /// The values, ready to broadcast with the tensor; nothing if each selected element has its own.
+    /// Returns the values, ready to broadcast; nothing if each selected element has its own value.
     static std::optional<value> over_mask(emit<produces>& e, value values, const masked_axes& m,
                                           std::size_t rank) {
         shape_builder shape(e.shape(values));
@@ -78,7 +78,7 @@ private:
         const value nothing = e.splat(0, e.dtype(self), e.rank(self));
         return build::binary<tosa::add>(e, self, build::select(e, mask, values, nothing));
     }
-    // How much a mask selects, only its data tells: no rule can refuse such values.
+    // The number of elements that a mask selects depends on data, so no rule can refuse such values earlier.
     static value no_such_values(emit<produces>& e, value values, sizes selected) {
         return e.unsupported({"values ", shape_text(e.shape(values)), " do not broadcast to ",
                               shape_text(selected), ", which the indices select"});

@@ -12,7 +12,7 @@
 namespace headrace {
 
 /// Lowers the largest and the smallest element to REDUCE_MAX and REDUCE_MIN (TOSA 1.0, 2.8.3 and 2.8.4),
-/// which let NaN through as PyTorch does. Of bools these are REDUCE_ANY and REDUCE_ALL.
+/// which propagate NaN as PyTorch does. For bools these are REDUCE_ANY and REDUCE_ALL.
 struct legalize_limits : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "amax, amin and their like to REDUCE_MAX and REDUCE_MIN";

@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// Lowers logic (TOSA 1.0, 2.4 and 2.5). What is not 0 counts as true.
+/// Lowers logical operations (TOSA 1.0, 2.4 and 2.5). Numbers are true unless they are 0.
 struct legalize_logical : pass {
     using phase = legalization;
     static constexpr std::string_view summary =

@@ -16,10 +16,10 @@ namespace headrace {
 
 struct decompose_matmul;
 /// Lowers bmm to MATMUL (TOSA 1.0, 2.2.7), and linear to a CONV2D with a window of one element (2.2.3), which
-/// takes the bias along and is what NPUs run best: the rows are the image's height, the features its
-/// channels. Integers that are not quantized: those of 8 bits have a MATMUL; of others each row times each
-/// column is added up. Results of 8 and 16 bits wrap around, as PyTorch's do; TOSA leaves open what an INT32
-/// that overflows is.
+/// includes the bias and is the operator that NPUs run best: rows become the image's height, features its
+/// channels. Integers that are not quantized: MATMUL takes int8; for other dtypes, each row is multiplied by
+/// each column and summed. Results of 8 and 16 bits wrap around, as in PyTorch; TOSA does not specify the
+/// result of an INT32 overflow.
 struct legalize_matmul : pass {
     using phase = legalization;
     using runs_after = pass_list<decompose_matmul>;
@@ -31,7 +31,7 @@ struct legalize_matmul : pass {
     value operator()(const args<aten::bmm>& a, emit<produces>& e) const {
         const dtype type = e.dtype(a.self);
         if (!is_floating(type) && type != dtype::int8) return integer_product(a, e);
-        // bfloat16 accumulates in float32 and is rounded only then (spec 2.2.7).
+        // bfloat16 accumulates in float32 and is rounded only afterwards (spec 2.2.7).
         const dtype wide = type == dtype::bfloat16 ? dtype::float32
                            : type == dtype::int8   ? dtype::int32
                                                    : type;
@@ -67,14 +67,14 @@ private:
         const value products = build::binary<tosa::mul>(
             e, build::reshape(e, wide(a.self), std::array{rows[0], rows[1], rows[2], std::int64_t{1}}),
             build::reshape(e, wide(a.mat2), std::array{columns[0], std::int64_t{1}, columns[1], columns[2]}));
-        // TOSA's sums may not overflow: of products of int16 the low bits are enough.
+        // TOSA's sums must not overflow: for products of int16 the low bits are enough.
         const value sum =
             e.make<tosa::reduce_sum>({.input = wide(build::cast_directly(e, products, type)), .axis = 2});
         return build::reshape(e, build::cast_directly(e, sum, type), e.result_meta().shape);
     }
-    // They lie in memory, all at once.
+    // All products are in memory at once.
     static constexpr std::int64_t max_products = std::int64_t{1} << 24;
-    static constexpr std::int64_t max_terms = std::int64_t{1} << 16;  // of 16 bits each, in 32
+    static constexpr std::int64_t max_terms = std::int64_t{1} << 16;  // terms of 16 bits that sum within 32
 };
 HEADRACE_COMPILED_PASS(legalize_matmul);
 

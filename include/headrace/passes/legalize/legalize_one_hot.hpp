@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// one_hot(i, n)[…, k] = (i == k), for a number of classes that is known.
+/// one_hot(i, n)[…, k] = (i == k), for a known number of classes.
 struct legalize_one_hot : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "one_hot to a comparison with the numbers of the classes";

@@ -14,10 +14,10 @@
 
 namespace headrace {
 
-/// Lowers the paddings (torch.nn.functional.pad): constants with PAD (TOSA 1.0, 2.9.2), the others by joining
-/// parts of the tensor to it, axis by axis: its mirror image without the border (reflect), its border again
-/// (replicate), its other end (circular). Negative amounts crop; what is reflected or replicated is still
-/// that of the whole tensor.
+/// Lowers padding (torch.nn.functional.pad): constant padding with PAD (TOSA 1.0, 2.9.2), other modes by
+/// joining parts of the tensor to it, axis by axis: its mirror image without the border (reflect), its border
+/// repeated (replicate), or its other end (circular). Negative amounts crop; the other side still reflects or
+/// replicates the whole tensor.
 struct legalize_pad : pass {
     using phase = legalization;
     static constexpr std::string_view summary =
@@ -62,7 +62,7 @@ private:
             "padding from or to an empty tensor: TOSA has no empty tensors; drop it from the model");
     }
 
-    /// Calls `pad(e, v, axis, amounts)` for each axis; the list has the last axis first.
+    /// Calls `pad(e, v, axis, amounts)` for each axis; the list starts with the last axis.
     static value each_axis(emit<produces>& e, value v, sizes padding, const auto& pad) {
         const std::size_t rank = e.rank(v);
         if (e.result_meta().elements() == 0 || e.meta(v).elements() == 0) return refuse_empty(e);

@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Lowers every op that puts axes in another order to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE where only
-/// axes of size 1 move. Where the rank is above TOSA's, axes that move together are merged.
+/// Lowers every op that permutes axes to TRANSPOSE (TOSA 1.0, 2.9.8), or to RESHAPE if only axes of size 1
+/// move. If the rank exceeds TOSA's limit, axes that move together are merged.
 struct legalize_permutes : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "permute, transpose, t and movedim to TRANSPOSE";

@@ -9,8 +9,8 @@
 namespace headrace {
 
 struct decompose_dilated_pooling;
-/// Lowers poolings over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between
-/// transposes to and from channels-last. A divisor of the caller's becomes a factor.
+/// Lowers pooling over [N, C, H, W] to AVG_POOL2D and MAX_POOL2D (TOSA 1.0, 2.2.2 and 2.2.8) between
+/// transposes to and from channels-last. A divisor given by the caller becomes a factor.
 struct legalize_pooling : pass {
     using phase = legalization;
     using runs_after = pass_list<canonical_pooling, decompose_dilated_pooling>;

@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-/// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats alone; of integers, halves of the
-/// axis are multiplied until one element is left.
+/// Lowers products to REDUCE_PRODUCT (TOSA 1.0, 2.8.5), which takes floats only; for integers, the halves of
+/// the axis are multiplied until one element is left.
 struct legalize_products : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "prod to REDUCE_PRODUCT, or to products of halves";

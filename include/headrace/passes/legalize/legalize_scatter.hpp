@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-/// Lowers the ops that write or add by index along one axis to SCATTER (TOSA 1.0, 2.10.2), which wants each
-/// index once, as PyTorch does where the result would else depend on the order. Adding allows repeats, and
-/// sums by comparison.
+/// Lowers ops that write or add by index along one axis to SCATTER (TOSA 1.0, 2.10.2), which requires
+/// distinct indices, as PyTorch does if the result would otherwise depend on the order. Ops that add allow
+/// repeats, and sum by comparison.
 struct legalize_scatter : pass {
     using phase = legalization;
     static constexpr std::string_view summary =
@@ -40,7 +40,7 @@ struct legalize_scatter : pass {
         if (k.before == w.before && k.after == w.after) {
             return added(e, self, k, build::index_number(e, a.index), source, w);
         }
-        // The index covers only part of the other axes: every element has a position of its own.
+        // The index covers the other axes only in part, so every element has a position of its own.
         const auto at = build::positions_along(e, a.index, e.shape(self), axis);
         return added(e, self, {at.batches, at.batch_size, 1}, at.indices, source, {at.batches, at.count, 1});
     }
@@ -70,7 +70,7 @@ private:
         const value values = build::reshape(e, self, shape_builder{k.before, k.size, k.after});
         return build::reshape(e, build::accumulate(e, values, index, rows), e.result_meta().shape);
     }
-    // The same of an index and a source of as many elements, which are taken as [N, W, C].
+    // Takes an index and a source with equally many elements, which are reshaped to [N, W, C].
     static value added(emit<produces>& e, value self, const build::three_axes& k, value index, value source,
                        const build::three_axes& w) {
         const shape_builder shape{w.before, w.size, w.after};
@@ -92,7 +92,7 @@ private:
         return replaced(e, self, {at.batches, at.batch_size, 1}, at.indices,
                         cut_to(e, source, e.shape(index)), at.count);
     }
-    // PyTorch reads only as much of the source as the index covers.
+    // PyTorch reads only the part of the source that the index covers.
     static value cut_to(emit<build::slice_ops> e, value v, sizes shape) {
         for (std::size_t i = 0; i != shape.size(); ++i) v = build::slice(e, v, i, 0, shape[i]);
         return v;

@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Lowers the ops that take a part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n,
-/// step], of which one column is kept.
+/// Lowers ops that select part of an axis to SLICE (TOSA 1.0, 2.9.6). Steps become a reshape to [n, step], of
+/// which one column is kept.
 struct legalize_slices : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "slice, narrow and select to SLICE";
@@ -31,7 +31,7 @@ struct legalize_slices : pass {
     // clang-format on
 
 private:
-    // `start` may count from the end.
+    // Slices an axis; a negative `start` counts from the end.
     static auto part(const auto& x, std::int64_t dim, std::int64_t start, std::int64_t count,
                      std::int64_t step = 1) {
         const auto refused = [&] {

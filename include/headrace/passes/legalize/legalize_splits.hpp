@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-/// Lowers the ops that cut an axis into several tensors to one SLICE for each (TOSA 1.0, 2.9.6). The sizes of
+/// Lowers ops that split an axis into several tensors to one SLICE for each (TOSA 1.0, 2.9.6). The sizes of
 /// the parts are those of the results.
 struct legalize_splits : pass {
     using phase = legalization;
@@ -31,7 +31,7 @@ struct legalize_splits : pass {
     }
 
 private:
-    // They begin at `indices`, or each where the one before ends.
+    // Parts begin at `indices`, or each where the one before ends.
     static value_list parts_of(value v, std::int64_t dim, const int_list* indices, emit<produces>& e) {
         const std::size_t axis = build::axis_in(e, dim, e.rank(v));
         value_list parts;
@@ -39,7 +39,7 @@ private:
         for (std::uint32_t i = 0; i != e.current().result_count && !e.failed(); ++i) {
             const int_list& shape = e.result_meta(i).shape;
             const std::int64_t available = e.shape(v)[axis];
-            const std::int64_t size = shape.size() == e.rank(v) ? shape[axis] : 1;  // unbind drops it
+            const std::int64_t size = shape.size() == e.rank(v) ? shape[axis] : 1;  // unbind drops the axis
             if (indices != nullptr) start = part_start(*indices, i, available);
             start = std::min(start, available - size);
             parts.push_back(build::reshape(e, build::slice(e, v, axis, start, size), shape));

@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Halves are summed in FP32 and narrow
-/// integers in INT32, as PyTorch sums them.
+/// Lowers sums to REDUCE_SUM, one axis at a time (TOSA 1.0, 2.8.6). Half-precision floats are summed in FP32
+/// and narrow integers in INT32, as in PyTorch.
 struct legalize_sums : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "sum to REDUCE_SUM";

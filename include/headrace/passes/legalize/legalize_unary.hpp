@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// Lowers the elementwise functions that TOSA has, too (TOSA 1.0, 2.3 and 2.5). PyTorch gives floats for
-/// integers: the operand is cast to the dtype of the result first. Integers are their own floor and ceiling;
-/// they are negated as 0 - x, and where TOSA has no ABS for them it is the larger of x and -x.
+/// Lowers elementwise functions that TOSA also has (TOSA 1.0, 2.3 and 2.5). PyTorch returns floats for
+/// integers: the operand is first cast to the dtype of the result. floor and ceil of integers are the
+/// identity; integers are negated as 0 - x, and if TOSA has no ABS for them, it is the larger of x and -x.
 struct legalize_unary : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "functions of one tensor to TOSA's of the same name";

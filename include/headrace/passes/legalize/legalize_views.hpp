@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Lowers every op that gives the same elements another shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is
-/// known from inference, whatever way the op spells it.
+/// Lowers every op that only changes the shape to RESHAPE (TOSA 1.0, 2.9.3). The new shape is known from
+/// inference, however the op specifies it.
 struct legalize_views : pass {
     using phase = legalization;
     static constexpr std::string_view summary =

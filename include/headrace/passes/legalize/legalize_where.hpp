@@ -9,7 +9,7 @@
 
 namespace headrace {
 
-/// Lowers where to SELECT (TOSA 1.0, 2.6.1), of operands of the type that PyTorch promotes them to.
+/// Lowers where to SELECT (TOSA 1.0, 2.6.1), in the dtype to which PyTorch promotes the operands.
 struct legalize_where : pass {
     using phase = legalization;
     static constexpr std::string_view summary = "where to SELECT";

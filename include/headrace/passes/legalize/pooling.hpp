@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build::average_pool, which the lowerings of float and of quantized poolings share.
+// Defines headrace::build::average_pool, shared by the lowerings of float and of quantized pooling.
 #ifndef HEADRACE_PASSES_LEGALIZE_POOLING_HPP
 #define HEADRACE_PASSES_LEGALIZE_POOLING_HPP
 
@@ -12,7 +12,7 @@ namespace headrace::build {
 
 using average_pool_ops = joined<ops<tosa::avg_pool2d>, transpose_ops, crop_ops, pad_ops>;
 
-/// `pad` is top, bottom, left and right; what is added is `with`.
+/// Pads an image with `with`; `pad` is top, bottom, left and right.
 inline value pad_image(emit<pad_ops> e, value channels_last, const shape_builder& pad, std::int64_t with) {
     if (all_are(pad, 0)) return channels_last;
     const shape_builder padding{0, 0, pad[0], pad[1], pad[2], pad[3], 0, 0};
@@ -21,9 +21,9 @@ inline value pad_image(emit<pad_ops> e, value channels_last, const shape_builder
                               .pad_const = e.splat(with, e.dtype(channels_last), 1)});
 }
 
-/// AVG_POOL2D of [N, C, H, W] with channels last, without the divisor_override's factor. TOSA leaves padding
-/// out of averages; where PyTorch counts it, and where it divides by a number of the caller's whatever the
-/// window holds, it becomes a PAD of zeros.
+/// AVG_POOL2D of [N, C, H, W] with channels last, without the factor of divisor_override. TOSA excludes
+/// padding from averages; if PyTorch counts it, or divides by the caller's number regardless of the window,
+/// it becomes a PAD of zeros.
 inline value average_pool(emit<average_pool_ops> e, const args<aten::avg_pool2d>& a, std::int64_t zero = 0) {
     value input = transpose(e, a.self, to_channels_last(4));
     auto windows = windows_of({a.kernel_size, a.stride, a.padding, int_list{1, 1}}, 2);
@@ -40,7 +40,7 @@ inline value average_pool(emit<average_pool_ops> e, const args<aten::avg_pool2d>
     }
     const dtype type = e.dtype(input);
     const bool floating = is_floating(type);  // integers of either width are summed in INT32
-    // Only INT8 has zero points; without padding, averages are the same with and without one.
+    // Only INT8 has zero points; without padding, the average does not depend on them.
     const std::int64_t said = type == dtype::int8 ? zero : 0;
     return e.make<tosa::avg_pool2d>({.input = input,
                                      .input_zp = zero_point(e, type, said),

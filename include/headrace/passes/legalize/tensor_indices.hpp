@@ -17,8 +17,8 @@ namespace build {
 
 using tensor_index_list = pmr_vector<std::optional<value>>;
 
-/// The indices of x[…] with each constant mask replaced by the coordinates of its true elements, one index
-/// for each axis that it covers. How much a computed mask selects depends on data: that is refused.
+/// Replaces each constant mask in the indices of x[…] by the coordinates of its true elements, one index for
+/// each axis that it covers. A computed mask is refused: how many elements it selects depends on data.
 inline tensor_index_list without_masks(emit<ops<>> e, list<std::optional<value>> indices) {
     tensor_index_list given;
     for (const std::optional<value>& index : indices) {
@@ -48,18 +48,18 @@ inline tensor_index_list without_masks(emit<ops<>> e, list<std::optional<value>>
     return given;
 }
 
-/// What x[indices] reads or writes, as rows of [N, K, C]: the indexed axes together are K.
+/// The elements that x[indices] reads or writes, as rows of [N, K, C]; K combines the indexed axes.
 struct indexed_rows {
     value values;            ///< [N, K, C]
     value rows;              ///< [1, W], each in [0, K)
-    shape_builder perms;     ///< brings the indexed axes together: to the front, unless they are neighbours
+    shape_builder perms;     ///< brings the indexed axes together: to the front, unless they are adjacent
     shape_builder shape;     ///< of the permuted tensor
     shape_builder selected;  ///< shape of x[indices]
     three_axes sizes;        ///< N, K, C
-    std::optional<bool> repeats;  ///< is a row named twice, if that can be known
+    std::optional<bool> repeats;  ///< whether a row is named twice, if it can be known
 };
 
-/// Which axes an index list names, in order.
+/// Returns the axes that an index list names, in order.
 [[nodiscard]] inline shape_builder axes_indexed(const tensor_index_list& given) {
     shape_builder axes;
     for (std::size_t i = 0; i != given.size(); ++i) {
@@ -68,8 +68,8 @@ struct indexed_rows {
     return axes;
 }
 
-/// Does an index list of constants name a row twice? Nothing if some index is computed, or if they name too
-/// many rows to be compared.
+/// True if an index list of constants names a row twice; nothing if an index is computed, or if there are too
+/// many rows to compare.
 inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_list& given, sizes shape,
                                            sizes together) {
     constexpr std::int64_t max_rows = std::int64_t{1} << 25;
@@ -81,7 +81,7 @@ inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_
         if (!numbers) return std::nullopt;
         const shape_builder own(e.shape(*given[k]));
         for (std::size_t i = 0; i != rows.size(); ++i) {
-            // Broadcasting: axes of size 1 do not count.
+            // Axes of size 1 are broadcast, and have stride 0.
             std::int64_t left = static_cast<std::int64_t>(i);
             std::int64_t at = 0;
             std::int64_t stride = 1;
@@ -101,7 +101,7 @@ inline std::optional<bool> names_row_twice(const emitter& e, const tensor_index_
 
 using indexed_ops = joined<wrap_ops, permute_ops>;
 
-/// At least one axis must be indexed, by something other than a mask.
+/// Returns the rows that indices select. At least one axis must be indexed, by something other than a mask.
 inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_list& given) {
     indexed_rows at;
     const shape_builder axes = axes_indexed(given);
@@ -125,7 +125,7 @@ inline indexed_rows rows_at(emit<indexed_ops> e, value self, const tensor_index_
         const std::int64_t stride =
             element_count(headrace::sizes(at.shape).subspan(first + i + 1, axes.size() - i - 1));
         const value index = wrap_indices(e, *given[static_cast<std::size_t>(axes[i])], at.shape[first + i]);
-        // How much a mask selects, only its data tells.
+        // The number of elements that a mask selects depends on data.
         if (row && !broadcast(headrace::sizes(e.shape(row)), e.shape(index))) {
             e.unsupported({"indices of shapes ", shape_text(e.shape(row)), " and ",
                            shape_text(e.shape(index)), " do not broadcast"});

@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// Ops that are another one with its arguments in other places: rsub(a, b) = b - α·a, square(x) = x², and
-/// the number on the left of remainder, which becomes a tensor.
+/// Rewrites ops that are another op with rearranged arguments: rsub(a, b) = b - α·a, square(x) = x², and
+/// remainder with a number on the left, which becomes a tensor.
 struct canonicalize_arithmetic : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_arithmetic>;

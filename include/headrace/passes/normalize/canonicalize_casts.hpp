@@ -14,10 +14,10 @@
 
 namespace headrace {
 
-/// Makes every way to cast the one op aten._to_copy, with nothing but a dtype: devices, memory formats and
-/// orders of dimensions do not change values. copy(self, src) is src, in the dtype and the shape of self. The
-/// dtype argument of a reduction is that of its operand. Where the target has no floats, booleans become
-/// those as the integers 0 and 1, which can be quantized.
+/// Rewrites every kind of cast to aten._to_copy with only a dtype: devices, memory formats and orders of
+/// dimensions do not change values. copy(self, src) is src, in the dtype and shape of self. The dtype
+/// argument of a reduction becomes a cast of its operand. If the target has no floats, booleans are cast to
+/// floats as the integers 0 and 1, which can be quantized.
 struct canonicalize_casts : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_casts>;

@@ -17,8 +17,8 @@
 
 namespace headrace {
 
-/// Turns every spelling of a convolution into `aten.convolution` over a batch, with its lists at full length.
-/// The odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
+/// Rewrites every form of convolution to `aten.convolution` over a batch, with its lists at full length. The
+/// odd element of padding="same" becomes a pad of its own (torch.nn.Conv2d).
 struct canonicalize_convolutions : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<canonical_convolutions>;
@@ -81,7 +81,7 @@ private:
         return convolve(e, a);
     }
 
-    // With a batch, and with all lists at full length.
+    // Makes a convolution with a batch, and with all lists at full length.
     static value convolve(emit<produces>& e, args<aten::convolution> a) {
         const std::size_t dims = spatial_dims(e, a.weight);
         for (int_list* list : {&a.stride, &a.padding, &a.dilation, &a.output_padding}) {

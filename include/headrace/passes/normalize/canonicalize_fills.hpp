@@ -14,9 +14,9 @@
 
 namespace headrace {
 
-/// Makes every tensor of equal elements aten.full with a shape and a dtype: zeros, ones, the `_like` and
-/// `new_` forms, fill. Elements of `empty` may be anything: they are 0. fill.Tensor repeats an element that
-/// is not yet known.
+/// Rewrites every tensor whose elements are all equal to aten.full with a shape and a dtype: zeros, ones, the
+/// `_like` and `new_` forms, fill. The elements of `empty` may be anything, and are set to 0. fill.Tensor
+/// repeats an element that is not yet known.
 struct canonicalize_fills : pass {
     using runs_after = pass_list<functional, canonical_variants>;
     using ensures = pass_list<canonical_fills>;

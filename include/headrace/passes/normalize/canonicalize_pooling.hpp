@@ -10,7 +10,7 @@
 
 namespace headrace {
 
-/// Turns poolings over one spatial axis, or without a batch, into `avg_pool2d`, `max_pool2d` and
+/// Rewrites pooling over one spatial axis, or without a batch, to `avg_pool2d`, `max_pool2d` and
 /// `adaptive_avg_pool2d` over [N, C, H, W], and drops indices that are not read.
 struct canonicalize_pooling : pass {
     using runs_after = pass_list<canonical_variants>;
@@ -19,10 +19,10 @@ struct canonicalize_pooling : pass {
         "poolings over one axis or without a batch as poolings over [N, C, H, W]";
     using one_dimensional = ops<aten::avg_pool1d, aten::max_pool1d, aten::adaptive_avg_pool1d>;
     using unbatched = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d>;
-    using targeted_ops = joined<one_dimensional, unbatched,
-                                ops<aten::_adaptive_avg_pool2d, aten::max_pool1d_with_indices,
-                                    aten::max_pool2d_with_indices, aten::adaptive_max_pool1d,
-                                    aten::adaptive_max_pool2d>>;
+    using targeted_ops =
+        joined<one_dimensional, unbatched,
+               ops<aten::_adaptive_avg_pool2d, aten::max_pool1d_with_indices, aten::max_pool2d_with_indices,
+                   aten::adaptive_max_pool1d, aten::adaptive_max_pool2d>>;
     using produces = ops<aten::avg_pool2d, aten::max_pool2d, aten::adaptive_avg_pool2d,
                          aten::adaptive_max_pool2d, aten::unsqueeze, aten::squeeze_dim>;
 

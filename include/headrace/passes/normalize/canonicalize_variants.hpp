@@ -13,23 +13,23 @@
 namespace headrace {
 
 /// Replaces in-place ops, `_copy` variants of views and synonyms by one form each, so that later passes know
-/// each op under one name. Values are immutable, which makes them the same once `functionalize` has
-/// redirected the readers of what an in-place op changes. An in-place op keeps the type of what it writes to.
+/// each op by one name. Values are immutable, so the forms are equivalent once `functionalize` has redirected
+/// the readers of what an in-place op changes. An in-place op keeps the dtype of the tensor that it writes
+/// to.
 struct canonicalize_variants : pass {
     using runs_after = pass_list<functional>;
     using ensures = pass_list<canonical_variants>;
     static constexpr std::string_view summary =
         "renames in-place ops, `_copy` variants and synonyms to one form each";
     using variants = ops_where<aten::dialect, trait::variant>;
-    /// Ops that read nothing but the shape of their second operand.
+    /// Ops that read only the shape of their second operand.
     using shape_table = op_map<becomes<aten::expand_as, aten::expand>,
                                becomes<aten::reshape_as, aten::reshape>, becomes<aten::view_as, aten::view>>;
     using targeted_ops = joined<variants, shape_table::keys>;
     using produces = joined<bases_of<variants>, shape_table::values, ops<aten::_to_copy>>;
 
     template <op_where<aten::dialect, trait::variant> Op>
-        requires(Op::results == 1)
-    value operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    requires(Op::results == 1) value operator()(Op, const args<Op>& a, emit<produces>& e) const {
         using to = base_of<Op>;
         return of_result_type(e.make<to>(convert_args<to, Op>(a)), e);
     }
@@ -38,10 +38,10 @@ struct canonicalize_variants : pass {
         using to = shape_table::at<Op>;
         return e.make<to>(args<to>{a.self, e.result_meta().shape});
     }
-    /// Ops with as many results as their arguments say.
+    /// Ops whose number of results depends on their arguments.
     template <op_where<aten::dialect, trait::variant> Op>
-        requires(Op::results == variadic_results)
-    value_list operator()(Op, const args<Op>& a, emit<produces>& e) const {
+    requires(Op::results == variadic_results) value_list operator()(Op, const args<Op>& a,
+                                                                    emit<produces>& e) const {
         using to = base_of<Op>;
         return results_of(e.make_node<to>(convert_args<to, Op>(a)));
     }

@@ -21,7 +21,7 @@ namespace headrace {
 
 namespace detail {
 
-/// How a value shares memory with the operand that it was made from.
+/// How a value shares memory with the operand it was made from.
 enum class sharing : std::uint8_t {
     none,
     same,
@@ -34,7 +34,7 @@ enum class sharing : std::uint8_t {
     elsewhere
 };
 
-/// Does the node write into its first operand's memory? An op such as squeeze_ only changes how it is seen.
+/// True if the node writes to its first operand's memory; ops such as squeeze_ only change the view.
 [[nodiscard]] inline bool writes_in_place(const op_info& op) {
     return op.has(trait::in_place) && !op.functional().has(trait::aliasing);
 }
@@ -42,7 +42,7 @@ enum class sharing : std::uint8_t {
 inline sharing sharing_of(const node& n) {
     if (is<aten::dropout>(n)) return args_of<aten::dropout>(n).train ? sharing::none : sharing::same;
     const op_info& op = n.op->has(trait::in_place | trait::synonym) ? n.op->functional() : *n.op;
-    if (op.has(trait::casting)) {  // a cast to the same type gives its operand back
+    if (op.has(trait::casting)) {  // a cast to the same dtype returns its operand
         const tensor_meta* from = meta_of(n.operand(0));
         return from != nullptr && n.results[0].meta && from->dtype == n.results[0].meta->dtype
                    ? sharing::same
@@ -58,7 +58,7 @@ inline sharing sharing_of(const node& n) {
     return sharing::elsewhere;
 }
 
-/// Follows one graph in execution order, and knows for each value what it is by now.
+/// Follows a graph in execution order, and tracks the current value of each tensor.
 class functionalization {
 public:
     functionalization(graph& g, pass_context& context) : graph_(g), context_(context) {}
@@ -101,7 +101,7 @@ private:
         node* made_by;
         sharing kind;
         value current;
-        std::size_t version;  ///< of the root, when `current` was right
+        std::size_t version;  ///< version of the root for which `current` is valid
     };
     struct written {
         value current;
@@ -132,7 +132,7 @@ private:
         if (!(now == *e.slot)) graph_.set_operand(e, now);
     }
 
-    /// What `v` is when `user` runs; views are taken anew from what has changed, before `before`.
+    /// Returns the value of `v` at the time `user` runs; recomputes outdated views before `before`.
     value latest(value v, const node& user, node* before) {
         const auto found = views_.find(v);
         if (found == views_.end()) {
@@ -157,7 +157,7 @@ private:
         return copy.result(result);
     }
 
-    /// `v` has become `now`: writes it back through the views up to the tensor that owns the memory.
+    /// Records that `v` is now `now`: writes it back through the views to the tensor that owns the memory.
     void write(value v, value now, const node& writer, node* before) {
         pmr_vector<std::pair<value, value>> changed{{v, now}};
         for (auto found = views_.find(v); found != views_.end(); found = views_.find(v)) {
@@ -230,7 +230,7 @@ private:
     value unpermuted(const node& n, value base, value now, const node& writer, node* before) {
         const tensor_meta& meta = *meta_of(base);
         const auto rank = static_cast<std::int64_t>(meta.rank());
-        shape_builder order;  // of the view: its axis i is the base's axis order[i]
+        shape_builder order;  // axis i of the view is axis order[i] of the base
         for (std::int64_t i = 0; i != rank; ++i) order.push_back(i);
         const auto wrapped = [&](std::int64_t axis) {
             return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
@@ -274,8 +274,7 @@ private:
         return *reinterpret_cast<const std::int64_t*>(static_cast<const std::byte*>(n.arguments) + f->offset);
     }
 
-    /// Does the view share memory for certain? reshape, flatten and contiguous copy what does not lie in one
-    /// piece.
+    /// True if the view surely shares memory. reshape, flatten and contiguous copy noncontiguous tensors.
     bool sure(const view& w) const {
         return w.kind != sharing::elsewhere && (!w.made_by->op->has(trait::may_copy) || contiguous(w.parent));
     }
@@ -286,7 +285,7 @@ private:
         const bool piece = w.kind == sharing::same || w.kind == sharing::reshaped || outermost(w);
         return piece && contiguous(w.parent);
     }
-    /// A part along an axis before which there are only sizes of 1.
+    /// True for a part along an axis that is preceded only by axes of size 1.
     static bool outermost(const view& w) {
         if (w.kind != sharing::selected && w.kind != sharing::sliced && w.kind != sharing::parts &&
             w.kind != sharing::unbound) {
@@ -307,17 +306,17 @@ private:
 
     graph& graph_;
     pass_context& context_;
-    std::pmr::map<value, view, by_place> views_;     // by the value as the program made it
-    std::pmr::map<value, written, by_place> roots_;  // those that have been written to
+    std::pmr::map<value, view, by_place> views_;     // by the program's original value
+    std::pmr::map<value, written, by_place> roots_;  // tensors that have been written to
 };
 
 }  // namespace detail
 
-/// PyTorch's in-place ops change their operand, and with it all that shares its memory: views of it, and what
-/// it is a view of. This pass gives each later reader the value as it is by then, as if memory did not exist:
-/// a write through a view becomes a scatter into the tensor behind it, and views are taken again after a
-/// write. In-place ops are then functions like others (canonicalize_variants renames them). What is written
-/// to inputs matters inside the graph only.
+/// PyTorch's in-place ops change their operand, and thereby everything that shares its memory: its views, and
+/// the tensor that it is a view of. This pass gives each later reader the current value, as if there were no
+/// shared memory: a write through a view becomes a scatter into the underlying tensor, and views are
+/// recomputed after a write. In-place ops are then ordinary functions (canonicalize_variants renames them).
+/// Writes to inputs have an effect inside the graph only.
 struct functionalize : pass {
     using runs_after = pass_list<regions_inlined>;
     using ensures = pass_list<functional>;

@@ -14,8 +14,9 @@
 
 namespace headrace {
 
-/// cast(move(x)) = move(cast(x)) for ops that only move elements. A cast from integers to floats goes to the
-/// front: the data layout operators of the floating profile take no integers (TOSA 1.0, 2.9).
+/// Rewrites cast(move(x)) to move(cast(x)) for ops that only move elements. Casts from integers to floats
+/// move to the front: the data layout operators of the floating-point profile do not take integers (TOSA 1.0,
+/// 2.9).
 struct hoist_casts : pass {
     using runs_after = pass_list<canonical_casts, canonical_fills>;
     using runs_before = pass_list<functions_tabulated, narrow_types>;
@@ -26,7 +27,7 @@ struct hoist_casts : pass {
 
     std::optional<value> operator()(const args<aten::_to_copy>& a, emit<produces>& e) const {
         if (!a.dtype || !is_integral(e.dtype(a.self)) || !is_floating(*a.dtype)) return std::nullopt;
-        pmr_vector<const node*> moves;  // from the cast up
+        pmr_vector<const node*> moves;  // from the cast upwards
         value v = a.self;
         for (; has_one_use(v) && only_moves(*v.producer); v = v.producer->operand(0))
             moves.push_back(v.producer);

@@ -13,9 +13,9 @@
 
 namespace headrace {
 
-/// Puts the graph that wrap_with_set_grad_enabled or wrap_with_autocast calls in place of the call: gradients
-/// do not matter at inference, and autocast is not enabled. The inputs of the inner graph become the
-/// operands, its outputs the results; nodes keep their names.
+/// Inlines the graph that wrap_with_set_grad_enabled or wrap_with_autocast calls: gradients do not matter at
+/// inference, and autocast is not enabled. The inputs of the inner graph become the operands, its outputs the
+/// results; nodes keep their names.
 struct inline_regions : pass {
     using ensures = pass_list<regions_inlined>;
     static constexpr std::string_view summary =
@@ -26,8 +26,8 @@ struct inline_regions : pass {
     result<std::size_t> operator()(graph& g, pass_context&) const {
         std::size_t count = 0;
         result<void> done;
-        // A graph's own calls come before its regions: what a call leaves in the graph may be calls again,
-        // and inlining erases the originals of these.
+        // A graph's own calls are inlined before its regions: inlining a call may leave further calls in the
+        // graph, and erases their originals.
         for_each_graph(g, [&](graph& sub) {
             while (node* const call = done ? first_call(sub) : nullptr) {
                 done = inline_call(*call);

@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_NORMALIZE_MOVE_CONSTANTS_INTO_REGIONS_HPP
 #define HEADRACE_PASSES_NORMALIZE_MOVE_CONSTANTS_INTO_REGIONS_HPP
 
-
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/infer/higher_order.hpp>
 #include <headrace/pass/pass.hpp>
@@ -11,8 +10,8 @@
 
 namespace headrace {
 
-/// A constant that is an operand of a cond, or an additional input of a loop, becomes a constant of the
-/// regions themselves: there it is a weight again, which can be folded.
+/// Turns a constant operand of a cond, or a constant additional input of a loop, into a constant of the
+/// regions themselves, where it is a weight again, which can be folded.
 struct move_constants_into_regions : pass {
     using runs_after = pass_list<regions_inlined>;
     using ensures = pass_list<constants_in_regions>;
@@ -38,7 +37,7 @@ struct move_constants_into_regions : pass {
     }
 
 private:
-    // Operand i is the region's input `first` + i.
+    // Moves constants; operand i is the region's input `first` + i.
     static value_list move(const list<value>& operands, std::size_t first, std::array<graph*, 2> regions) {
         value_list kept;
         for (const value v : operands) {

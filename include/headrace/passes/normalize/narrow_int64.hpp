@@ -17,11 +17,10 @@
 
 namespace headrace {
 
-/// TOSA 1.0 has neither INT64 nor FP64: every value, constant and dtype argument of int64 becomes one of
-/// int32, and constants of float64, which are Python's numbers, become float32, with what moves their
-/// elements. A constant with an element that does not fit is refused, unless it is only a limit of a maximum
-/// or minimum. The pass runs after decompose, which depends on PyTorch's types for promotion, and before
-/// legalize.
+/// TOSA 1.0 has neither INT64 nor FP64: every int64 value, constant and dtype argument becomes int32, and
+/// constants of float64, which come from Python numbers, become float32, as do ops that move their elements.
+/// A constant with an element that does not fit is refused, unless it is only a limit of a maximum or
+/// minimum. Runs after decompose, which depends on PyTorch's dtypes for promotion, and before legalize.
 struct narrow_int64 : pass {
     using runs_after = pass_list<quantization_lowered>;
     using ensures = pass_list<narrow_types>;
@@ -49,7 +48,7 @@ private:
             n.owner->set_meta(n.result(i), {narrow, meta->shape, meta->dim_order});
             changed = true;
         }
-        // Operands do not change, so the edges need not.
+        // Operands do not change, so edges need no update.
         auto* arguments = static_cast<std::byte*>(n.arguments);
         for (const field_info& f : *n.op) {
             if (f.kind != field_kind::element_type) continue;
@@ -64,7 +63,7 @@ private:
         return changed;
     }
 
-    // Does it move elements that were float64, and are float32 by now?
+    // True if the node moves elements that were float64 and are now float32.
     static bool moves_narrowed(const node& n) {
         if (!n.op->has(trait::rearranging) || n.results[0].meta->dtype != dtype::float64) return false;
         const tensor_meta* const from = meta_of(n.operand(0));
@@ -113,7 +112,7 @@ private:
         });
     }
 
-    // Is it read as a limit alone? Saturation does not change what those do.
+    // True if the constant is read as a limit only: saturation does not change the result of these ops.
     static bool only_limits(const node& n) {
         for (const edge& e : n.uses()) {
             if (!is<aten::maximum>(*e.target) && !is<aten::minimum>(*e.target)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::normalize_passes: from ATen as exported to fewer kinds of ATen.
+// Defines headrace::normalize_passes: from exported ATen to fewer forms of ATen.
 #ifndef HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
 #define HEADRACE_PASSES_NORMALIZE_NORMALIZE_HPP
 

@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-/// Removes what gives its operand back: copies, dropout at inference, casts to the same type, expansions to
-/// the same shape. Assertions and constraints on sizes go as well: what they check is known by now, or holds
-/// by contract.
+/// Removes ops that return their operand unchanged: copies, dropout at inference, casts to the same dtype,
+/// expansions to the same shape. Also removes assertions and constraints on sizes: their conditions are known
+/// by now, or hold by contract.
 struct remove_noop : pass {
     using runs_after = pass_list<functional, canonical_casts, canonical_fills>;
     using ensures = pass_list<noops_removed>;

@@ -12,7 +12,8 @@
 namespace headrace {
 
 /// Turns the Python number of a `.Scalar` overload into a constant, and the op into its `.Tensor` overload.
-/// The constant has the type to which PyTorch promotes the number beside that tensor (torch.result_type).
+/// The constant has the dtype to which PyTorch promotes the number together with that tensor
+/// (torch.result_type).
 struct scalars_to_tensors : pass {
     using runs_after = pass_list<canonical_variants>;
     using ensures = pass_list<tensor_operands>;

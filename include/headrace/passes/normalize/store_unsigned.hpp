@@ -18,17 +18,17 @@
 
 namespace headrace {
 
-/// TOSA's integers have no sign of their own (1.0, 1.9): uint8 is stored as int8 of the same bits, which all
-/// that moves elements takes as it is. A cast from uint8 is a RESCALE with an unsigned input, to INT16, as
-/// INT32 may not be its result, and goes on from there; without the integer profile, 256 is added to what
-/// looks negative. A cast to uint8 takes the low bits. The caller of the graph is told by annotations.
+/// TOSA's integers carry no signedness (1.0, 1.9): uint8 is stored as int8 with the same bits, which ops that
+/// only move elements handle as they are. A cast from uint8 is a RESCALE with an unsigned input to INT16,
+/// since its result must not be INT32, followed by further casts; without the integer profile, 256 is added
+/// to numbers that look negative. A cast to uint8 takes the low bits. Annotations tell the caller of the
+/// graph.
 struct store_unsigned : pass {
     using runs_after = pass_list<unsigned_widened, quantization_lowered>;
     using runs_before = pass_list<narrow_types>;
     using ensures = pass_list<signed_types>;
     static constexpr std::string_view summary = "uint8 as int8 of the same bits; casts of it as RESCALE";
-    using produces =
-        ops<aten::_to_copy, aten::add_tensor, aten::gt_tensor, aten::where_self, tosa::rescale>;
+    using produces = ops<aten::_to_copy, aten::add_tensor, aten::gt_tensor, aten::where_self, tosa::rescale>;
 
     [[nodiscard]] bool should_run(const graph& g) const { return holds_unsigned_bytes(g); }
 
@@ -105,7 +105,7 @@ private:
             type = dtype::int8;
         }
     }
-    // A pad or a fill writes the number of int8 that has the same low bits; 0 for what no integer holds.
+    // A pad or a fill writes the int8 number with the same low bits; 0 if no integer holds the number.
     static void store_number(scalar& number) {
         constexpr double limit = 0x1p63;
         const double x = number.to_double();
@@ -124,7 +124,7 @@ private:
         value v = n.operand(0);
         if (c.from == dtype::uint8 && c.to != dtype::uint8 && c.to != dtype::int8 && !is_boolean(c.to))
             v = unsigned_number(e, v);
-        // The low bits of an integer.
+        // Takes the low bits of an integer.
         if (c.to == dtype::uint8 && is_floating(c.from)) v = cast(e, v, dtype::int32);
         v = cast(e, v, c.to == dtype::uint8 ? dtype::int8 : c.to);
         if (!v) return;
@@ -135,7 +135,7 @@ private:
         return !v || e.dtype(v) == to ? v : e.make<aten::_to_copy>({.self = v, .dtype = to});
     }
 
-    // Bytes as the numbers that they are, in a type that holds them.
+    // Converts bytes to the numbers they represent, in a dtype that holds them.
     static value unsigned_number(emit<produces> e, value bytes) {
         constexpr int shift = 30;
         if (e.target().features == 0 || e.target().has(target_feature::profile_int)) {

@@ -19,10 +19,10 @@
 
 namespace headrace {
 
-/// TOSA 1.0 computes with signed integers alone. Arithmetic of uint8 becomes that of int32, whose low eight
-/// bits are the same, between casts. What compares or selects by size alone reads bytes as int8 with the top
-/// bit inverted, which have the same order; masks become booleans. What moves elements, or works on their
-/// bits, stays as it is, and so do casts.
+/// TOSA 1.0 computes with signed integers only. uint8 arithmetic becomes int32 arithmetic between casts; its
+/// low eight bits are the same. Ops that only compare or select by size read bytes as int8 with the top bit
+/// inverted, which have the same order; masks become booleans. Ops that move elements, or work on single
+/// bits, are left unchanged, as are casts.
 struct widen_unsigned : pass {
     using runs_after = pass_list<functional, canonical_variants, canonical_casts, canonical_fills,
                                  noops_removed, tensor_operands>;
@@ -38,7 +38,7 @@ struct widen_unsigned : pass {
         for_each_graph(g, [&](graph& sub) {
             const auto nodes = sub.nodes();
             for (auto at = nodes.begin(); at != nodes.end();) {
-                node& n = *at++;  // new nodes lie before it, or between it and the next
+                node& n = *at++;  // new nodes precede it, or are between it and the next node
                 count += computes_with_bytes(n) && widen(sub, n, context);
             }
         });
@@ -47,12 +47,12 @@ struct widen_unsigned : pass {
 
 private:
     static constexpr auto moves = set_where<aten::dialect, trait::moving | trait::gathering | trait::nearest |
-                                                              trait::copying | trait::gives_number>;
+                                                               trait::copying | trait::gives_number>;
     static constexpr auto by_order =
         set_where<aten::dialect, trait::reduction | trait::pooling, trait::on_reals> |
         set_where<aten::dialect, trait::binary, trait::commutative, trait::on_reals>;
 
-    // True if its results have elements of several operands of one type.
+    // True if its results combine elements of several operands of one dtype.
     static bool joins(const node& n) {
         return n.op->has(trait::joining | trait::padding) || is<aten::where_self>(n) ||
                is<aten::select_scatter>(n) || is<aten::slice_scatter>(n) || is<aten::scatter_src>(n) ||
@@ -90,7 +90,7 @@ private:
         const bool gives = holds(n, dtype::uint8);
         return (reads || gives) && !keeps_bytes(n, gives);
     }
-    // True if the bytes of its results are those of its operands, whatever they stand for.
+    // True if its results' bytes are its operands' bytes, regardless of their meaning.
     static bool keeps_bytes(const node& n, bool gives) {
         if (!gives) return false;
         if (works_on_single_bits(n)) return are_bytes(n);
@@ -106,17 +106,17 @@ private:
         return true;
     }
 
-    // How a node reads bytes: as the numbers that they are, or as others in the same order.
+    // How a node reads bytes: as the numbers they represent, or as other numbers in the same order.
     enum class reading { numbers, ordered };
 
     static bool widen(graph& g, node& n, pass_context& context) {
         const bool has_xor =
             build::allows<tosa::bitwise_xor>(g.target(), {dtype::int8, dtype::int8, dtype::int8});
-        // A reduction that gives floats computes with the numbers themselves.
+        // A reduction that returns floats computes with the actual numbers.
         const bool selects = by_order.contains(*n.op) && are_bytes(n) &&
                              (holds(n, dtype::uint8) || n.op->has(trait::locating));
         const reading as = selects && has_xor ? reading::ordered : reading::numbers;
-        const dtype wide = as == reading::ordered ? dtype::int8
+        const dtype wide = as == reading::ordered   ? dtype::int8
                            : holds(n, dtype::int16) ? dtype::int16
                                                     : dtype::int32;
         emission made(g, &n, &n, context);
@@ -144,7 +144,7 @@ private:
         }
     }
 
-    // The results in the types that they have by now, and for their readers in those that they had.
+    // Sets the results to their new dtypes, and converts them back to the old ones for their readers.
     static bool give_bytes(graph& g, node& n, reading as, pass_context& context) {
         inference inferred(g.arena());
         const inference_rule rule = find_rule<aten::dialect>(*n.op);
@@ -171,7 +171,7 @@ private:
     static value cast(emit<produces> e, value v, dtype to) {
         return e.make<aten::_to_copy>({.self = v, .dtype = to});
     }
-    // The top bit the other way: as int8, bytes have the order that they have as uint8.
+    // Inverts the top bit: as int8, the bytes are then in the same order as before as uint8.
     static value inverted(emit<produces> e, value v) {
         return e.make<aten::bitwise_xor_tensor>(v, e.splat(128, dtype::uint8, e.rank(v)));
     }

@@ -13,9 +13,9 @@
 
 namespace headrace {
 
-/// Operands of one scale get the same bits of fraction, which the result's RESCALE takes off again: exact
-/// either way. Without them Vela computes the three as one operator on INT8, as in the subtraction of a
-/// softmax's maximum.
+/// Drops bits of fraction that operands of equal scale get in common and that the result's RESCALE removes
+/// again; the result is exact either way. Without them, Vela fuses the three operators into one on INT8.
+/// Example: the subtraction of a softmax's maximum.
 struct add_at_unit_scale : pass {
     using phase = tuning;
     static constexpr std::string_view summary = "2^k a + 2^k b, rescaled, is a + b, rescaled by 2^k more";

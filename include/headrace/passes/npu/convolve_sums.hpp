@@ -15,8 +15,9 @@
 
 namespace headrace {
 
-/// As in the mean of each channel. A convolution reads INT8, so what was widened before is read as it was;
-/// and RESCALE and TABLE, which follow it, become part of it.
+/// Computes the sum of an image's pixels by a convolution, as in the mean of each channel. A convolution
+/// reads INT8, so the widening before the sum is dropped; Vela fuses the RESCALE and TABLE that follow into
+/// it.
 struct convolve_sums : pass {
     using phase = tuning;
     static constexpr std::string_view summary =
@@ -51,7 +52,7 @@ struct convolve_sums : pass {
     }
 
 private:
-    static constexpr std::int64_t max_side = 64;  // of a window of an Ethos-U
+    static constexpr std::int64_t max_side = 64;  // an Ethos-U's limit for windows
 };
 HEADRACE_COMPILED_PASS(convolve_sums);
 

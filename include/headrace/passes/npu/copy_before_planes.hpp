@@ -12,9 +12,9 @@
 
 namespace headrace {
 
-/// As where a network gives an image with many channels, NCHW. Vela makes the TRANSPOSE part of the
-/// convolution before it, which then reads its weights again for each few planes. A pooling of single pixels
-/// in between is what writes the planes; it has no weights.
+/// Writes planes by a pooling of single pixels, for networks that return an image with many channels as NCHW.
+/// Otherwise Vela fuses the TRANSPOSE into the convolution before it, which then reads its weights again for
+/// every few planes; the pooling has no weights.
 struct copy_before_planes : pass {
     using phase = tuning;
     static constexpr std::string_view summary =
@@ -48,7 +48,7 @@ struct copy_before_planes : pass {
     }
 
 private:
-    // A convolution whose result has no other user, alone or with what Vela makes part of it.
+    // Returns a convolution whose result has no other user, after ops that Vela fuses into it.
     static const node* convolution_before(value v) {
         while (has_one_use(v)) {
             const node& n = *v.producer;

@@ -17,11 +17,12 @@
 namespace headrace {
 
 struct pair_columns;
-/// As in the first layers of an image network, where Vela computes a convolution and what reads it in
-/// stripes, to keep what lies between them on the chip. The stripes take the room of the image, which is then
-/// read from slow memory, a few bytes in each burst. It does not so if the convolution has two users. An
-/// image that the caller gives is copied to the chip first, in bursts of many channels. Cycles of an
-/// Ethos-U85: squeezenet1_1 15 % fewer, shufflenet_v2_x0_5 17 %, mobilenet_v2 8 %.
+/// Halves the windows that read a network's first convolution, so that the image stays on the chip. Vela
+/// computes a convolution and its reader in stripes, to keep the tensor between them on the chip. The stripes
+/// take up the space of the image, which is then read from slow memory, a few bytes per burst. If the
+/// convolution has two users, Vela does not do so. An image that the caller passes is copied to the chip
+/// first, in bursts of many channels. Cycles of an Ethos-U85: squeezenet1_1 15 % fewer, shufflenet_v2_x0_5 17
+/// %, mobilenet_v2 8 %.
 struct halve_windows : pass {
     using phase = tuning;
     using runs_before = pass_list<pair_columns>;
@@ -43,7 +44,7 @@ struct halve_windows : pass {
         return build::concat(e, *parts, 1);
     }
 
-    // The activation after a DEPTHWISE_CONV2D, so that its halves have theirs.
+    // The activation after a DEPTHWISE_CONV2D is halved with it.
     std::optional<value> operator()(const args<tosa::clamp>& a, emit<produces>& e) const {
         return halved_activation(a.input, e);
     }
@@ -52,7 +53,7 @@ struct halve_windows : pass {
     }
 
 private:
-    // A convolution, its RESCALE and perhaps a CLAMP or TABLE.
+    // A convolution, its RESCALE, and a CLAMP or TABLE if there is one.
     struct first_layer {
         const args<tosa::conv2d>* convolution = nullptr;
         const args<tosa::rescale>* rescale = nullptr;
@@ -101,7 +102,7 @@ private:
         return build::concat(e, *parts, 1);
     }
 
-    // The upper and the lower rows of what an op with windows of that many rows gives.
+    // Returns the upper and the lower rows of the result of an op whose windows have `extent` rows.
     template <class Op>
     static std::optional<std::array<value, 2>> halves(const args<Op>& a, std::int64_t extent,
                                                       emit<produces>& e) {

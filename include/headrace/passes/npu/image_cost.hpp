@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Defines headrace::image_cost, the cycles of a network's first convolution, and
-// headrace::planes_gain_by_copy, for its last.
+// headrace::planes_gain_by_copy, for its last one.
 #ifndef HEADRACE_PASSES_NPU_IMAGE_COST_HPP
 #define HEADRACE_PASSES_NPU_IMAGE_COST_HPP
 
@@ -15,22 +15,22 @@
 
 namespace headrace {
 
-/// Multiplications that follow one another for each result of a convolution, on a target that multiplies so
-/// many taps and channels at a time; no fewer than the output takes.
+/// Returns the sequential multiplication steps per result of a convolution, on a target that multiplies
+/// several taps and channels at once; at least the steps that the output takes.
 [[nodiscard]] inline std::int64_t convolution_steps(const target_preferences& target, sizes kernel) {
     const std::int64_t steps =
         ceil_div(kernel[1] * kernel[2], target.taps_at_once) * ceil_div(kernel[3], target.channels_at_once);
     return std::max(steps, target.output_steps);
 }
 
-/// The kernel of a convolution with stride 2 that reads each two columns as one.
+/// Returns the kernel of a convolution with stride 2 that reads pairs of columns as one column.
 [[nodiscard]] inline shape_builder paired_kernel(sizes kernel, std::int64_t pad) {
     return {kernel[0], kernel[1], (pad % 2 + kernel[2] + 1) / 2, 2 * kernel[3]};
 }
 
-/// Cycles of a convolution of an image with few channels and of what follows it, with the image on the chip
-/// and without. The formulas and their figures are those of Vela 5.1's estimates for ethos-u85-256, which
-/// they meet within a tenth on resnet18, squeezenet1_1 and shufflenet_v2.
+/// Estimates the cycles of a convolution of an image with few channels, and of its reader, with the image on
+/// the chip or off it. The formulas and constants are those of Vela 5.1's estimates for ethos-u85-256, which
+/// they match within a tenth on resnet18, squeezenet1_1 and shufflenet_v2.
 class image_cost {
 public:
     image_cost(const target_spec& target, sizes image, sizes kernel, sizes result,
@@ -42,7 +42,7 @@ public:
         std::int64_t steps = convolution_steps(target_, kernel);
         const bool may_pair = a.stride[1] == 2 && image[2] % 2 == 0 && image[3] <= target_.paired_channels;
         if (may_pair) steps = std::min(steps, convolution_steps(target_, paired_kernel(kernel, a.pad[2])));
-        // As real numbers, as products of what a program says may be too large for integers.
+        // In floating point, since products of sizes from a program may overflow integers.
         const auto real = [](std::int64_t n) { return static_cast<double>(n); };
         computing_ = real(pixels * result[3]) * real(steps) / results_per_step;
         const std::int64_t blocks =
@@ -53,15 +53,14 @@ public:
         writing_ = real(result_bytes_) * real(target_.slow_result) / 100;
     }
 
-    /// Does it take fewer cycles in all if the image stays on the chip, and the result leaves it?
+    /// True if keeping the image on the chip, and the result off it, takes fewer cycles in total.
     [[nodiscard]] bool gains_on_chip() const {
         const bool both_fit = image_bytes_ + result_bytes_ <= target_.on_chip_bytes;
         if (!reads_few_ || both_fit || image_bytes_ > target_.on_chip_bytes) return false;
         return std::max(computing_, reading_) > computing_ + writing_;
     }
 
-    /// Does it take fewer cycles in all if the image, which is given, is copied to the chip first, where the
-    /// result stays as well?
+    /// True if copying a given image to the chip, where the result stays as well, takes fewer cycles.
     [[nodiscard]] bool gains_by_copy() const {
         const bool both_fit = image_bytes_ + result_bytes_ <= target_.on_chip_bytes;
         const double copying =
@@ -72,7 +71,7 @@ public:
 private:
     static constexpr std::int64_t burst = 16;
     static constexpr std::int64_t results_per_step = 8;
-    // Of the result that is computed at a time.
+    // The block of the result that is computed at a time.
     static constexpr std::int64_t block_rows = 4, block_columns = 16, block_depth = 32;
 
     const target_preferences& target_;
@@ -81,9 +80,9 @@ private:
     bool reads_few_;
 };
 
-/// Does it take fewer cycles to copy an image on the chip, [1, H, W, C], before it leaves that plane by
-/// plane, than to have the convolution that computes it write the planes? By Vela 5.1's estimates for
-/// ethos-u85-256 of 300 sizes, the two break even at about C = 3 √(H W).
+/// True if copying an image [1, H, W, C] on the chip before it is written plane by plane takes fewer cycles
+/// than having the convolution that computes it write the planes. By Vela 5.1's estimates for ethos-u85-256
+/// of 300 sizes, the two break even at about C = 3 √(H W).
 [[nodiscard]] inline bool planes_gain_by_copy(const target_preferences& target, sizes image) {
     const auto planes = static_cast<double>(image[3]);
     const double pixels = static_cast<double>(image[1]) * static_cast<double>(image[2]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::image_on_chip, which copies a given image to the chip.
+// Defines headrace::image_on_chip, which copies an image that the caller passes to the chip.
 #ifndef HEADRACE_PASSES_NPU_IMAGE_ON_CHIP_HPP
 #define HEADRACE_PASSES_NPU_IMAGE_ON_CHIP_HPP
 
@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-/// The image where it is computed, as what is computed may stay on the chip; a copy of it where it is given,
-/// read in bursts of many channels; nothing if it cannot be copied so.
+/// Returns a computed image unchanged, since it may stay on the chip; for an image that the caller passes, a
+/// copy that reads it in bursts of many channels; nothing if it cannot be copied that way.
 inline std::optional<value> image_on_chip(
     emit<joined<build::reshape_ops, build::slice_ops, ops<tosa::max_pool2d>>> e, value v) {
     const auto* part = match<tosa::slice>(v);

@@ -15,9 +15,10 @@
 namespace headrace {
 
 struct decompose_grouped_convolution;
-/// As in a ShuffleNet of groups. A convolution for each group reads a few channels, which have to be moved
-/// apart and together again, and stands in the way of layouts: a shuffle of the channels becomes part of a
-/// weight only if the weight sees all of them. Pays where the products with zero take less time than moving.
+/// Joins the groups of a convolution, as in ShuffleNets. A convolution per group reads few channels, which
+/// must be moved apart and together again, and blocks layouts: a shuffle of the channels can be folded into a
+/// weight only if the weight covers all of them. Done if the products with zero take less time than the
+/// moves.
 struct join_groups : pass {
     using phase = decomposition;
     using runs_after = pass_list<canonical_convolutions>;
@@ -65,7 +66,7 @@ private:
         return e.make<quantized_decomposed::dequantize_per_tensor>(a);
     }
 
-    // Are the products with zero fewer than those in the time that moving the channels takes?
+    // True if the added products with zero take less time than moving the channels.
     static bool pays(const args<aten::convolution>& a, emit<produces>& e) {
         const target_preferences& target = preferences_of(e.target());
         const auto filled = [&](std::int64_t channels) {
@@ -77,7 +78,7 @@ private:
         const std::int64_t positions = result[0] * result[2] * result[3];
         const std::int64_t read = filled(kernel[1]);
         const std::int64_t written = filled(kernel[0] / a.groups);
-        // As real numbers, as products of what a program says may be too large for integers.
+        // In floating point, since products of sizes from a program may overflow integers.
         const auto product = [](auto... n) { return (static_cast<double>(n) * ...); };
         const double more =
             product(positions, kernel[2], kernel[3]) *

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// As in the patch embedding of a vision transformer. The elements of a window become channels, in the order
-/// of the weight's, so the weight stays as it is.
+/// Turns the elements of a window into channels, as in the patch embedding of a vision transformer. They are
+/// in the order of the weight's elements, so the weight is unchanged.
 struct join_patches : pass {
     using phase = tuning;
     static constexpr std::string_view summary =

@@ -14,8 +14,8 @@
 
 namespace headrace {
 
-/// A convolution of selected channels reads them all, with weights of zero for the others, where that takes
-/// fewer products than selecting them.
+/// Lets a convolution of selected channels read all channels, with zero weights for the others, if that takes
+/// fewer products than the selection.
 struct merge_selections : pass {
     using phase = tuning;
     static constexpr std::string_view summary =
@@ -59,8 +59,8 @@ struct merge_selections : pass {
 private:
     static constexpr std::int64_t none = -1;
 
-    // For each channel that a convolution reads, the one that it becomes, or `none`. Empty if the convolution
-    // does more than to select.
+    // Returns, for each channel that a convolution reads, the channel it becomes, or `none`. Empty if the
+    // convolution does anything but select.
     static pmr_vector<std::int64_t> selected_by(const args<tosa::conv2d>& a, emit<produces>& e) {
         const shape_builder kernel(e.shape(a.weight));
         const auto biases = constant_integers(a.bias);
@@ -79,7 +79,7 @@ private:
             const auto one = std::find(first, last, 1);
             if (one == last || std::count(first, last, 0) + 1 != last - first) return {};
             std::int64_t& position = positions[static_cast<std::size_t>(one - first)];
-            if (position != none) return {};  // one channel taken twice
+            if (position != none) return {};  // a channel selected twice
             position = static_cast<std::int64_t>(row);
         }
         return positions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::npu_passes: the same results in words that the target runs faster.
+// Defines headrace::npu_passes, which rewrite graphs to equivalent operators that the target runs faster.
 #ifndef HEADRACE_PASSES_NPU_NPU_HPP
 #define HEADRACE_PASSES_NPU_NPU_HPP
 
@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// In any order. Targets that prefer nothing skip them all (target/preferences.hpp).
+/// The order does not matter. Targets without preferences skip them all (target/preferences.hpp).
 using npu_passes = pass_list<merge_selections, join_patches, halve_windows, stage_image, pair_columns,
                              read_last_column, convolve_sums, pool_maxima, add_at_unit_scale,
                              transpose_before_matmul, copy_before_planes, remove_whole_clamps>;

@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-/// As in the first layer of an image network. Each two columns become one with the channels of both, which
-/// fill more of the lanes that multiply; taps that the pairs have too many of are zero.
+/// Reads pairs of columns as one column with the channels of both, as for the first layer of an image
+/// network. This fills more of the multiplier lanes; surplus taps of the pairs are zero.
 struct pair_columns : pass {
     using phase = tuning;
     static constexpr std::string_view summary =
@@ -43,7 +43,7 @@ struct pair_columns : pass {
         }
         const auto weight = constant_integers(a.weight);
         if (!weight) return std::nullopt;
-        // The first window begins in the middle of a pair if the padding before it is odd.
+        // With odd padding before it, the first window begins in the middle of a pair.
         const std::int64_t skipped = a.pad[2] % 2;
         const std::int64_t taps = fewer[2];
         const std::int64_t before = (a.pad[2] + skipped) / 2;

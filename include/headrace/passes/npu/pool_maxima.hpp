@@ -14,9 +14,9 @@
 
 namespace headrace {
 
-/// As in a softmax. A pooling compares elements of one channel, so the axis becomes the image's height. Other
-/// axes but the one before it become one: Vela transposes each image of a batch by itself. A single row is
-/// left as it is.
+/// Lowers the maximum over the last axis to pooling, as in a softmax. Pooling compares elements of one
+/// channel, so the axis becomes the image's height. All other axes except the one before it are merged: Vela
+/// transposes each image of a batch separately. A single row is left unchanged.
 struct pool_maxima : pass {
     using phase = tuning;
     static constexpr std::string_view summary = "lowers a REDUCE_MAX of the last axis to a MAX_POOL2D";
@@ -46,7 +46,7 @@ struct pool_maxima : pass {
     }
 
 private:
-    static constexpr std::int64_t max_extent = 65536;  // what an Ethos-U can address of an axis
+    static constexpr std::int64_t max_extent = 65536;  // an Ethos-U's limit for an axis
 };
 HEADRACE_COMPILED_PASS(pool_maxima);
 

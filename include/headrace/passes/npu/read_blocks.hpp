@@ -14,8 +14,9 @@ namespace headrace {
 
 struct fuse_reshapes;
 struct fuse_transposes;
-/// As in a network that begins with pixel_unshuffle: the pixels of a block, which it makes channels, are the
-/// window of a convolution. Runs before layouts are chosen, as it leaves the image's own transpose to them.
+/// Fuses a pixel_unshuffle at the beginning of a network into the convolution that reads it: the pixels of a
+/// block, which pixel_unshuffle turns into channels, become the convolution's window. Runs before layouts are
+/// chosen, and leaves the image's own transpose to them.
 struct read_blocks : pass {
     using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
     using runs_before = pass_list<layouts_chosen>;

@@ -12,9 +12,10 @@
 
 namespace headrace {
 
-/// As in the shortcut of a residual network: stride 2 and a window of one element leave the last column of an
-/// even image unread, and TOSA has it sliced off. That makes an Ethos-U85 keep the whole image in an order in
-/// which each of its readers is slow.
+/// Reads the last column of an image with zero weights, as in the shortcut of a residual network: with stride
+/// 2 and a window of one element, the last column of an even image is not read, and TOSA requires it to be
+/// sliced off. The slice makes an Ethos-U85 keep the whole image in an order that is slow for each of its
+/// readers.
 struct read_last_column : pass {
     using phase = tuning;
     static constexpr std::string_view summary =

@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// As after a quantized relu, whose result is quantized from 0 on. Targets for which a CLAMP that changes
-/// nothing is a hint keep it.
+/// Removes CLAMPs to the whole range, as after a quantized relu, whose result is quantized from 0 on. Targets
+/// that use such a CLAMP as a hint keep it.
 struct remove_whole_clamps : pass {
     using phase = tuning;
     using runs_after = pass_list<tosa_only, layouts_chosen, halve_windows>;
@@ -34,7 +34,7 @@ struct remove_whole_clamps : pass {
     }
 
 private:
-    // Asked for each CLAMP, too: a run that skips no pass must not remove what the target wants.
+    // Also checked for each CLAMP: a run that skips no pass must not remove CLAMPs that the target wants.
     static bool is_wanted(const target_spec& target) { return !preferences_of(target).whole_clamps; }
 };
 HEADRACE_COMPILED_PASS(remove_whole_clamps);

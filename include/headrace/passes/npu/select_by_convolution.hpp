@@ -13,10 +13,10 @@ namespace headrace {
 
 struct fuse_reshapes;
 struct fuse_transposes;
-/// As in the units of a ShuffleNet, which shuffle the channels of two halves and give one of the new halves
-/// to a convolution, the other to the next unit. Which channels a half has no layout can express, so they
-/// would be moved one by one; a convolution with weights of 0 and 1 keeps them last. Runs before layouts are
-/// chosen, which then have nothing left to move.
+/// Selects channels by a convolution with weights of 0 and 1, as in the units of a ShuffleNet, which shuffle
+/// the channels of two halves, pass one of the new halves to a convolution and the other to the next unit. No
+/// layout expresses this choice of channels, so they would be copied one by one; the convolution keeps them
+/// last. Runs before layouts are chosen, which then have nothing left to move.
 struct select_by_convolution : pass {
     using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
     using runs_before = pass_list<layouts_chosen>;
@@ -55,7 +55,7 @@ struct select_by_convolution : pass {
     }
 
 private:
-    // Of `count` shuffled channels from `start` on, each is one of the channels before: those lie in groups.
+    // Each of the `count` shuffled channels from `start` on is an original channel of some group.
     static value weights(emit<produces>& e, std::int64_t channels, std::int64_t groups, std::int64_t start,
                          std::int64_t count) {
         return build::constant_at(e, dtype::int8, {count, 1, 1, channels}, [&](const shape_builder& at) {

@@ -19,9 +19,10 @@ namespace headrace {
 
 struct fuse_reshapes;
 struct fuse_transposes;
-/// As in an attention whose queries, keys and values come from one linear layer, or a gated linear unit. Each
-/// part that is cut out of the channels gets a convolution of its own, with that part of the weight, and
-/// nothing is copied. Runs before layouts are chosen, as each part may have its own.
+/// Splits a convolution whose channels are sliced, as in attention whose queries, keys and values come from
+/// one linear layer, or in a gated linear unit. Each slice of the channels gets a convolution of its own,
+/// with that part of the weight, and nothing is copied. Runs before layouts are chosen, since each part may
+/// have its own.
 struct split_convolutions : pass {
     using runs_after = pass_list<tosa_only, fuse_reshapes, fuse_transposes>;
     using runs_before = pass_list<layouts_chosen>;
@@ -49,8 +50,8 @@ struct split_convolutions : pass {
     }
 
 private:
-    // Where a convolution's channels are in a tensor: their outermost factor is an axis, each of whose
-    // elements stands for so many of them.
+    // The position of a convolution's channels in a tensor: their outermost factor is an axis, each of whose
+    // elements represents `channels` channels.
     struct place {
         std::size_t axis;
         std::int64_t channels;
@@ -65,8 +66,8 @@ private:
         return meta ? sizes(meta->shape) : sizes();
     }
 
-    // A convolution with constant weights and what follows it up to a value, all for that value alone. Empty
-    // if there is none.
+    // Returns a convolution with constant weights and the ops after it up to `v`, if only `v` depends on
+    // them; otherwise empty.
     static nodes steps_before(value v) {
         nodes steps{v.producer};
         while (!is<tosa::conv2d>(*steps.back())) {
@@ -87,8 +88,8 @@ private:
         return is<builtin::constant>(*v.producer);
     }
 
-    // After each step. Nothing if the channels are mixed with other axes, or have factors of their own where
-    // they are in pieces.
+    // Returns the place of the channels after each step. Nothing if channels are merged with other axes, or
+    // have per-channel factors while they are split.
     static std::optional<pmr_vector<place>> places_of_channels(const nodes& steps, emit<produces>& e) {
         pmr_vector<place> places{{3, 1}};
         for (std::size_t i = 1; i != steps.size(); ++i) {
@@ -127,7 +128,7 @@ private:
         return std::nullopt;
     }
 
-    // The channels that a SLICE takes, if it cuts nothing else.
+    // Returns the channels that a SLICE selects, if it slices no other axis.
     static std::optional<range> channels_of(const args<tosa::slice>& a, place at, emit<produces>& e) {
         const auto* start = match<tosa::const_shape>(a.start);
         const auto* size = match<tosa::const_shape>(a.size);
@@ -138,8 +139,8 @@ private:
         return range{start->values[at.axis] * at.channels, size->values[at.axis] * at.channels};
     }
 
-    // Is every user a SLICE of channels, none is computed twice, and do the lanes that stay empty multiply
-    // less than the slices would move?
+    // True if every user slices channels, no channel is computed twice, and the products of idle lanes cost
+    // less than copying the slices.
     static bool pays(const args<tosa::conv2d>& convolution, value sliced, place at, emit<produces>& e) {
         const target_preferences& target = preferences_of(e.target());
         const shape_builder kernel(e.shape(convolution.weight));
@@ -155,7 +156,7 @@ private:
         return count <= kernel[0] && saturating_mul(idle, window) <= target.products_per_move * count;
     }
 
-    // What a step gives for a part of the channels.
+    // Returns a step's result for a part of the channels.
     static value part_of(const node& n, value input, range part, place at, emit<produces>& e) {
         const auto own = [&](value factors) {
             return e.meta(factors).elements() == 1 ? factors

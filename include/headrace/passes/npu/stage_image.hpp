@@ -14,8 +14,8 @@
 namespace headrace {
 
 struct pair_columns;
-/// As in the first layer of an image network that takes NHWC, on an Ethos-U85: a convolution reads a few
-/// bytes in each burst from slow memory, and some of them for several windows.
+/// Copies an image to the chip, as for the first layer of an image network that takes NHWC, on an Ethos-U85:
+/// from slow memory, a convolution reads few bytes per burst, and some of them for several windows.
 struct stage_image : pass {
     using phase = tuning;
     using runs_after = pass_list<tosa_only, layouts_chosen, halve_windows>;

@@ -12,9 +12,10 @@
 namespace headrace {
 
 struct copy_before_planes;
-/// As with the keys of an attention. An Ethos-U85 reads the second matrices transposed, so Vela puts a
-/// TRANSPOSE before each MATMUL, and drops it with one that is its inverse. A TRANSPOSE that moves other axes
-/// as well does not let it: it becomes two.
+/// Separates the transpose of a MATMUL's second matrices from moves of other axes, as for the keys of
+/// attention. An Ethos-U85 reads the second matrices transposed, so Vela puts a TRANSPOSE before each MATMUL,
+/// and cancels it with an inverse one. It cannot do so if the TRANSPOSE also moves other axes, so such a
+/// TRANSPOSE is split in two.
 struct transpose_before_matmul : pass {
     using phase = tuning;
     using runs_before = pass_list<copy_before_planes>;
@@ -37,8 +38,8 @@ struct transpose_before_matmul : pass {
     }
 
 private:
-    // [N, W, C] before it is transposed to [N, C, W], where the axes move together with others, or RESHAPEs
-    // stand in between. W is the outermost axis of what is moved.
+    // Returns [N, W, C] for a value that is transposed to [N, C, W] together with other axes, or through
+    // RESHAPEs. W is the outermost of the axes moved.
     static std::optional<value> before_transpose(value v, emit<produces>& e) {
         const shape_builder shape(e.shape(v));
         while (const auto* split = match<tosa::reshape>(v)) {

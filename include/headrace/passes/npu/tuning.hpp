@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::tuning, the phase of the passes for what a target prefers.
+// Defines headrace::tuning, the phase of the passes that follow a target's preferences.
 #ifndef HEADRACE_PASSES_NPU_TUNING_HPP
 #define HEADRACE_PASSES_NPU_TUNING_HPP
 
@@ -8,8 +8,8 @@
 namespace headrace {
 
 struct fuse_reshapes;
-/// From TOSA to the same in words that the target runs faster. Layouts are chosen before, as they decide
-/// which axis is a channel; the weights that are rearranged here are folded afterwards.
+/// From TOSA to equivalent operators that the target runs faster. Layouts are chosen before, since they
+/// determine which axis is the channels; weights rearranged here are folded afterwards.
 struct tuning {
     using runs_after = pass_list<tosa_only, layouts_chosen>;
     using runs_before = pass_list<fuse_reshapes, constants_folded>;

@@ -20,9 +20,9 @@
 
 namespace headrace {
 
-/// Per-tensor parameters that are given as constant tensors become numbers, and quantized values of uint8
-/// become int8, 128 lower, as TOSA computes with those alone (1.0, 1.9). Those that come from elsewhere, or
-/// go there, pass a RESCALE by one whose input, or output, is unsigned.
+/// Turns per-tensor parameters given as constant tensors into numbers, and uint8 quantized values into int8
+/// ones that are 128 lower, since TOSA computes with signed integers only (1.0, 1.9). Values that come from
+/// or go to other ops pass through a RESCALE by one with an unsigned input or output.
 struct canonicalize_quantization : pass {
     using runs_after = pass_list<constants_in_regions, canonical_variants, noops_removed>;
     using ensures = pass_list<canonical_quantization>;
@@ -75,7 +75,7 @@ private:
     static std::optional<std::int64_t> number(std::int64_t n) { return n; }
     static std::optional<std::int64_t> number(value v) { return constant_integer(v); }
 
-    // Only where all readers dequantize. A node that is being retraced has no readers yet.
+    // Only if all readers dequantize. A node that is being retraced has no readers yet.
     static bool becomes_signed(const emitter& e, const args<quantize>& a) {
         const auto dequantizes = [](const edge& use) {
             const op_info& reader = *use.target->op;
@@ -97,7 +97,7 @@ private:
     static bool has_rescale(const emitter& e) {
         return e.target().features == 0 || e.target().has(target_feature::profile_int);
     }
-    // The numbers less the difference of the zero points, as bytes with or without a sign.
+    // Subtracts the difference of the zero points; the result is signed or unsigned bytes.
     static value rescaled(emit<ops<tosa::rescale>> e, value bytes, dtype to) {
         constexpr int shift = 30;
         const bool is_unsigned = to == dtype::uint8;
@@ -117,7 +117,7 @@ private:
     }
     static value dequantized(emit<produces> e, args<dequantize> a) {
         if (a.dtype != dtype::uint8) return e.make<dequantize>(a);
-        // A quantize in this graph has just become unsigned for its other readers.
+        // The quantize was just rewritten to int8 followed by a RESCALE to uint8: reads the int8.
         if (const auto* back = match<tosa::rescale>(a.input); back != nullptr && back->output_unsigned)
             a.input = back->input;
         if (e.dtype(a.input) == dtype::int8) return e.make<dequantize>(as_signed(a));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::as_dequantized and headrace::dequantize: real numbers read as integers, and back.
+// Defines headrace::as_dequantized, which reads real numbers as integers, and its reverse
+// headrace::dequantize.
 #ifndef HEADRACE_PASSES_QUANTIZE_DEQUANTIZED_HPP
 #define HEADRACE_PASSES_QUANTIZE_DEQUANTIZED_HPP
 
@@ -19,7 +20,7 @@
 
 namespace headrace {
 
-/// Reads a dequantize and, where the target has no floats, a cast from integers, whose scale is 1.
+/// Matches a dequantize or, if the target has no floats, a cast from integers, whose scale is 1.
 [[nodiscard]] inline std::optional<dequantized> match_integers(const emitter& e, value v) {
     if (auto direct = match_dequantize(v)) return direct;
     const auto* a = match<aten::_to_copy>(v);
@@ -30,18 +31,18 @@ namespace headrace {
     return dequantized{a->self, quantization::per_tensor(1, 0, lowest, highest)};
 }
 
-/// Programs may nest without end: reading and quantizing go past no more ops than this.
+/// Programs may nest without limit: reading and quantizing look through no more ops than this.
 inline constexpr int max_nested = 256;
 
-/// What reading emits beside clones of what is there, as long as the integers keep their type.
+/// Ops that reading emits besides clones of existing nodes, if the integers keep their dtype.
 using reading_as_stored_ops = ops<aten::clamp, aten::constant_pad_nd>;
 using reading_ops = joined<build::saturating_rescale_ops, reading_as_stored_ops>;
 
 /// Reads a value of real numbers as integers: a dequantize, or ops that select elements of one. Nothing for
-/// values that are computed, and for selections from several quantizations.
+/// computed values, and for selections from several quantizations.
 class dequantizer {
 public:
-    /// Integers get more bits where a bound of a clamp lies between two of them, if `finer` is given.
+    /// If `finer` is given, integers get more bits if a bound of a clamp is between two of them.
     explicit dequantizer(emit<reading_as_stored_ops> e, std::optional<emit<reading_ops>> finer = {})
         : e_(e), finer_(finer) {}
 
@@ -113,27 +114,27 @@ private:
         return inner;
     }
 
-    // Where a clamp keeps none of the numbers, the bound that all become may have no integer.
+    // False if a clamp keeps none of the numbers: the bound that replaces them all may have no integer.
     static bool keeps_some(const quantization& q, const args<aten::clamp>& a) {
         const double min = std::max(a.min ? a.min->to_double() : -HUGE_VAL, q.real(q.lowest, 0));
         const double max = std::min(a.max ? a.max->to_double() : HUGE_VAL, q.real(q.highest, 0));
         return min <= max;
     }
 
-    // INT32 with as fine a scale as there is room for: nearly every bound is on its grid. RESCALE by a power
-    // of two gives less than 2^29 in INT32.
+    // Returns INT32 with the finest scale that fits: nearly every bound is on its grid. RESCALE by a power of
+    // two yields less than 2^29 in INT32.
     dequantized finer(const dequantized& d) {
         constexpr int max_bits = 19;
         const quantization& q = d.parameters;
         const int bits = std::min(max_bits, 28 - std::ilogb(std::max(q.reach(), 1.0)));
         if (bits <= 0) return d;
         const double factor = std::ldexp(1.0, bits);
-        return {build::saturating_rescale(*finer_, d.integers, factor, q.reach(),
-                                          {.input_zero = q.zero_point()}),
-                quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
+        return {
+            build::saturating_rescale(*finer_, d.integers, factor, q.reach(), {.input_zero = q.zero_point()}),
+            quantization::symmetric(q.scale() / factor, static_cast<std::int64_t>(q.reach() * factor))};
     }
 
-    // The channels of one operand as those of the result, where they still are an axis.
+    // Moves the channels of an operand to their place in the result; false if they are no longer an axis.
     bool move_channels(quantization& q, value v) {
         const auto moved = axis_after(*v.producer, *q.axis);
         if (!moved || v.producer->operand_count != 1) return false;
@@ -155,7 +156,7 @@ inline std::optional<dequantized> as_dequantized(emit<reading_ops> e, value v) {
     return dequantizer(e, e)(v);
 }
 
-/// Nothing where channels have scales of their own.
+/// Returns nothing if channels have scales of their own.
 inline std::optional<dequantized> if_per_tensor(std::optional<dequantized> d) {
     return d && d->parameters.is_per_tensor() ? std::move(d) : std::nullopt;
 }
@@ -163,7 +164,7 @@ inline std::optional<dequantized> as_dequantized_per_tensor(emit<reading_ops> e,
     return if_per_tensor(as_dequantized(e, v));
 }
 
-/// Integers of 8 or 16 bits, as convolutions and windows take them.
+/// Reads integers of 8 or 16 bits, which convolutions and windows take.
 inline std::optional<dequantized> as_short_integers(emit<reading_as_stored_ops> e, value v) {
     auto d = dequantizer(e)(v);
     const bool is_short = d && (e.dtype(d->integers) == dtype::int8 || e.dtype(d->integers) == dtype::int16);
@@ -173,7 +174,7 @@ inline std::optional<dequantized> as_short_integers_per_tensor(emit<reading_as_s
     return if_per_tensor(as_short_integers(e, v));
 }
 
-/// The `out_dtype` that gives a dequantize the type of the node's result.
+/// Returns the `out_dtype` that gives a dequantize the dtype of the node's result.
 [[nodiscard]] inline std::optional<dtype> out_dtype_of(const emitter& e) {
     const dtype type = e.result_meta().dtype;
     return is_floating(type) && type != dtype::float32 ? std::optional(type) : std::nullopt;
@@ -181,7 +182,7 @@ inline std::optional<dequantized> as_short_integers_per_tensor(emit<reading_as_s
 
 using dequantize_ops = ops<quantized_decomposed::dequantize_per_tensor>;
 
-/// Integers with one scale as a value of real numbers again, for the node's readers.
+/// Converts integers with one scale back to real numbers, for the node's readers.
 inline value dequantize(emit<dequantize_ops> e, const dequantized& d) {
     if (!is_scale(d.parameters.scale()))
         return e.unsupported({"its quantization step would be ", number_text(d.parameters.scale()),
@@ -193,7 +194,7 @@ inline value dequantize(emit<dequantize_ops> e, const dequantized& d) {
 
 using dequantize_channels_ops = joined<dequantize_ops, ops<quantized_decomposed::dequantize_per_channel>>;
 
-/// The same of integers that may have a scale for each channel.
+/// Converts integers back to real numbers; they may have a scale for each channel.
 inline value dequantize_channels(emit<dequantize_channels_ops> e, const dequantized& d) {
     const quantization& q = d.parameters;
     if (q.is_per_tensor()) return dequantize(e, d);

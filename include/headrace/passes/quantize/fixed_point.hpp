@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::fixed_point, operands of integer arithmetic, and how they come to one scale.
+// Defines headrace::fixed_point, an operand of integer arithmetic, and how operands are brought to one scale.
 #ifndef HEADRACE_PASSES_QUANTIZE_FIXED_POINT_HPP
 #define HEADRACE_PASSES_QUANTIZE_FIXED_POINT_HPP
 
@@ -14,13 +14,13 @@
 
 namespace headrace {
 
-/// An operand of integer arithmetic: a dequantized value, per tensor, or a constant, which has any scale.
+/// An operand of integer arithmetic: a per-tensor dequantized value, or a constant, which fits any scale.
 struct fixed_point {
     std::optional<dequantized> read;
     value constant{};
     pmr_vector<double> numbers{};  ///< of the constant
 
-    /// The largest magnitude that one of its real numbers can have.
+    /// Returns the largest magnitude of its real numbers.
     [[nodiscard]] double reach() const {
         if (read) return read->parameters.reach() * read->parameters.scale();
         double max = 0;
@@ -31,8 +31,9 @@ struct fixed_point {
 
 using fixed_point_ops = joined<reading_ops, build::transpose_ops>;
 
-/// Integers with a scale for each channel as INT32 with one, as fine as the finest that has room; finer where
-/// the integers are short, so that those of other channels are not rounded to the same steps.
+/// Converts integers with a scale for each channel to INT32 with one scale: the finest of them that has room.
+/// If the integers are narrow it is finer still, so that channels with other scales are not rounded to the
+/// same steps.
 inline dequantized with_one_scale(emit<fixed_point_ops> e, const dequantized& d) {
     constexpr double room = 1 << 29;
     const auto [min, max] = std::minmax_element(d.parameters.scales.begin(), d.parameters.scales.end());
@@ -49,8 +50,8 @@ inline dequantized with_one_scale(emit<fixed_point_ops> e, const dequantized& d)
     return {build::transpose(e, v, build::inverse(perms)), to};
 }
 
-/// Nothing for values that are computed, constants that are not finite, and integers of 32 bits with scale 1
-/// that may have any size: no scale is fine enough and has room for them.
+/// Returns nothing for computed values, constants that are not finite, and 32-bit integers with scale 1 and
+/// unbounded range: no scale is both fine enough and has room for them.
 inline std::optional<fixed_point> as_fixed_point(emit<fixed_point_ops> e, value v) {
     if (auto read = as_dequantized(e, v)) {
         constexpr double room = 1 << 30;
@@ -65,7 +66,7 @@ inline std::optional<fixed_point> as_fixed_point(emit<fixed_point_ops> e, value 
     return fixed_point{std::nullopt, v, std::move(*numbers)};
 }
 
-/// Two operands of an operator, of which at least one is not constant.
+/// Two operands of an operator, at least one of which is not constant.
 inline std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(emit<fixed_point_ops> e, value a,
                                                                           value b) {
     if (!is_real(a) && !is_real(b)) return std::nullopt;
@@ -75,15 +76,16 @@ inline std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(emit<f
     return std::pair(std::move(*x), std::move(*y));
 }
 
-/// A scale at which operands can be added up in 32 bits: that of an operand that uses them already, where the
-/// others have room at it and are not coarse beside it. Else it is the largest scale, divided by 2^19 or,
-/// where sums of two would not stay below 2^30, as RESCALE wants, by a smaller power of two.
+/// Returns a scale at which operands can be added in 32 bits. If an operand already uses 32 bits, it is that
+/// operand's scale, provided that the others have room at it and are not coarse in comparison. Otherwise it
+/// is the largest scale divided by 2^19, or by a smaller power of two if the sum of two operands would reach
+/// 2^30, RESCALE's limit.
 [[nodiscard]] inline double working_scale(const emitter& e,
                                           std::initializer_list<const fixed_point*> operands) {
     constexpr int max_bits = 19;
     constexpr int min_bits = 10;
     constexpr double room = 1 << 29;
-    const double fine = std::ldexp(128, min_bits);  // the reach of 8 bits, with as many more
+    const double fine = std::ldexp(128, min_bits);  // the reach of 8 bits, with min_bits more
     double scale = 0;
     double reach = 0;
     std::optional<double> accumulated;
@@ -105,7 +107,7 @@ inline std::optional<std::pair<fixed_point, fixed_point>> as_fixed_points(emit<f
     return std::ldexp(scale, -std::min(max_bits, bits));
 }
 
-/// The operand as INT32 of that scale with zero point 0.
+/// Returns the operand as INT32 of that scale with zero point 0.
 inline value at_scale(emit<build::saturating_rescale_ops> e, const fixed_point& x, double scale) {
     if (!x.read) {
         return e.constant_of(dtype::int32, e.shape(x.constant), [&](std::size_t i) {
@@ -126,7 +128,7 @@ struct scaled_integers {
     double reach;  ///< the largest magnitude of the integers
 };
 
-/// A dequantized value at its own scale. Nothing for constants, and where as_fixed_point gives nothing.
+/// Returns a dequantized value at its own scale; nothing for constants, or if as_fixed_point fails.
 inline std::optional<scaled_integers> as_scaled_integers(emit<fixed_point_ops> e, value v) {
     const auto x = as_fixed_point(e, v);
     if (!x || !x->read) return std::nullopt;
@@ -134,7 +136,7 @@ inline std::optional<scaled_integers> as_scaled_integers(emit<fixed_point_ops> e
     return scaled_integers{at_scale(e, *x, scale), scale, x->reach() / scale};
 }
 
-/// As real numbers again.
+/// Converts the integers back to real numbers.
 inline value dequantize(emit<dequantize_ops> e, const scaled_integers& x) {
     const auto max = static_cast<std::int64_t>(std::min(std::ceil(x.reach), 2147483647.0));
     return dequantize(e, dequantized{x.integers, quantization::symmetric(x.scale, max)});

@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// q(dq(x)) = rescale(x), and x where the parameters are the same. A quantize goes past everything that it
-/// commutes with to meet its dequantize: past what selects elements, joins of several quantizations among it,
-/// and past clamps, whose bounds are quantized.
+/// Rewrites q(dq(x)) to rescale(x), or to x if the parameters are equal. A quantize is hoisted past
+/// everything that it commutes with until it meets its dequantize: ops that select elements, including joins
+/// of several quantizations, and clamps, whose bounds are quantized.
 struct fold_quantization : pass {
     static constexpr std::string_view summary = "q(dq(x)) = rescale(x), past ops that select elements";
     using targeted_ops = ops<quantized_decomposed::quantize_per_tensor>;

@@ -15,8 +15,8 @@
 
 namespace headrace {
 
-/// Two RESCALEs, of which the first only widens integers and multiplies by a power of two, as one. A RESCALE
-/// by one that changes neither type nor zero point, as none. Other pairs round twice, or cut off in between:
+/// Fuses two RESCALEs if the first only widens integers and multiplies by a power of two, and removes a
+/// RESCALE by one that changes neither dtype nor zero point. Other pairs round twice, or saturate in between:
 /// fusing them would change results.
 struct fuse_rescales : pass {
     using runs_after = pass_list<quantized_ops_lowered>;

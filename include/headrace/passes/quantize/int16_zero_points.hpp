@@ -14,27 +14,27 @@
 #include <headrace/passes/support/build.hpp>
 #include <headrace/passes/support/constants.hpp>
 
-/// CONV2D, MATMUL and the like subtract zero points of INT8 alone (TOSA 1.0, 2.2). For INT16, whose numbers
-/// less a zero point need 17 bits, the products of the zero point become terms of their own, in the 48 bits
-/// of the accumulators:
+/// CONV2D, MATMUL and similar operators subtract zero points for INT8 only (TOSA 1.0, 2.2). For INT16, whose
+/// numbers minus a zero point need 17 bits, the products of the zero point become terms of their own, in the
+/// 48-bit accumulators:
 ///
-///     Σ (x - z)·w = Σ x·w - z·Σ w           where w is constant, so that z·Σ w goes into the bias
-///     Σ (x - z)·w = Σ x·w + Σ (-z)·w        else, a sum of twice as many products
+///     Σ (x - z)·w = Σ x·w - z·Σ w           if w is constant: z·Σ w is folded into the bias
+///     Σ (x - z)·w = Σ x·w + Σ (-z)·w        otherwise: a sum of twice as many products
 namespace headrace {
 
-/// True if the tensor has a zero point that TOSA's products do not take.
+/// True if the tensor has a zero point that TOSA's products do not support.
 [[nodiscard]] inline bool has_zero_of_its_own(const emitter& e, value v, std::int64_t zero) {
     return zero != 0 && e.dtype(v) == dtype::int16;
 }
 
-/// Numbers of INT16 that add up to -zero.
+/// Returns INT16 numbers that add up to -zero.
 [[nodiscard]] inline pmr_vector<std::int64_t> parts_of_negated(std::int64_t zero) {
     if (zero == 0) return {};
-    if (zero == INT16_MIN) return {-(zero / 2), -(zero / 2)};  // 32768 is no number of INT16
+    if (zero == INT16_MIN) return {-(zero / 2), -(zero / 2)};  // 32768 does not fit in INT16
     return {-zero};
 }
 
-/// The tensor and, after it along an axis, tensors of its shape whose elements add up to -zero.
+/// Joins the tensor along an axis with tensors of its shape whose elements add up to -zero.
 inline value joined_with_zero(emit<ops<tosa::concat>> e, value v, std::int64_t zero, std::size_t axis) {
     pmr_vector<value> parts{v};
     for (const std::int64_t number : parts_of_negated(zero))
@@ -42,15 +42,15 @@ inline value joined_with_zero(emit<ops<tosa::concat>> e, value v, std::int64_t z
     if (parts.size() == 1) return v;
     return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
 }
-/// The other factor: as often as there are tensors in what joined_with_zero gives.
+/// Repeats the other factor once for each tensor that joined_with_zero joins.
 inline value repeated_for_zero(emit<ops<tosa::concat>> e, value v, std::int64_t zero, std::size_t axis) {
     const pmr_vector<value> parts(1 + parts_of_negated(zero).size(), v);
     if (parts.size() == 1) return v;
     return e.make<tosa::concat>({.input1 = list<value>(parts), .axis = static_cast<std::int64_t>(axis)});
 }
 
-/// A constant bias less z·Σ(w - w0) for each output channel, the weight's first axis; nothing where one of
-/// them is computed.
+/// Returns a constant bias minus z·Σ(w - w0) for each output channel, the weight's first axis; nothing if one
+/// of them is computed.
 inline std::optional<value> bias_less_zero(emit<ops<>> e, value bias, value weight, std::int64_t weight_zero,
                                            std::int64_t zero) {
     const auto numbers = constant_integers(bias);
@@ -67,12 +67,11 @@ inline std::optional<value> bias_less_zero(emit<ops<>> e, value bias, value weig
     });
 }
 
-/// An image [N, C, …] with its zero point around it, as far as the convolution pads: the number that stands
-/// for 0.
+/// Pads an image [N, C, …] as the convolution would, with its zero point, which represents 0.
 inline value padded_with_zero(emit<ops<aten::constant_pad_nd>> e, value image, const int_list& padding,
                               std::int64_t zero) {
     if (build::all_are(padding, 0)) return image;
-    pmr_vector<std::int64_t> pad;  // of the last axis first
+    pmr_vector<std::int64_t> pad;  // last axis first
     for (std::size_t i = padding.size(); i-- != 0;) pad.insert(pad.end(), 2, padding[i]);
     return e.make<aten::constant_pad_nd>(image, int_list(pad), scalar(zero));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::lower_quantized, the lowering of quantized programs to integers.
+// Defines headrace::lower_quantized, which lowers quantized programs to integers.
 #ifndef HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_HPP
 #define HEADRACE_PASSES_QUANTIZE_LOWER_QUANTIZED_HPP
 
@@ -16,15 +16,15 @@
 
 namespace headrace {
 
-/// Sinks every dequantize past what follows it, in execution order, until it meets a quantize: an op of real
-/// numbers becomes the same op of integers, with a dequantize behind it. Ops whose operands are not
-/// dequantized, and functions that have no form in integers, stay as they are.
+/// Sinks every dequantize past the ops that follow it, in execution order, until it meets a quantize: an op
+/// on real numbers becomes the same op on integers, followed by a dequantize. Ops whose operands are not
+/// dequantized, and functions without an integer form, are left unchanged.
 struct lower_quantized : extends<lower_quantized_arithmetic, lower_quantized_reductions,
                                  lower_quantized_products, lower_quantized_pooling, lower_quantized_resize,
                                  lower_quantized_control_flow, fold_quantization> {
-    using runs_after = pass_list<constants_in_regions, canonical_quantization, quantized_constants_folded,
-                                 quantizers_merged, unit_alpha, tensor_operands, canonical_convolutions,
-                                 canonical_pooling>;
+    using runs_after =
+        pass_list<constants_in_regions, canonical_quantization, quantized_constants_folded, quantizers_merged,
+                  unit_alpha, tensor_operands, canonical_convolutions, canonical_pooling>;
     using runs_before = pass_list<narrow_types>;
     using ensures = pass_list<quantized_ops_lowered>;
     using invalidates = pass_list<constants_folded, no_dead_code, nodes_sorted>;

@@ -10,9 +10,9 @@
 
 namespace headrace {
 
-/// Arithmetic in INT32: dq(a) + dq(b) = dq(a + b). Sums and comparisons take both operands to one fine scale.
-/// The scale of a product is the product of scales; a factor that is one positive number goes into the scale
-/// alone.
+/// Lowers arithmetic to INT32: dq(a) + dq(b) = dq(a + b). Sums and comparisons bring both operands to one
+/// fine scale. The scale of a product is the product of the scales; a factor that is a single positive number
+/// only changes the scale.
 struct lower_quantized_arithmetic : pass {
     static constexpr std::string_view summary = "dq(a) + dq(b) = dq(a + b), and so on, in INT32";
 
@@ -59,7 +59,7 @@ struct lower_quantized_arithmetic : pass {
     }
 
 private:
-    // dq(op(a, b)), or the booleans of a comparison.
+    // Returns dq(op(a, b)), or the booleans of a comparison.
     template <class Op>
     static auto at_one_scale(const auto& a, const auto& b) {
         using made = joined<fixed_point_ops, dequantize_ops, build::binary_ops<Op>>;
@@ -76,9 +76,9 @@ private:
             a, b);
     }
 
-    // A scale at which a factor has at most 16 bits, so that a product has room: finer ones lose their last
-    // bits. A constant has what 8 bits of the other factor leave of 27: the least of its elements may be far
-    // below the largest, and sums of such products have room, too.
+    // Returns a scale at which a factor has at most 16 bits, so that a product has room: finer factors lose
+    // their last bits. A constant has 27 bits less those of the other factor, but at least 15: its smallest
+    // element may be far below its largest, and sums of such products have room, too.
     static double factor_scale(const fixed_point& x, const fixed_point& other) {
         if (x.read) return std::max(x.read->parameters.scale(), scale_in(x, 0x1p15));
         const double units = other.reach() / factor_scale(other, x);
@@ -88,7 +88,7 @@ private:
         return x.reach() == 0 ? 1 : x.reach() / units;
     }
 
-    // The same integers at another scale, if the other factor is one positive number.
+    // Rescales without changing the integers, if the other factor is a single positive number.
     static std::optional<value> times_number(emit<joined<build::reshape_ops, dequantize_ops>> e,
                                              const fixed_point& x, const fixed_point& number) {
         if (!x.read || number.numbers.size() != 1 || !(number.numbers[0] > 0)) return std::nullopt;

@@ -14,15 +14,15 @@
 
 namespace headrace {
 
-/// Regions take and give integers in place of dequantized values: they dequantize what they take and quantize
-/// what they give. The results of a cond get the quantization in which they are read, or that of both
-/// branches. A value that a loop carries keeps the quantization of its first value, where the body gives the
-/// same; else it gets one of 32 bits that holds both.
+/// Makes regions take and return integers in place of dequantized values: they dequantize their inputs and
+/// quantize their outputs. The results of a cond get the quantization in which they are read, or the common
+/// one of both branches. A value that a loop carries keeps the quantization of its first value if the body
+/// returns that one; otherwise it gets one of 32 bits that covers both.
 struct lower_quantized_control_flow : pass {
     static constexpr std::string_view summary = "cond and while_loop take, carry and give integers";
     using targeted_ops = ops<higher_order::cond, higher_order::while_loop>;
     using produces = joined<targeted_ops, fixed_point_ops, dequantize_ops,
-                            ops<quantized_decomposed::quantize_per_tensor>>;  // that one in regions only
+                            ops<quantized_decomposed::quantize_per_tensor>>;  // the last one in regions only
 
     std::optional<value_list> operator()(const args<higher_order::cond>& a, emit<produces> e) const {
         const regions both{a.true_graph, a.false_graph};
@@ -65,12 +65,12 @@ struct lower_quantized_control_flow : pass {
 private:
     using regions = std::initializer_list<graph*>;
 
-    /// How a value is quantized, and the type of its integers.
+    /// How a value is quantized, and the dtype of its integers.
     struct coding {
         quantization parameters;
         dtype type;
     };
-    using codings = pmr_vector<std::optional<coding>>;  // nothing for what stays as it is
+    using codings = pmr_vector<std::optional<coding>>;  // nothing for values that are left unchanged
 
     static bool is_empty(const codings& all) {
         return std::none_of(all.begin(), all.end(), [](const auto& c) { return c.has_value(); });
@@ -88,7 +88,7 @@ private:
         return nullptr;
     }
 
-    // The operands as integers where they are dequantized; the regions dequantize them.
+    // Returns the integers of operands that are dequantized; the regions dequantize them instead.
     static value_list take_integers(emit<reading_ops> e, const regions& takers, list<value> operands,
                                     std::size_t first_input) {
         value_list taken;
@@ -137,16 +137,16 @@ private:
         return values;
     }
 
-    // --- the quantization of what regions give -----------------------------------------------------------
+    // --- the quantization of regions' results -------------------------------------------------------------
 
     static std::optional<dequantized> match_per_tensor(value v) { return if_per_tensor(match_dequantize(v)); }
 
-    // INT32 with room for all of those, and for what is computed from them.
+    // Returns INT32 with room for all operands, and for values computed from them.
     static coding of_32_bits(const emitter& e, std::initializer_list<const fixed_point*> operands) {
         return {quantization::symmetric(working_scale(e, operands), 1 << 30), dtype::int32};
     }
 
-    // The one in which all readers quantize the result; nothing if they differ, or one does not quantize it.
+    // Returns the quantization that all readers give the result; nothing if they differ or one does not.
     static std::optional<coding> coding_of_readers(const node& n, std::uint32_t result) {
         std::optional<coding> common;
         for (const edge& use : n.uses()) {
@@ -158,7 +158,7 @@ private:
         return common;
     }
 
-    // That of the readers, or the one in which both branches dequantize it; else one for both.
+    // Returns the readers' quantization, or the one both branches dequantize from; else a new one for both.
     static std::optional<coding> coding_of_result(const emitter& e, std::uint32_t i, const graph& on_true,
                                                   const graph& on_false) {
         if (auto common = coding_of_readers(e.current(), i)) return common;
@@ -173,7 +173,7 @@ private:
         return of_32_bits(e, {&given.front(), &given.back()});
     }
 
-    // How a loop carries a value that is `first` at first, and `next` after the body; and `first` so.
+    // Returns how a loop carries a value that is `first`, then `next`, and `first` in that form.
     static std::optional<std::pair<coding, value>> carry_integers(emit<fixed_point_ops> e, value first,
                                                                   value next, const node* input) {
         const auto x = is_real(first) ? as_fixed_point(e, first) : std::nullopt;
@@ -186,7 +186,7 @@ private:
         return std::pair(both, at_scale(e, *x, both.parameters.scale()));
     }
 
-    // Is a value of the body what it was given, or dequantized alike, or selected from such?
+    // True if a value of the body is the carried input, is dequantized alike, or is selected from these.
     static bool is_quantized_alike(value v, const node* input, const quantization& q, int depth = 0) {
         if (v.producer == input) return true;
         if (const auto read = match_dequantize(v)) return read->parameters == q;

@@ -19,11 +19,11 @@
 
 namespace headrace {
 
-/// avg(dq(x)) = dq(avg(x)): AVG_POOL2D of the integers where it is read in the same quantization. AVG_POOL2D
-/// rounds in the quantization of x, so where the result is read in another one there are sums at a finer
-/// scale instead, of which nothing is rounded twice: a depthwise convolution with a weight of ones, times a
-/// number for each window where windows at the border have fewer elements. INT32, which no convolution takes,
-/// is added up as slices.
+/// avg(dq(x)) = dq(avg(x)): AVG_POOL2D of the integers, if the result is read in the same quantization.
+/// AVG_POOL2D rounds in the quantization of x; if the result is read in another one, sums at a finer scale
+/// are used instead, so that nothing is rounded twice: a depthwise convolution with a weight of ones, times a
+/// number for each window if windows at the border have fewer elements. INT32, which no convolution takes, is
+/// added up as slices.
 struct lower_quantized_pooling : pass {
     static constexpr std::string_view summary = "avg(dq(x)) = dq(avg(x)), or sums at a finer scale";
     using targeted_ops = ops<aten::avg_pool2d>;
@@ -62,7 +62,7 @@ private:
         return {along(0), along(1)};
     }
 
-    // The same past ops that select elements and clamps, which the quantize is hoisted over.
+    // Like is_read_in, but looks past clamps and selecting ops, which the quantize is hoisted over.
     static bool is_rounded_in(const node& n, const quantization& q, int nested = 0) {
         constexpr int max_looked_through = 8;
         if (is_read_in(n, q)) return true;
@@ -76,7 +76,7 @@ private:
         });
     }
 
-    // Nothing where there is no room for that.
+    // Returns nothing if the sums do not have room.
     static std::optional<value> dequantized_sum(emit<produces> e, const dequantized& x,
                                                 std::span<const window> w, const window_divisors& divisors) {
         const double reach = x.parameters.reach() * static_cast<double>(w[0].kernel * w[1].kernel);
@@ -88,8 +88,8 @@ private:
         return divided(e, sums, x.parameters.scale(), x.parameters.reach(), divisors);
     }
 
-    // Sums with channels last as averages of real numbers. `reach` is that of the sums where they have one
-    // divisor, which goes into the scale; else of an element.
+    // Turns sums with channels last into averages of real numbers. `reach` is that of the sums if they have a
+    // common divisor, which is folded into the scale; otherwise that of an element.
     static value divided(emit<produces> e, value sums, double scale, double reach,
                          const window_divisors& divisors) {
         if (const auto common = divisors.common()) {
@@ -113,7 +113,7 @@ private:
         });
     }
 
-    // The sum of each window, with channels last.
+    // Returns the sum of each window, with channels last.
     static value sum(emit<produces> e, const dequantized& x, std::span<const window> w) {
         value image = build::transpose(e, x.integers, build::to_channels_last(4));
         auto fitted = build::fit_windows(e.shape(image), w, sizes(e.result_meta().shape).subspan(2));
@@ -141,7 +141,7 @@ private:
         return convolved(tosa::depthwise_conv2d{}, {w[0].kernel, w[1].kernel, channels, 1});
     }
 
-    // The average of INT32, such as the sums of another pooling.
+    // Averages INT32, such as the sums of another pooling.
     static std::optional<value> dequantized_slices(emit<produces> e, const args<aten::avg_pool2d>& a,
                                                    std::span<const window> w) {
         constexpr std::int64_t max_slices = 64;

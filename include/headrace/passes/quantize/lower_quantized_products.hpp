@@ -17,15 +17,15 @@
 
 namespace headrace {
 
-/// conv(dq(x), dq(w)) = dq(conv(x, w)), and so for linear and bmm, with accumulators of 32 bits, or 48 for
-/// INT16. Their scale is the input's times the weight's, per channel where the weight's is. The bias is
+/// conv(dq(x), dq(w)) = dq(conv(x, w)), and likewise for linear and bmm, with accumulators of 32 bits, or 48
+/// for INT16. Their scale is the input's times the weight's, per channel if the weight's is. The bias is
 /// brought to the same scale.
 struct lower_quantized_products : pass {
     static constexpr std::string_view summary = "conv(dq(x), dq(w)) = dq(conv(x, w)); linear, bmm";
     using targeted_ops = ops<aten::convolution, aten::linear, aten::bmm>;
     using operand_ops = joined<reading_ops, build::saturating_rescale_ops>;
-    using produces = joined<build::convolution_ops, operand_ops, dequantize_channels_ops,
-                            ops<tosa::matmul, tosa::concat>>;
+    using produces =
+        joined<build::convolution_ops, operand_ops, dequantize_channels_ops, ops<tosa::matmul, tosa::concat>>;
 
     std::optional<value> operator()(const args<aten::convolution>& a, emit<produces> e) const {
         auto o = read(e, {a.input, a.weight, a.bias}, a.transposed ? 1 : 0);
@@ -96,7 +96,7 @@ private:
                                      .output_type = build::accumulator_of(type)});
     }
 
-    // A target with floats computes it in floats.
+    // A target with floats computes the op in floats.
     static std::optional<value> refused(emit<ops<>> e) {
         if (e.target().has(target_feature::profile_fp)) return std::nullopt;
         return e.unsupported(
@@ -112,11 +112,11 @@ private:
         return zero;
     }
 
-    // The quantization of accumulated products, which have zero point 0.
+    // Returns the quantization of accumulated products, which have zero point 0.
     static quantization products_of(const quantization& input, quantization weight, double reach) {
         for (double& s : weight.scales) s *= input.scale();
         weight.zero_points.assign(weight.zero_points.size(), 0);
-        // A reach that nothing is known of is NaN, and leaves the other.
+        // An unknown reach is NaN, and fmin returns the other number.
         weight.highest = static_cast<std::int64_t>(std::fmin(reach, 2147483647.0));
         weight.lowest = -weight.highest;
         return weight;
@@ -125,9 +125,9 @@ private:
     struct operands {
         value input, weight, bias;
         std::int64_t input_zero, weight_zero;
-        quantization products;  // of the accumulators, one scale or one for each output channel
+        quantization products;  // of the accumulators: one scale, or one for each output channel
 
-        // Brings the zero point of INT16 into the bias or, unless there are groups, into products of its own.
+        // Folds the zero point of INT16 into the bias or, if there is one group, into additional products.
         bool take_zero(emit<ops<tosa::concat>> e, std::size_t input_axis, std::size_t weight_axis,
                        bool is_one_group, bool is_transposed) {
             const std::int64_t zero = std::exchange(input_zero, 0);
@@ -140,7 +140,7 @@ private:
             return true;
         }
 
-        // Channels are the last axis of what was accumulated.
+        // Channels are the last axis of the accumulated tensor.
         value dequantize_accumulated(emit<dequantize_channels_ops> e, value v) const {
             dequantized result{v, products};
             if (result.parameters.axis) result.parameters.axis = std::max<std::size_t>(e.rank(v), 1) - 1;
@@ -148,7 +148,7 @@ private:
         }
     };
 
-    // Nothing where one of them is not quantized. Output channels are that axis of the weight.
+    // Returns nothing if an operand is not quantized. The weight's output channels are on `channel_axis`.
     static std::optional<operands> read(emit<operand_ops> e, const args<aten::linear>& a,
                                         std::size_t channel_axis) {
         const auto x = as_short_integers_per_tensor(e, a.input);
@@ -172,8 +172,9 @@ private:
         return operands{x->integers, w->integers, *bias, input_zero, *zero, std::move(products)};
     }
 
-    // A weight that has its scales along another axis, as transposed convolutions may have it: such products
-    // cannot be added up. It gets one scale if it has only one, and new integers if it is constant.
+    // Converts a weight whose scales are along another axis, as in transposed convolutions: such products
+    // cannot be added up. It becomes per-tensor if it has only one scale, and is requantized if it is
+    // constant.
     static std::optional<dequantized> with_scales_along(emit<ops<>> e, const dequantized& w,
                                                         std::size_t axis) {
         constexpr std::int64_t max = 127;
@@ -202,8 +203,8 @@ private:
         return dequantized{made, {std::move(scales), pmr_vector<std::int64_t>(channels, 0), axis, -max, max}};
     }
 
-    // A bias as integers of the accumulators' type. It is stored with the scale of the products, or brought
-    // to it. Nothing if it is neither quantized nor constant.
+    // Returns a bias as integers of the accumulators' dtype: it has the scale of the products already, or is
+    // brought to it. Nothing if it is neither quantized nor constant.
     static std::optional<value> bias_at(emit<operand_ops> e, value bias, const quantization& products,
                                         dtype type) {
         const auto b = as_dequantized(e, bias);
@@ -217,7 +218,7 @@ private:
         return build::saturating_rescale(e, b->integers, factors, q.reach(), {.input_zero = q.zero_point()});
     }
 
-    // The numbers of a dequantized constant of one axis.
+    // Returns the real numbers of a dequantized constant with one axis.
     static std::optional<pmr_vector<double>> constant_reals_of(const dequantized& d) {
         const auto integers = constant_integers(d.integers);
         if (!integers) return std::nullopt;

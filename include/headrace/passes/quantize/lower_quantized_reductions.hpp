@@ -38,7 +38,7 @@ struct lower_quantized_reductions : pass {
         return dequantize(e, *x);
     }
 
-    // By doubling, as legalize_cumsum does it.
+    // By doubling, as in legalize_cumsum.
     std::optional<value> operator()(const args<aten::cumsum>& a, emit<produces> e) const {
         auto x = as_scaled_integers(e, a.self);
         if (!x) return std::nullopt;
@@ -66,7 +66,7 @@ struct lower_quantized_reductions : pass {
     }
 
 private:
-    // An intermediate result at a coarser scale where so many of its elements could add up to more than 2^30.
+    // Rescales a result to a coarser scale if `terms` of its elements could add up to more than 2^30.
     static value make_room(emit<build::saturating_rescale_ops> e, scaled_integers& x, value v, double terms) {
         constexpr double room = 1 << 30;
         double factor = 1;

@@ -8,9 +8,9 @@
 
 namespace headrace {
 
-/// resize(dq(x)) = dq(resize(x)): RESIZE gives interpolated integers multiplied by the unit of its weights,
-/// so the scale is divided by that unit. Where the result is read in the quantization of x, the integers are
-/// rounded at once, zero point and all.
+/// resize(dq(x)) = dq(resize(x)): RESIZE returns interpolated integers multiplied by the unit of its weights,
+/// so the scale is divided by that unit. If the result is read in the quantization of x, the integers are
+/// rounded at once, including the zero point.
 struct lower_quantized_resize : pass {
     static constexpr std::string_view summary = "resize(dq(x)) = dq(resize(x)), of INT8 images";
     using targeted_ops = linear_ops;
@@ -27,7 +27,7 @@ struct lower_quantized_resize : pass {
 
 private:
     static value dequantize_image(emit<produces> e, value image, double unit, const quantization& q) {
-        if (e.dtype(image) == dtype::int8) return dequantize(e, {image, q});  // of the same size
+        if (e.dtype(image) == dtype::int8) return dequantize(e, {image, q});  // size is unchanged
         if (is_read_in(e.current(), q))
             return dequantize(e, {build::rescale(e, image, 1 / unit, {.to = dtype::int8}), q});
         const auto zero = q.zero_point() * static_cast<std::int64_t>(unit);

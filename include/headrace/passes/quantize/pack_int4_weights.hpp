@@ -16,8 +16,8 @@
 
 namespace headrace {
 
-/// Constant weights of INT8 convolutions between -7 and 7 as INT4, two to a byte, where the target has that
-/// extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
+/// Stores constant weights of INT8 convolutions between -7 and 7 as INT4, two to a byte, if the target has
+/// that extension (TOSA 1.0, EXT-INT4). Quantizers store such weights as INT8.
 struct pack_int4_weights : pass {
     using runs_after = pass_list<tosa_only, constants_folded, layouts_chosen>;
     using runs_before = pass_list<nodes_sorted>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::quantization, how integers stand for real numbers, and what reads it off a graph.
+// Defines headrace::quantization, which relates integers to real numbers, and readers of it from a graph.
 #ifndef HEADRACE_PASSES_QUANTIZE_QUANTIZATION_HPP
 #define HEADRACE_PASSES_QUANTIZE_QUANTIZATION_HPP
 
@@ -18,20 +18,20 @@
 
 namespace headrace {
 
-/// How integers stand for real numbers: real = (integer - zero_point) * scale. One scale for the tensor, or
-/// one for each index of an axis. The integers are called quantized values.
+/// The relation of integers to real numbers: real = (integer - zero_point) * scale, with one scale for the
+/// tensor, or one for each index of an axis. The integers are called quantized values.
 struct quantization {
     pmr_vector<double> scales;
     pmr_vector<std::int64_t> zero_points;  ///< as many as there are scales
-    std::optional<std::size_t> axis;             ///< nothing: per tensor
-    std::int64_t lowest = 0;                     ///< quantized values lie between these
+    std::optional<std::size_t> axis;       ///< nothing: per tensor
+    std::int64_t lowest = 0;               ///< lower bound of quantized values
     std::int64_t highest = 0;
 
     [[nodiscard]] static quantization per_tensor(double scale, std::int64_t zero_point, std::int64_t lowest,
                                                  std::int64_t highest) {
         return {{scale}, {zero_point}, std::nullopt, lowest, highest};
     }
-    /// With zero point 0, for quantized values of at most that magnitude.
+    /// Returns a quantization with zero point 0, for quantized values of at most that magnitude.
     [[nodiscard]] static quantization symmetric(double scale, std::int64_t reach) {
         return per_tensor(scale, 0, -reach, reach);
     }
@@ -39,22 +39,22 @@ struct quantization {
     [[nodiscard]] bool is_per_tensor() const { return !axis; }
     [[nodiscard]] double scale() const { return scales.front(); }
     [[nodiscard]] std::int64_t zero_point() const { return zero_points.front(); }
-    /// The zero point, if all channels have the same.
+    /// Returns the zero point, if it is equal for all channels.
     [[nodiscard]] std::optional<std::int64_t> common_zero_point() const {
         const bool is_common = std::all_of(zero_points.begin(), zero_points.end(),
                                            [&](std::int64_t z) { return z == zero_point(); });
         return is_common ? std::optional(zero_point()) : std::nullopt;
     }
-    /// The largest distance of a quantized value from its zero point.
+    /// Returns the largest distance of a quantized value from its zero point.
     [[nodiscard]] double reach() const {
         const auto [min, max] = std::minmax_element(zero_points.begin(), zero_points.end());
         return std::max(static_cast<double>(highest) - static_cast<double>(*min),
                         static_cast<double>(*max) - static_cast<double>(lowest));
     }
-    /// What quantizing multiplies by. PyTorch rounds it to a float, which decides numbers half-way between
-    /// two quantized values.
+    /// Returns the factor that quantizing multiplies by. PyTorch rounds it to a float, which determines the
+    /// result for numbers half-way between two quantized values.
     [[nodiscard]] float inverse_scale() const { return static_cast<float>(1.0 / scale()); }
-    /// What quantize_per_tensor makes of a real number: it is multiplied by the inverse scale in float32,
+    /// Quantizes a real number as quantize_per_tensor does: multiplied by the inverse scale in float32,
     /// rounded half to even, and clamped.
     [[nodiscard]] std::int64_t quantized(double real) const {
         const float rounded =
@@ -63,7 +63,7 @@ struct quantization {
         return static_cast<std::int64_t>(std::clamp(static_cast<double>(rounded), static_cast<double>(lowest),
                                                     static_cast<double>(highest)));
     }
-    /// The quantized value next to a real number, in exact arithmetic; nothing for NaN.
+    /// Returns the quantized value nearest to a real number, in exact arithmetic; nothing for NaN.
     [[nodiscard]] std::optional<std::int64_t> nearest(double real) const {
         const double x = position(real);
         if (std::isnan(x)) return std::nullopt;
@@ -71,8 +71,8 @@ struct quantization {
         if (x >= static_cast<double>(highest)) return highest;
         return static_cast<std::int64_t>(std::nearbyint(x));
     }
-    /// The same for a real number that lies on the grid of the quantized ones, and for infinities, which are
-    /// its ends.
+    /// Returns the quantized value of a real number that is on the grid of quantized ones; infinities are its
+    /// ends. Nothing for other numbers.
     [[nodiscard]] std::optional<std::int64_t> exact(double real) const {
         constexpr double tolerance = 1e-4;
         const auto found = nearest(real);
@@ -80,13 +80,13 @@ struct quantization {
         const bool on_grid = found && std::abs(position(real) - static_cast<double>(*found)) < tolerance;
         return on_grid ? found : std::nullopt;
     }
-    /// The same for a bound: beyond the ends of the grid it is an end.
+    /// Like exact, but for a bound: beyond the ends of the grid it is an end.
     [[nodiscard]] std::optional<std::int64_t> exact_bound(double real) const {
         const double x = position(real);
         const bool is_beyond = x < static_cast<double>(lowest) || x > static_cast<double>(highest);
         return is_beyond ? nearest(real) : exact(real);
     }
-    /// The real number that a quantized value of that channel stands for.
+    /// Returns the real number that a quantized value of a channel represents.
     [[nodiscard]] double real(std::int64_t integer, std::size_t channel) const {
         return (static_cast<double>(integer) - static_cast<double>(zero_points[channel])) * scales[channel];
     }
@@ -99,13 +99,13 @@ private:
     }
 };
 
-/// A value of real numbers, given by its quantized values.
+/// A value of real numbers, represented by its quantized values.
 struct dequantized {
     value integers;
     quantization parameters;
 };
 
-/// The range of an integral type, as far as 64 bits go.
+/// Returns the range of an integral dtype, limited to 64 bits.
 [[nodiscard]] inline std::pair<std::int64_t, std::int64_t> range_of(dtype type) {
     const int bits = traits_of(type).bits;
     if (type == dtype::uint8) return {0, 255};
@@ -113,7 +113,7 @@ struct dequantized {
     return {-highest - 1, highest};
 }
 
-/// The parameters of a `quantize_per_tensor` or a `dequantize_per_tensor`, and these ops from parameters.
+/// Returns the parameters of a `quantize_per_tensor` or a `dequantize_per_tensor`.
 template <class Args>
 [[nodiscard]] quantization quantization_of(const Args& a) {
     return quantization::per_tensor(a.scale, a.zero_point, a.quant_min, a.quant_max);
@@ -129,7 +129,7 @@ template <class Args>
     return {integers, q.scale(), q.zero_point(), q.lowest, q.highest, type};
 }
 
-/// Reads `dequantize_per_tensor`, and `dequantize_per_channel` with constant parameters. Nothing for other
+/// Matches `dequantize_per_tensor`, and `dequantize_per_channel` with constant parameters. Nothing for other
 /// values.
 [[nodiscard]] inline std::optional<dequantized> match_dequantize(value v) {
     if (const auto* a = match<quantized_decomposed::dequantize_per_tensor>(v))

@@ -17,8 +17,9 @@
 namespace headrace {
 
 /// Leaves the quantize after a program's input, and the dequantize before its output, to the caller: the
-/// graph takes and gives integers, and its annotations say what they stand for (ir/signature.hpp). An input
-/// that is quantized in several ways is taken in the one with the most bits that reaches farthest.
+/// graph takes and returns integers, and its annotations describe their quantization (ir/signature.hpp). An
+/// input that is quantized in several ways uses the quantization with the most bits, and among these the one
+/// with the widest range.
 struct quantize_interface : pass {
     using runs_after = pass_list<quantized_ops_lowered>;
     using runs_before = pass_list<narrow_types>;
@@ -42,7 +43,7 @@ private:
         return {q.scale(), q.zero_point(), q.lowest, q.highest};
     }
 
-    // Of the numbers that a quantize keeps: how finely, and over which range.
+    // Returns the precision and the range of the numbers that a quantize preserves.
     static std::pair<unsigned, double> extent(const node* quantizing) {
         const args<quantize>& a = args_of<quantize>(*quantizing);
         return {traits_of(a.dtype).bits, a.scale * static_cast<double>(a.quant_max - a.quant_min)};

@@ -13,13 +13,13 @@
 
 namespace headrace {
 
-/// The scales of one quantization in steps of another, per tensor.
+/// Returns the scales of one quantization in units of another, which is per-tensor.
 [[nodiscard]] inline pmr_vector<double> factors_between(const quantization& from, const quantization& to) {
     pmr_vector<double> factors;
     for (const double s : from.scales) factors.push_back(s / to.scale());
     return factors;
 }
-/// The order of axes in which channels are the last axis, as RESCALE wants them.
+/// Returns the permutation that makes channels the last axis, as RESCALE requires.
 [[nodiscard]] inline shape_builder with_channels_last(std::size_t rank, std::size_t channels) {
     shape_builder perms;
     for (std::size_t i = 0; i != rank; ++i) {
@@ -29,10 +29,9 @@ namespace headrace {
     return perms;
 }
 
-/// Integers of one quantization as those of another, per tensor. A scale for each channel is one for each
-/// index of the last axis.
-inline value rescale_between(emit<build::recoding_ops> e, const dequantized& d,
-                             const quantization& to, dtype type) {
+/// Converts integers of one quantization to a per-tensor one. Per-channel scales are those of the last axis.
+inline value rescale_between(emit<build::recoding_ops> e, const dequantized& d, const quantization& to,
+                             dtype type) {
     const quantization& from = d.parameters;
     const auto zero = from.common_zero_point();
     if (!zero) return e.unsupported("zero points that differ between channels; make them equal");
@@ -41,7 +40,7 @@ inline value rescale_between(emit<build::recoding_ops> e, const dequantized& d,
                          {.input_zero = *zero, .output_zero = to.zero_point(), .to = type});
 }
 
-/// Within the quantization's range, where that is narrower than the type's.
+/// Clamps to the quantization's range, if it is narrower than that of the dtype.
 inline value in_range(emit<ops<aten::clamp>> e, value v, const quantization& q, dtype type) {
     const auto [lowest, highest] = range_of(type);
     if (type == dtype::int32 || (q.lowest <= lowest && q.highest >= highest)) return v;
@@ -50,7 +49,7 @@ inline value in_range(emit<ops<aten::clamp>> e, value v, const quantization& q, 
 
 using requantize_ops = joined<build::recoding_ops, ops<aten::clamp>>;
 
-/// q(dq(x)), both per tensor.
+/// Returns q(dq(x)), both per tensor.
 inline value requantize(emit<requantize_ops> e, const dequantized& d, const quantization& to, dtype type) {
     if (d.parameters == to && e.dtype(d.integers) == type) return d.integers;
     return in_range(e, rescale_between(e, d, to, type), to, type);
@@ -58,7 +57,7 @@ inline value requantize(emit<requantize_ops> e, const dequantized& d, const quan
 
 using requantize_channels_ops = joined<requantize_ops, build::transpose_ops>;
 
-/// q(dq(x)), where x may have a scale for each channel.
+/// Returns q(dq(x)), where x may have a scale for each channel.
 inline value requantize_channels(emit<requantize_channels_ops> e, const dequantized& d,
                                  const quantization& to, dtype type) {
     const quantization& from = d.parameters;
@@ -68,8 +67,8 @@ inline value requantize_channels(emit<requantize_channels_ops> e, const dequanti
     return in_range(e, build::transpose(e, v, build::inverse(perms)), to, type);
 }
 
-/// Do all readers of a node's results quantize them with these parameters? No where readers are still to
-/// come, as in the retracing driver.
+/// True if all readers of a node's results quantize them with these parameters. False while readers are still
+/// to come, as in the retracing driver.
 [[nodiscard]] inline bool is_read_in(const node& n, const quantization& q) {
     const auto quantizes = [&](const edge& use) {
         const auto* a = args_if<quantized_decomposed::quantize_per_tensor>(*use.target);
@@ -78,19 +77,19 @@ inline value requantize_channels(emit<requantize_channels_ops> e, const dequanti
     return n.first_use != nullptr && std::all_of(n.uses().begin(), n.uses().end(), quantizes);
 }
 
-/// What quantizing emits beside clones of what is there.
+/// Ops that quantizing emits besides clones of existing nodes.
 using quantizer_ops =
     joined<requantize_channels_ops,
            ops<aten::constant_pad_nd, aten::full, quantized_decomposed::quantize_per_tensor>>;
 
-/// Quantizes a value of real numbers. As rounding keeps the order of numbers, it goes past what selects
-/// elements and past clamps, up to a dequantize, with which it becomes a RESCALE, or to constants. Where it
-/// meets anything else it stays a quantize.
+/// Quantizes a value of real numbers. Since rounding preserves order, the quantize is hoisted past ops that
+/// select elements and past clamps, up to a dequantize, with which it becomes a RESCALE, or to constants.
+/// After any other op it remains a quantize.
 class quantizer {
 public:
     quantizer(emit<quantizer_ops> e, const quantization& to, dtype type) : e_(e), to_(to), type_(type) {}
 
-    /// Can a quantize of that value become anything else?
+    /// True if a quantize of that value can become anything else.
     [[nodiscard]] bool goes_past(value v) const {
         const node& n = *v.producer;
         return match_integers(e_, v) || constant_reals(v) || is<aten::full>(n) || match_clamp(v) ||
@@ -126,7 +125,7 @@ private:
         return is_selecting(*v.producer) ? selected(v) : as_it_is(v);
     }
 
-    /// A clamp of real numbers: bounds that are real make real numbers of integers as well.
+    /// Matches a clamp of real numbers: with real bounds, a clamp of integers yields real numbers as well.
     static const args<aten::clamp>* match_clamp(value v) {
         const auto* a = match<aten::clamp>(v);
         return a != nullptr && is_real(a->self) ? a : nullptr;

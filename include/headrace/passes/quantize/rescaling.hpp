@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::multiplier_and_shift and headrace::build::rescale, RESCALE from factors.
+// Defines headrace::multiplier_and_shift and headrace::build::rescale, which make RESCALE from factors.
 #ifndef HEADRACE_PASSES_QUANTIZE_RESCALING_HPP
 #define HEADRACE_PASSES_QUANTIZE_RESCALING_HPP
 
@@ -17,15 +17,15 @@
 
 namespace headrace {
 
-/// A positive factor in RESCALE's form: multiplier * 2^-shift (TOSA 1.0, 2.12.2).
+/// A positive factor as RESCALE represents it: multiplier * 2^-shift (TOSA 1.0, 2.12.2).
 struct fixed_point_factor {
     std::int64_t multiplier = 0;
     std::int64_t shift = 0;
     friend bool operator==(const fixed_point_factor&, const fixed_point_factor&) = default;
 };
 
-/// With 31 bits of multiplier (scale32), or 15. Nothing for factors that RESCALE's shifts, 2 to 62, do not
-/// reach: 2^29 and more (2^13 with 15 bits), and factors that are not positive.
+/// Converts a factor, with 31 bits of multiplier (scale32) or 15. Nothing for factors out of range of
+/// RESCALE's shifts, 2 to 62: 2^29 and more (2^13 with 15 bits), and factors that are not positive.
 [[nodiscard]] inline std::optional<fixed_point_factor> multiplier_and_shift(double factor, bool scale32) {
     constexpr int min_shift = 2;
     constexpr int max_shift = 62;
@@ -49,15 +49,15 @@ struct fixed_point_factor {
 
 namespace build {
 
-/// What a RESCALE does besides scaling.
+/// The parameters of a RESCALE other than its factors.
 struct rescaling {
     std::int64_t input_zero = 0;
     std::int64_t output_zero = 0;
     dtype to = dtype::int32;
 };
 
-/// `v` times one factor, or one for each index of its last axis, rounded to nearest. Only values of 8 bits
-/// have zero points here.
+/// Multiplies `v` by one factor, or by one for each index of its last axis, rounded to nearest. Only 8-bit
+/// values have zero points here.
 inline value rescale(emit<ops<tosa::rescale>> e, value v, std::span<const double> factors,
                      const rescaling& r) {
     if (!v) return v;
@@ -90,7 +90,7 @@ inline value rescale(emit<ops<tosa::rescale>> e, value v, double factor, const r
 using saturating_rescale_ops = ops<tosa::rescale, tosa::maximum, tosa::minimum, tosa::sub>;
 using recoding_ops = joined<saturating_rescale_ops, ops<tosa::add>>;
 
-/// INT32 with the numbers beyond the bounds cut off.
+/// Clamps INT32 to the bounds.
 inline value cut_off(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::int64_t lowest,
                      std::int64_t highest) {
     const auto number = [&](std::int64_t n) { return e.splat(n, dtype::int32, e.rank(v)); };
@@ -98,8 +98,8 @@ inline value cut_off(emit<ops<tosa::maximum, tosa::minimum>> e, value v, std::in
     return lowest > INT32_MIN ? e.make<tosa::maximum>(v, number(lowest)) : v;
 }
 
-/// Only values of 8 bits have a zero point in TOSA (1.0, 2.12.2): wider ones are INT32, less their zero
-/// point, from which they are up to `reach` away.
+/// Subtracts the zero point of values wider than 8 bits, up to `reach` away from it, and returns INT32: TOSA
+/// supports zero points for 8-bit values only (1.0, 2.12.2).
 inline value without_zero_point(emit<saturating_rescale_ops> e, value v, double reach, std::int64_t zero) {
     if (!v || zero == 0 || e.dtype(v) == dtype::int8) return v;
     value wide = narrow(e, v, dtype::int32);
@@ -108,18 +108,17 @@ inline value without_zero_point(emit<saturating_rescale_ops> e, value v, double 
                        INT32_MAX + std::min<std::int64_t>(zero, 0));
     return e.make<tosa::sub>(wide, e.splat(zero, dtype::int32, e.rank(wide)));
 }
-/// INT32 of at most that magnitude as integers of a wider type than 8 bits, plus their zero point.
-inline value with_zero_point(emit<recoding_ops> e, value v, double reach, std::int64_t zero,
-                             dtype to) {
-    constexpr double room = 1 << 29;  // what a RESCALE by one takes
+/// Adds a zero point to INT32 of magnitude up to `reach`, and narrows it to a dtype wider than 8 bits.
+inline value with_zero_point(emit<recoding_ops> e, value v, double reach, std::int64_t zero, dtype to) {
+    constexpr double room = 1 << 29;  // limit of a RESCALE by one
     const std::int64_t highest = to == dtype::int16 ? INT16_MAX : INT32_MAX;
     if (!(reach + std::abs(static_cast<double>(zero)) < room))
         v = cut_off(e, v, -highest - 1 - zero, highest - zero);
     return narrow(e, e.make<tosa::add>(v, e.splat(zero, dtype::int32, e.rank(v))), to);
 }
 
-/// `rescale` for elements that are up to `reach` away from their zero point, which any type may have. RESCALE
-/// does not take INT32 of 2^(shift - 1) and more: those are cut off before.
+/// Like `rescale`, for elements up to `reach` away from their zero point, which any dtype may have. RESCALE
+/// does not take INT32 of 2^(shift - 1) and more: such elements are clamped before.
 inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, std::span<const double> factors,
                                 double reach, rescaling r) {
     if (v && e.dtype(v) != dtype::int8) v = without_zero_point(e, v, reach, std::exchange(r.input_zero, 0));
@@ -137,7 +136,7 @@ inline value saturating_rescale(emit<saturating_rescale_ops> e, value v, double 
     return saturating_rescale(e, v, std::span(&factor, 1), reach, r);
 }
 
-/// `saturating_rescale` into a type that may have a zero point as well.
+/// Like `saturating_rescale`, to a dtype that may have a zero point as well.
 inline value recode(emit<recoding_ops> e, value v, std::span<const double> factors, double reach,
                     rescaling r) {
     if (r.output_zero == 0 || r.to == dtype::int8) return saturating_rescale(e, v, factors, reach, r);

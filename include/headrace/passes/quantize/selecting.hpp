@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::is_selecting and headrace::axis_after: ops that quantized values pass as real numbers do.
+// Defines headrace::is_selecting and headrace::axis_after: ops that treat quantized values as real numbers.
 #ifndef HEADRACE_PASSES_QUANTIZE_SELECTING_HPP
 #define HEADRACE_PASSES_QUANTIZE_SELECTING_HPP
 
@@ -16,9 +16,9 @@
 
 namespace headrace {
 
-/// Ops whose results consist of elements of their operands, whatever their arguments, in the form that
-/// programs have after the decompositions: `move(dq(x)) = dq(move(x))`, where all operands share one
-/// quantization. Of paddings, those that are made for a number of axes repeat elements.
+/// Ops whose results consist of elements of their operands, regardless of their arguments, in the form that
+/// programs have after decomposition: `move(dq(x)) = dq(move(x))` if all operands share one quantization.
+/// Padding ops that are defined for a fixed number of axes repeat elements.
 inline constexpr auto selecting_ops =
     set_where<aten::dialect, trait::rearranging | trait::splitting | trait::gathering | trait::nearest> |
     set_where<aten::dialect, trait::padding, trait::spatial> |
@@ -28,8 +28,8 @@ inline constexpr auto selecting_ops =
 
 [[nodiscard]] inline bool is_real(value v) { return meta_of(v) != nullptr && is_floating(meta_of(v)->dtype); }
 
-/// Does the node select elements of its operands? A `pad` with a constant does not, nor an index_put that
-/// adds up, nor an op that converts integers among its operands.
+/// True if the node selects elements of its operands. False for a `pad` with a constant, an index_put that
+/// accumulates, and an op that converts integers among its operands.
 [[nodiscard]] inline bool is_selecting(const node& n) {
     if (const auto* a = args_if<aten::cat>(n))
         return std::all_of(a->tensors.begin(), a->tensors.end(), is_real);
@@ -40,7 +40,7 @@ inline constexpr auto selecting_ops =
     return selecting_ops.contains(n.op->functional());
 }
 
-/// A constant_pad_nd, or a `pad` with a constant.
+/// Matches a constant_pad_nd, or a `pad` with a constant.
 [[nodiscard]] inline std::optional<args<aten::constant_pad_nd>> match_constant_pad(value v) {
     if (const auto* a = match<aten::constant_pad_nd>(v)) return *a;
     const auto* a = match<aten::pad>(v);
@@ -48,7 +48,7 @@ inline constexpr auto selecting_ops =
     return args<aten::constant_pad_nd>{a->self, a->pad, scalar(a->value.value_or(0))};
 }
 
-/// A clone of a node that selects, on quantized values in place of real numbers.
+/// Clones a node that selects elements, with quantized values in place of real numbers.
 inline value cloned_on(emit<ops<>> e, value v, const pmr_vector<value>& operands) {
     const dtype reals = e.dtype(v);
     dtype integers = reals;
@@ -61,13 +61,13 @@ inline value cloned_on(emit<ops<>> e, value v, const pmr_vector<value>& operands
     return made == nullptr ? value{} : made->result(v.result);
 }
 
-/// Where an axis of an operand is in the result, and the first of its indices that remain.
+/// The place of an operand's axis in the result, and the first of its indices that remain.
 struct moved_axis {
     std::size_t axis;
     std::int64_t first = 0;
 };
 
-/// The axis of the same size with as many elements before it; nothing if it is split or joined with others.
+/// Returns the axis of equal size after equally many elements; nothing if it is split or joined.
 [[nodiscard]] inline std::optional<moved_axis> axis_after_reshape(const int_list& before,
                                                                   const int_list& after, std::size_t axis) {
     const auto count_before = [](const int_list& shape, std::size_t end) {
@@ -80,8 +80,7 @@ struct moved_axis {
     return std::nullopt;
 }
 
-/// The axis after an op that moves the elements of one operand; nothing where it is not an axis of its own
-/// any more.
+/// Returns the axis after an op that moves one operand's elements; nothing if it is no longer separate.
 [[nodiscard]] inline std::optional<moved_axis> axis_after(const node& n, std::size_t axis) {
     const int_list& before = meta_of(n.operand(0))->shape;
     const auto permuted = [&](sizes perms) -> std::optional<moved_axis> {

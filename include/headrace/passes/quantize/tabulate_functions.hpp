@@ -16,11 +16,11 @@
 
 namespace headrace {
 
-/// A quantized function of one quantized tensor, element by element, is a TABLE (TOSA 1.0, 2.3.4): 256
-/// integers for INT8; for INT16 513 points with linear interpolation between them. The function may consist
-/// of any number of elementwise ops, with intermediate quantization or not, with numbers as further operands,
-/// and may read its operand several times. Its table is the function itself, applied to a constant of all
-/// integers, which is folded next. Clamps alone are left: they cost less as CLAMP.
+/// Turns a quantized elementwise function of one quantized tensor into a TABLE (TOSA 1.0, 2.3.4): 256
+/// integers for INT8; for INT16, 513 points with linear interpolation. The function may consist of any number
+/// of elementwise ops, with or without intermediate quantization, may have numbers as further operands, and
+/// may read its operand several times. Its table is the function itself, applied to a constant of all
+/// integers, which is folded next. Functions of clamps only are left: they cost less as CLAMP.
 struct tabulate_functions : pass {
     using runs_after = pass_list<canonical_quantization, noops_removed, tensor_operands, unit_alpha>;
     using runs_before = pass_list<quantized_constants_folded>;
@@ -35,7 +35,7 @@ struct tabulate_functions : pass {
 
     using clamps =
         ops<aten::relu, aten::relu6, aten::hardtanh, aten::clamp, aten::clamp_min, aten::clamp_max>;
-    // A prelu's weight may be of more elements, and a cast reads what it converts.
+    // A prelu's weight may have several elements, and a cast reads another dtype.
     static constexpr auto functions = (set_where<aten::dialect, trait::elementwise> -
                                        set_where<aten::dialect, trait::on_bits> - set_of<clamps>) |
                                       ops_in<aten::prelu, aten::_prelu_kernel, aten::_to_copy>;
@@ -48,7 +48,7 @@ struct tabulate_functions : pass {
     }
 
 private:
-    /// What lies between a quantize and the one tensor of integers that it depends on.
+    /// The nodes between a quantize and the only integer tensor that it depends on.
     class function {
     public:
         explicit function(value result) : shape_(meta_of(result)->shape) {
@@ -57,7 +57,7 @@ private:
         [[nodiscard]] bool is_worth_a_table() const { return is_sound_ && computes_; }
         [[nodiscard]] value source() const { return source_; }
 
-        /// The quantized function of other integers in place of the source's, in tensors of that shape.
+        /// Applies the quantized function to `integers` in place of its source, in tensors of that shape.
         value applied(emit<produces> e, value integers, const shape_builder& shape) const {
             pmr_vector<std::pair<value, value>> made{{source_, integers}};
             const auto mapped = [&](value v) {
@@ -69,7 +69,7 @@ private:
             const auto copied = [&](const node& n) {
                 pmr_vector<value> operands;
                 for (const edge& operand : n.operand_edges()) operands.push_back(mapped(*operand.slot));
-                if (is<tosa::table>(n))  // an earlier one, read at what its own function has become
+                if (is<tosa::table>(n))  // an earlier one, read with the shape of its own function's result
                     return build::reshape(e, e.make<tosa::table>(operands[0], operands[1]), shape);
                 node* copy = e.clone(n, operands, [&](tensor_meta& meta) {
                     meta = {meta.dtype, int_list(shape), {}};
@@ -84,9 +84,9 @@ private:
         [[nodiscard]] bool is_known(const node& n) const {
             return std::find(nodes_.begin(), nodes_.end(), &n) != nodes_.end();
         }
-        // Operands first, so that `nodes_` can be cloned in their order.
+        // Collects operands first, so that `nodes_` can be cloned in order.
         bool collect(node& n) {
-            constexpr int max_visited = 1024;  // whatever a program claims
+            constexpr int max_visited = 1024;  // a limit for any program
             if (is_known(n)) return true;
             if (++visited_ > max_visited || n.result_count != 1 || !n.results[0].meta ||
                 !(n.results[0].meta->shape == shape_))
@@ -102,19 +102,19 @@ private:
                     varies = true;
                     if (!collect(*operand.source)) return false;
                 }
-                if (!varies) return false;  // a number of more steps than is_constant follows
+                if (!varies) return false;  // a number computed in more steps than is_constant follows
             } else {
                 return false;
             }
             nodes_.push_back(&n);
             return true;
         }
-        // A number stays one, so that it cannot decide on the result's shape; nor can prelu's weight vary.
+        // A number remains one, so that it cannot determine the result's shape; nor may prelu's weight vary.
         static bool keeps_its_rules(const node& n) {
             if (n.op->has(trait::like_self) && is_number(n.operand(0))) return false;
             return !is<aten::prelu>(n) || is_number(n.operand(1));
         }
-        // Integers: those of a quantize that is part of the function, of an earlier table, or of the source.
+        // Reads integers: of a quantize that is part of the function, of an earlier table, or of the source.
         bool read(value integers) {
             node& n = *integers.producer;
             if (is<quantize>(n)) {
@@ -158,7 +158,7 @@ private:
         bool is_sound_ = false;
     };
 
-    // The function of `count` integers from `first` on. They have its operand's rank, so that numbers
+    // Applies the function to `count` integers from `first` on. They have its operand's rank, so that numbers
     // broadcast with them.
     static value table_of(emit<produces> e, const function& f, dtype type, std::int64_t first,
                           std::int64_t step, std::int64_t count) {
@@ -171,7 +171,7 @@ private:
     static value table_of_8_bits(emit<produces> e, const function& f) {
         return e.make<tosa::table>(f.source(), table_of(e, f, dtype::int8, -128, 1, 256));
     }
-    // TABLE of INT16 gives INT32 with seven bits of fraction.
+    // TABLE of INT16 returns INT32 with seven fractional bits.
     static value table_of_16_bits(emit<produces> e, const function& f) {
         constexpr int step = 128;
         const value table = table_of(e, f, dtype::int32, -32768, step, 513);

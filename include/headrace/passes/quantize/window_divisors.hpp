@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::window_divisors, by what the sums of an average pooling's windows are divided.
+// Defines headrace::window_divisors, the divisors of the sums of an average pooling's windows.
 #ifndef HEADRACE_PASSES_QUANTIZE_WINDOW_DIVISORS_HPP
 #define HEADRACE_PASSES_QUANTIZE_WINDOW_DIVISORS_HPP
 
@@ -16,8 +16,8 @@
 
 namespace headrace {
 
-/// How many elements the window counts at each position along an axis, as PyTorch's avg_pool2d does it: those
-/// of the axis or, with `padding_counts`, those of the padding as well.
+/// Returns how many elements the window counts at each position along an axis, as PyTorch's avg_pool2d does:
+/// elements of the axis and, if `padding_counts`, of the padding.
 [[nodiscard]] inline pmr_vector<std::int64_t> counts_along(const window& w, std::int64_t size,
                                                            std::int64_t positions, bool padding_counts) {
     pmr_vector<std::int64_t> counts;
@@ -30,11 +30,11 @@ namespace headrace {
     return counts;
 }
 
-/// The number of elements of each window is that along the height times that along the width.
+/// The number of elements of each window is the product of its counts along height and width.
 struct window_divisors {
     pmr_vector<std::int64_t> height, width;
 
-    /// True if there is a window, and each has an element.
+    /// True if there is a window, and each window has an element.
     [[nodiscard]] bool is_sound() const {
         const auto has_none = [](std::int64_t n) { return n == 0; };
         return !height.empty() && !width.empty() && std::none_of(height.begin(), height.end(), has_none) &&
@@ -44,16 +44,16 @@ struct window_divisors {
         return saturating_mul(*std::max_element(height.begin(), height.end()),
                               *std::max_element(width.begin(), width.end()));
     }
-    /// The divisor of all windows, if it is the same.
+    /// Returns the divisor of all windows, if it is the same.
     [[nodiscard]] std::optional<std::int64_t> common() const {
         const auto is_one = [](const pmr_vector<std::int64_t>& counts) {
             return std::all_of(counts.begin(), counts.end(), [&](auto n) { return n == counts.front(); });
         };
         return is_one(height) && is_one(width) ? std::optional(largest()) : std::nullopt;
     }
-    /// A unit of which each divisor has a whole number of parts, or nearly: a multiple of all of them, or
-    /// where there is no room for that a power of two. Nothing where a part would be rounded by more than a
-    /// hundredth of a step of numbers of at most that magnitude.
+    /// Returns a unit that each divisor divides exactly or nearly: a multiple of all divisors or, if there is
+    /// no room for it, a power of two. Nothing if a quotient would be rounded by more than a hundredth of a
+    /// step, for numbers of at most that magnitude.
     [[nodiscard]] std::optional<std::int64_t> unit(double reach) const {
         constexpr double room = 1 << 30;
         constexpr double allowed = 0.01;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build::order_of, the permutation that an op of PyTorch which moves axes stands for.
+// Defines headrace::build::order_of, the permutation that a PyTorch op which moves axes performs.
 #ifndef HEADRACE_PASSES_SUPPORT_AXIS_ORDER_HPP
 #define HEADRACE_PASSES_SUPPORT_AXIS_ORDER_HPP
 
@@ -12,7 +12,7 @@
 
 namespace headrace::build {
 
-/// The axes in order, two of them exchanged.
+/// Returns the axes in order, with two of them exchanged.
 [[nodiscard]] inline result<shape_builder> swapped_axes(std::int64_t a, std::int64_t b, std::size_t rank) {
     HEADRACE_TRY(first, axis_of(a, rank));
     HEADRACE_TRY(second, axis_of(b, rank));
@@ -21,7 +21,7 @@ namespace headrace::build {
     return order;
 }
 
-/// Which axis of the operand each axis of the result is.
+/// Returns, for each axis of the result, the axis of the operand.
 [[nodiscard]] inline result<shape_builder> order_of(const args<aten::permute>& a, std::size_t rank) {
     return permutation_of(a.dims, rank);
 }

@@ -18,8 +18,8 @@
 #include <headrace/pass/pass.hpp>
 
 /// A builder takes `emit<...>` of exactly the ops that it can emit, by value: the emitter of any pass that
-/// produces those converts to it. It returns what it made, or its operand where there is nothing to do. The
-/// ops<...> list beside a builder is what its callers put in `produces`.
+/// produces these converts to it. It returns the value it made, or its operand if there is nothing to do.
+/// Callers add the ops<...> list next to a builder to `produces`.
 namespace headrace::build {
 
 using reshape_ops = ops<tosa::const_shape, tosa::reshape>;
@@ -39,19 +39,19 @@ inline value reshape(emit<reshape_ops> e, value v, sizes shape) {
     return e.make<tosa::reshape>({.input1 = v, .shape = const_shape(e, shape)});
 }
 
-/// Are all of these strides, paddings or sizes that number?
+/// True if all of these strides, paddings or sizes equal the number.
 [[nodiscard]] constexpr bool all_are(sizes items, std::int64_t number) {
     return std::all_of(items.begin(), items.end(), [&](std::int64_t item) { return item == number; });
 }
 
-/// Where the element at a position lies in a row-major tensor of that shape.
+/// Returns the index of the element at a position of a row-major tensor of that shape.
 [[nodiscard]] constexpr std::size_t element_index(sizes shape, std::initializer_list<std::int64_t> position) {
     std::int64_t index = 0;
     std::size_t axis = 0;
     for (const std::int64_t i : position) index = index * shape[axis++] + i;
     return static_cast<std::size_t>(index);
 }
-/// A constant whose element at each position is the number that `number_at(position)` gives.
+/// Makes a constant whose element at each position is `number_at(position)`.
 inline value constant_at(emit<ops<>> e, dtype type, const shape_builder& shape,
                          function_ref<scalar(sizes)> number_at) {
     return e.constant_of(type, shape, [&](std::size_t i) {
@@ -65,7 +65,7 @@ inline value constant_at(emit<ops<>> e, dtype type, const shape_builder& shape,
 
 using transpose_ops = ops<tosa::transpose>;
 
-/// The axes of a tensor of that rank, in order.
+/// Returns the axes of a tensor of that rank, in order.
 [[nodiscard]] constexpr shape_builder axes_in_order(std::size_t rank) {
     shape_builder order;
     for (std::size_t i = 0; i != rank; ++i) order.push_back(static_cast<std::int64_t>(i));
@@ -75,12 +75,12 @@ using transpose_ops = ops<tosa::transpose>;
     return shape_builder(perms) == axes_in_order(perms.size());
 }
 
-/// Axis i of the result is axis perms[i] of `v`.
+/// Transposes: axis i of the result is axis perms[i] of `v`.
 inline value transpose(emit<transpose_ops> e, value v, sizes perms) {
     return is_identity(perms) ? v : e.make<tosa::transpose>({.input1 = v, .perms = int_list(perms)});
 }
 
-/// `v` with leading axes of size 1 up to that rank: TOSA broadcasts only tensors of equal rank.
+/// Adds leading axes of size 1 to `v` up to that rank: TOSA broadcasts only tensors of equal rank.
 inline value with_rank(emit<reshape_ops> e, value v, std::size_t rank) {
     shape_builder shape = shape_builder::filled(rank - std::min(rank, e.rank(v)), 1);
     shape.append(e.shape(v));
@@ -89,7 +89,7 @@ inline value with_rank(emit<reshape_ops> e, value v, std::size_t rank) {
 
 using broadcast_ops = joined<reshape_ops, ops<tosa::tile>>;
 
-/// `v` repeated to a shape that it broadcasts to.
+/// Repeats `v` to a shape that it broadcasts to.
 inline value broadcast(emit<broadcast_ops> e, value v, sizes shape) {
     v = with_rank(e, v, shape.size());
     shape_builder multiples;
@@ -101,10 +101,10 @@ inline value broadcast(emit<broadcast_ops> e, value v, sizes shape) {
     return repeats ? e.make<tosa::tile>({.input1 = v, .multiples = const_shape(e, multiples)}) : v;
 }
 
-/// A zero point operand: a constant of one element.
+/// Makes a zero point operand: a constant of one element.
 inline value zero_point(emit<ops<>> e, dtype type, std::int64_t zero = 0) { return e.splat(zero, type, 1); }
 
-/// What a binary operator emits beside the reshapes that give its operands the same rank.
+/// Ops that a binary operator emits, including the reshapes that give its operands equal rank.
 template <op_tag Op>
 using binary_ops = joined<reshape_ops, ops<Op>>;
 
@@ -123,12 +123,12 @@ value binary(emit<binary_ops<Op>> e, value a, value b) {
     }
 }
 
-/// A product of two operands of the same rank.
+/// Multiplies two operands of equal rank.
 inline value multiply(emit<ops<tosa::mul>> e, value a, value b) {
     return e.make<tosa::mul>({.input1 = a, .input2 = b, .shift = e.splat(0, dtype::int8, 1)});
 }
 
-/// An operator along an axis, such as REDUCE_SUM or ARGMAX.
+/// Makes an operator along an axis, such as REDUCE_SUM or ARGMAX.
 template <op_tag Op>
 value along(emit<ops<Op>> e, value v, std::size_t axis) {
     return e.template make<Op>({.input = v, .axis = static_cast<std::int64_t>(axis)});
@@ -139,14 +139,14 @@ inline value negate(emit<ops<tosa::negate>> e, value v) {
         {.input1 = v, .input1_zp = zero_point(e, e.dtype(v)), .output_zp = zero_point(e, e.dtype(v))});
 }
 
-/// The widest type in which TOSA accumulates products of that type.
+/// Returns the widest dtype in which TOSA accumulates products of that dtype.
 [[nodiscard]] constexpr dtype accumulator_of(dtype t) {
     if (t == dtype::int8) return dtype::int32;
     if (t == dtype::int16) return dtype::int48;
     return is_floating(t) ? dtype::float32 : t;
 }
 
-/// The arguments of a convolution without padding, strides and dilation.
+/// Returns the arguments of a convolution without padding, strides and dilation.
 template <op_tag Op>
 args<Op> unpadded(emit<ops<>> e, value input, value weight, value bias, std::int64_t input_zero = 0,
                   std::int64_t weight_zero = 0) {
@@ -164,11 +164,11 @@ args<Op> unpadded(emit<ops<>> e, value input, value weight, value bias, std::int
             .acc_type = accumulator_of(e.dtype(input))};
 }
 
-/// A RESCALE by one: the same numbers in an integer type that has room for them.
+/// A RESCALE by one: the same numbers in an integer dtype that has room for them.
 inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
     const dtype from = e.dtype(v);
     if (from == type) return v;
-    const bool is_wide = from == dtype::int48;  // RESCALE multiplies those by 16 bits
+    const bool is_wide = from == dtype::int48;  // RESCALE multiplies int48 by 16 bits
     const int shift = is_wide ? 14 : 30;
     return e.make<tosa::rescale>({.input = v,
                                   .multiplier = e.splat(1 << shift, is_wide ? dtype::int16 : dtype::int32, 1),
@@ -178,7 +178,7 @@ inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
                                   .scale32 = !is_wide});
 }
 
-/// The smallest and the largest number of a type, as CLAMP and PAD take them: infinities for floating point.
+/// Returns the smallest and largest number of a dtype, as CLAMP and PAD take them: ±infinity for floats.
 [[nodiscard]] inline std::pair<scalar, scalar> bounds_of(dtype t) {
     if (is_floating(t)) {
         const double infinity = std::numeric_limits<double>::infinity();
@@ -189,7 +189,7 @@ inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
     return {-highest - 1, highest};
 }
 
-/// NCHW to NHWC and back, for any number of spatial axes.
+/// The permutations from NCHW to NHWC and back, for any number of spatial axes.
 [[nodiscard]] inline shape_builder to_channels_last(std::size_t rank) {
     shape_builder perms{0};
     for (std::size_t i = 2; i < rank; ++i) perms.push_back(static_cast<std::int64_t>(i));
@@ -202,7 +202,7 @@ inline value narrow(emit<ops<tosa::rescale>> e, value v, dtype type) {
     return perms;
 }
 
-/// Size i of the result is size perms[i] of `shape`.
+/// Permutes sizes: size i of the result is size perms[i] of `shape`.
 [[nodiscard]] constexpr shape_builder permuted(sizes shape, sizes perms) {
     shape_builder result;
     for (const std::int64_t axis : perms) result.push_back(shape[static_cast<std::size_t>(axis)]);

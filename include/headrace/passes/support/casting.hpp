@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build's choices and casts, in the forms that the graph's target has.
+// Defines headrace::build's choices and casts, in forms that the graph's target supports.
 #ifndef HEADRACE_PASSES_SUPPORT_CASTING_HPP
 #define HEADRACE_PASSES_SUPPORT_CASTING_HPP
 
@@ -11,12 +11,12 @@
 #include <headrace/passes/support/build.hpp>
 #include <headrace/target/tosa_legality.hpp>
 
-/// One builder for each kind of cast, with the ops that it can emit, and `cast` for types that are not known
-/// when the pass is compiled. A pass that knows the kind calls the builder for it and declares less.
+/// There is one builder for each kind of cast, with the ops that it can emit, and `cast` for dtypes that are
+/// not known when the pass is compiled. A pass that knows the kind calls its builder and declares fewer ops.
 namespace headrace::build {
 
-/// Does the graph's target take the operator with these types (target/tosa_legality.hpp)? Without a target
-/// everything is allowed.
+/// True if the graph's target takes the operator with these dtypes (target/tosa_legality.hpp). Without a
+/// target, everything is allowed.
 template <op_tag Op>
 bool allows(const target_spec& target, std::initializer_list<dtype> signature) {
     return target.features == 0 || tosa::is_legal<Op>(target, signature);
@@ -26,12 +26,12 @@ bool allows(const emitter& e, std::initializer_list<dtype> signature) {
     return allows<Op>(e.target(), signature);
 }
 
-/// A CAST, unless the value has that type.
+/// Makes a CAST, unless the value has that dtype.
 inline value cast_directly(emit<ops<tosa::cast>> e, value v, dtype to) {
     return e.dtype(v) == to ? v : e.make<tosa::cast>({.input = v, .output_type = to});
 }
 
-/// Refuses a cast.
+/// Refuses a cast, with a message.
 inline value no_cast(emit<ops<>> e, dtype from, dtype to) {
     if (is_complex(from) || is_complex(to)) return e.unsupported(no_complex_numbers);
     const bool is_brain = from == dtype::bfloat16 || to == dtype::bfloat16;
@@ -44,9 +44,9 @@ inline value no_cast(emit<ops<>> e, dtype from, dtype to) {
 
 using select_ops = joined<reshape_ops, ops<tosa::select, tosa::cast, tosa::add, tosa::mul>>;
 
-/// `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT takes no
-/// integers: 8 and 16 bits then pass through float32, which holds them all, and 32 bits through
-/// t * c + f * (1 - c).
+/// Selects `on_true` where the condition is set, else `on_false`. Without the integer profile SELECT does not
+/// take integers: 8 and 16 bits then go through float32, which represents them exactly, and 32 bits through t
+/// * c + f * (1 - c).
 inline value select(emit<select_ops> e, value condition, value on_true, value on_false) {
     const std::size_t rank = std::max({e.rank(condition), e.rank(on_true), e.rank(on_false)});
     const dtype type = e.dtype(on_true);
@@ -74,11 +74,11 @@ inline value select(emit<select_ops> e, value condition, value on_true, value on
 
 using logical_shift_ops = ops<tosa::logical_right_shift, tosa::add, tosa::sub, tosa::mul>;
 
-/// An arithmetic shift of INT32 by the logical one. Both are the same for numbers that are not negative;
-/// negative ones are shifted as -1 - v. The operands have the same rank.
+/// Computes an arithmetic shift of INT32 from the logical one. The two are equal for nonnegative numbers;
+/// negative numbers are shifted as -1 - v. The operands have equal rank.
 inline value arithmetic_by_logical_shift(emit<logical_shift_ops> e, value v, value by) {
     const auto number = [&](std::int64_t n) { return e.splat(n, dtype::int32, e.rank(v)); };
-    const value sign = e.make<tosa::logical_right_shift>(v, number(31));  // 1 below 0
+    const value sign = e.make<tosa::logical_right_shift>(v, number(31));  // 1 if negative
     const value factor = e.make<tosa::sub>(number(1), e.make<tosa::add>(sign, sign));
     const value magnitude = multiply(e, e.make<tosa::add>(v, sign), factor);
     const value shifted = e.make<tosa::logical_right_shift>(magnitude, by);
@@ -87,7 +87,7 @@ inline value arithmetic_by_logical_shift(emit<logical_shift_ops> e, value v, val
 
 using shift_ops = joined<reshape_ops, logical_shift_ops, ops<tosa::arithmetic_right_shift>>;
 
-/// An arithmetic shift of INT32. Without the integer profile there is only the logical one.
+/// Makes an arithmetic shift of INT32. Without the integer profile only the logical one exists.
 inline value arithmetic_right_shift(emit<shift_ops> e, value v, value by) {
     const dtype type = e.dtype(v);
     if (allows<tosa::arithmetic_right_shift>(e, {type, type, type}))
@@ -100,7 +100,7 @@ inline value arithmetic_right_shift(emit<shift_ops> e, value v, value by) {
 
 using truncate_ops = ops<tosa::greater_equal, tosa::floor, tosa::ceil, tosa::select, tosa::cast>;
 
-/// From floating point to an integer, toward zero as in PyTorch; CAST rounds to nearest (spec 2.12.1).
+/// Casts floating point to an integer, toward zero as in PyTorch; CAST rounds to nearest (spec 2.12.1).
 inline value truncate(emit<truncate_ops> e, value v, dtype to) {
     const value is_positive = e.make<tosa::greater_equal>(v, e.splat(0.0, e.dtype(v), e.rank(v)));
     return cast_directly(e, e.make<tosa::select>(is_positive, e.make<tosa::floor>(v), e.make<tosa::ceil>(v)),
@@ -109,7 +109,7 @@ inline value truncate(emit<truncate_ops> e, value v, dtype to) {
 
 using truth_ops = ops<tosa::cast, tosa::equal, tosa::logical_not>;
 
-/// From a number to bool: is it other than 0?
+/// Casts a number to bool: true if it is not 0.
 inline value to_truth(emit<truth_ops> e, value v) {
     const dtype from = e.dtype(v);
     if (!v || is_boolean(from)) return v;
@@ -121,7 +121,7 @@ inline value to_truth(emit<truth_ops> e, value v) {
     return e.make<tosa::logical_not>(e.make<tosa::equal>(v, e.splat(0, e.dtype(v), e.rank(v))));
 }
 
-/// From bool to 0 and 1. TOSA has no CAST between bool and floating point, and without the integer profile
+/// Casts bool to 0 and 1. TOSA has no CAST between bool and floating point, and without the integer profile
 /// none from bool at all.
 inline value from_truth(emit<ops<tosa::select, tosa::cast>> e, value v, dtype to) {
     if (is_integral(to) && allows<tosa::cast>(e, {dtype::boolean, to})) return cast_directly(e, v, to);
@@ -132,15 +132,15 @@ inline value from_truth(emit<ops<tosa::select, tosa::cast>> e, value v, dtype to
 
 using integer_cast_ops = joined<ops<tosa::cast, tosa::logical_left_shift>, logical_shift_ops>;
 
-/// From integers to integers: the low bits where the type is shorter. Without the integer profile they pass
-/// through float32.
+/// Casts integers to integers: takes the low bits if the dtype is narrower. Without the integer profile the
+/// cast goes through float32.
 inline value cast_integer(emit<integer_cast_ops> e, value v, dtype to) {
     const dtype from = e.dtype(v);
     if (!v || from == to) return v;
     if (allows<tosa::cast>(e, {from, to})) return cast_directly(e, v, to);
     if (!allows<tosa::cast>(e, {from, dtype::float32}) || !allows<tosa::cast>(e, {dtype::float32, to}))
         return no_cast(e, from, to);
-    if (traits_of(to).bits < traits_of(from).bits) {  // repeat the sign bit of the shorter type
+    if (traits_of(to).bits < traits_of(from).bits) {  // repeat the sign bit of the narrower dtype
         v = cast_integer(e, v, dtype::int32);
         const value by = e.splat(32 - traits_of(to).bits, dtype::int32, e.rank(v));
         v = arithmetic_by_logical_shift(e, e.make<tosa::logical_left_shift>(v, by), by);
@@ -150,7 +150,7 @@ inline value cast_integer(emit<integer_cast_ops> e, value v, dtype to) {
 
 using cast_ops = joined<truncate_ops, truth_ops, integer_cast_ops>;
 
-/// The value as PyTorch casts it, between any two types.
+/// Casts a value between any two dtypes, as PyTorch does.
 inline value cast(emit<cast_ops> e, value v, dtype to) {
     const dtype from = e.dtype(v);
     if (!v || from == to) return v;

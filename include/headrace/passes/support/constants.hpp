@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-/// Calls `read(const std::byte*)` for each element of a constant in row-major order, whatever its strides.
+/// Calls `read(const std::byte*)` for each element of a constant in row-major order, for any strides.
 template <class Read>
 void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& read) {
     const auto width = static_cast<std::int64_t>(traits_of(meta.dtype).bits / 8U);
@@ -25,7 +25,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     }
 }
 
-/// Integers or booleans in row-major order; nothing for other types, or packed ones.
+/// Returns integers or booleans in row-major order; nothing for other dtypes, or packed ones.
 [[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> integers_of(const tensor_data& data,
                                                                          const tensor_meta& meta) {
     if (!is_integral(meta.dtype) && !is_boolean(meta.dtype)) return std::nullopt;
@@ -44,21 +44,21 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     return numbers;
 }
 
-/// The elements of an integer or boolean constant; nothing if the value is computed. What is computed from
-/// constants alone has been folded where this is asked.
+/// Returns the elements of an integer or boolean constant; nothing if the value is computed. Values computed
+/// from constants have been folded before this is called.
 [[nodiscard]] inline std::optional<pmr_vector<std::int64_t>> constant_integers(value v) {
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;
     return integers_of(constant->data, *meta_of(v));
 }
 
-/// The one element of such a constant; nothing if it has several.
+/// Returns the only element of such a constant; nothing if it has several.
 [[nodiscard]] inline std::optional<std::int64_t> constant_integer(value v) {
     const auto numbers = constant_integers(v);
     return numbers && numbers->size() == 1 ? std::optional((*numbers)[0]) : std::nullopt;
 }
 
-/// Numbers of float32, float64 or an integer type in row-major order; nothing for other types.
+/// Returns the numbers of float32, float64 or an integer dtype in row-major order; nothing for other dtypes.
 [[nodiscard]] inline std::optional<pmr_vector<double>> reals_of(const tensor_data& data,
                                                                 const tensor_meta& meta) {
     if (const auto integers = integers_of(data, meta))
@@ -77,7 +77,7 @@ void for_each_element(const tensor_data& data, const tensor_meta& meta, Read&& r
     return std::nullopt;
 }
 
-/// The elements of a float32 or float64 constant, or of one of integers, likewise.
+/// Returns the elements of a float32, float64 or integer constant; nothing if the value is computed.
 [[nodiscard]] inline std::optional<pmr_vector<double>> constant_reals(value v) {
     const auto* constant = match<builtin::constant>(v);
     if (constant == nullptr || meta_of(v) == nullptr) return std::nullopt;

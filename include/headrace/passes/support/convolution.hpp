@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines what the passes over convolutions and poolings share.
+// Defines builders shared by the passes for convolutions and pooling.
 #ifndef HEADRACE_PASSES_SUPPORT_CONVOLUTION_HPP
 #define HEADRACE_PASSES_SUPPORT_CONVOLUTION_HPP
 
@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// Is it what DEPTHWISE_CONV2D computes: one group for each input channel, in two dimensions, not transposed?
+/// True if DEPTHWISE_CONV2D computes it: one group for each input channel, in two dimensions, not transposed.
 [[nodiscard]] inline bool is_depthwise(const emitter& e, const args<aten::convolution>& a) {
     const int_list& input = e.shape(a.input);
     const int_list& weight = e.shape(a.weight);
@@ -22,12 +22,12 @@ namespace headrace {
 
 namespace build {
 
-/// A window along an axis in TOSA's terms, which demand that it fits exactly (TOSA 1.0, 2.2): elements that
-/// PyTorch leaves unread at the end are taken off the padding there, and then off the axis itself.
+/// A window along an axis as TOSA defines it, which must fit exactly (TOSA 1.0, 2.2): elements at the end
+/// that PyTorch does not read are taken off the padding there, and then off the axis itself.
 struct fitted_window {
     std::int64_t before = 0;
     std::int64_t after = 0;
-    std::int64_t size = 0;  ///< of the axis that is used
+    std::int64_t size = 0;  ///< used size of the axis
 };
 
 [[nodiscard]] constexpr fitted_window fit(const window& w, std::int64_t size, std::int64_t positions) {
@@ -37,7 +37,7 @@ struct fitted_window {
 
 using crop_ops = ops<tosa::const_shape, tosa::slice>;
 
-/// The leading part of `v`, of that shape.
+/// Slices the leading part of `v` that has that shape.
 inline value crop(emit<crop_ops> e, value v, sizes shape) {
     if (!v || e.shape(v) == int_list(shape)) return v;
     return e.make<tosa::slice>({.input1 = v,
@@ -48,7 +48,7 @@ inline value crop(emit<crop_ops> e, value v, sizes shape) {
 /// TOSA's attributes for windows of an NHWC (NDHWC) tensor.
 struct window_attributes {
     shape_builder kernel, stride, dilation, pad;
-    shape_builder used;  ///< the part of the input that the windows cover: its shape
+    shape_builder used;  ///< shape of the part of the input that the windows cover
 };
 
 [[nodiscard]] inline window_attributes fit_windows(sizes channels_last, std::span<const window> windows,
@@ -67,19 +67,19 @@ struct window_attributes {
     return fitted;
 }
 
-using convolution_ops = joined<ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d,
-                                   tosa::pad, tosa::reverse>,
-                               reshape_ops, transpose_ops, crop_ops>;
+using convolution_ops = joined<
+    ops<tosa::conv2d, tosa::conv3d, tosa::depthwise_conv2d, tosa::transpose_conv2d, tosa::pad, tosa::reverse>,
+    reshape_ops, transpose_ops, crop_ops>;
 
-/// A convolution in TOSA's terms, of one group or depthwise. Zero points are those of quantized operands. A
-/// missing bias becomes zeros of the accumulator's type.
+/// Builds a convolution in TOSA, with one group or depthwise. Zero points are those of quantized operands. A
+/// missing bias becomes zeros of the accumulator's dtype.
 class convolution {
 public:
     convolution(emit<convolution_ops> e, const args<aten::convolution>& a, std::int64_t input_zero = 0,
                 std::int64_t weight_zero = 0)
         : e_(e), a_(a), input_zero_(input_zero), weight_zero_(weight_zero) {}
 
-    /// The result with channels last; it has a height of 1 where there is only a width. `result` is its shape
+    /// Returns the result with channels last; without a height, it has a height of 1. `result` is the shape
     /// in PyTorch, channels first.
     value channels_last(int_list result) {
         if (e_.rank(a_.input) == 3) {
@@ -157,11 +157,11 @@ private:
         shape_builder start{0, 0, 0, 0};
         for (std::size_t i = 0; i != 2; ++i) {
             const std::int64_t kernel = e_.shape(weight)[1 + i];
-            // OH = (IH - 1) * stride + KH + before + after, which gives `after` from the size wanted.
+            // OH = (IH - 1) * stride + KH + before + after yields `after` for the required size.
             const std::int64_t before = -a_.padding[i];
             const std::int64_t after =
                 result[2 + i] - (e_.shape(input)[1 + i] - 1) * a_.stride[i] - kernel - before;
-            // TOSA can take off less than the kernel; the rest is sliced off the result.
+            // TOSA can crop by less than the kernel size; the rest is sliced off the result.
             pad.push_back(std::max(before, 1 - kernel));
             pad.push_back(std::max(after, 1 - kernel));
             start[1 + i] = pad[2 * i] - before;
@@ -181,14 +181,14 @@ private:
             {.input1 = made, .start = const_shape(e_, start), .size = const_shape(e_, wanted)});
     }
 
-    // Ethos-U85 has TRANSPOSE_CONV2D for constants alone.
+    // Ethos-U85 supports TRANSPOSE_CONV2D for constants only.
     bool needs_constant_weight() const {
         const auto is_computed = [](value v) { return !is<builtin::constant>(*v.producer); };
         const bool computes = is_computed(a_.weight) || (a_.bias && is_computed(*a_.bias));
         return computes && e_.target().has(target_feature::u85);
     }
 
-    // CONV2D of an image with zeros between its elements, by the weight from its end to its start.
+    // Makes a CONV2D of an image with zeros between its elements, with the reversed weight.
     value convolved_apart(value input, value weight, const int_list& result) {
         input = spread(input, a_.stride, input_zero_);
         for (std::int64_t axis = 1; axis != 3; ++axis)
@@ -208,14 +208,13 @@ private:
             windows.pad.push_back(std::max<std::int64_t>(after, 0));
         }
         if (windows.used != shape_builder(e_.shape(input))) {
-            input = e_.make<tosa::slice>({.input1 = input,
-                                          .start = const_shape(e_, start),
-                                          .size = const_shape(e_, windows.used)});
+            input = e_.make<tosa::slice>(
+                {.input1 = input, .start = const_shape(e_, start), .size = const_shape(e_, windows.used)});
         }
         return convolve<tosa::conv2d>(input, weight, windows);
     }
 
-    // [N, H, W, C] with `steps[i]` - 1 zeros between neighbours along height and width.
+    // Spreads [N, H, W, C] by `steps[i]` - 1 zeros between neighbours along height and width.
     value spread(value v, const int_list& steps, std::int64_t zero) {
         for (std::size_t i = 0; i != 2; ++i) {
             if (steps[i] == 1) continue;
@@ -237,7 +236,7 @@ private:
         return v;
     }
 
-    // TOSA always wants a bias: of the accumulator's type if that is an integer type.
+    // TOSA always requires a bias; for integers, it has the accumulator's dtype.
     value bias() {
         if (a_.bias) return *a_.bias;
         const std::int64_t channels = a_.transposed ? e_.shape(a_.weight)[1] : e_.shape(a_.weight)[0];
@@ -251,15 +250,15 @@ private:
     std::int64_t weight_zero_;
 };
 
-/// What `convolution` gave with channels first again, in PyTorch's shape.
+/// Transposes the result of `convolution` back to channels first, in PyTorch's shape.
 inline value channels_first(emit<joined<reshape_ops, transpose_ops>> e, value channels_last,
                             const int_list& result) {
     if (!channels_last) return {};
     return reshape(e, transpose(e, channels_last, to_channels_first(e.rank(channels_last))), result);
 }
 
-/// linear as a convolution with a window of one element: the rows of the input are the image's height, or its
-/// width where the target prefers that, its features the channels. The result is [1, rows, 1, features], or
+/// linear as a convolution with a window of one element: rows of the input become the image's height, or its
+/// width if the target prefers that; features become its channels. The result is [1, rows, 1, features], or
 /// [1, 1, rows, features].
 inline value linear(emit<joined<reshape_ops, ops<tosa::conv2d>>> e, const args<aten::linear>& a, value bias,
                     std::int64_t input_zero = 0, std::int64_t weight_zero = 0) {

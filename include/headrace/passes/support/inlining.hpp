@@ -12,8 +12,8 @@
 
 namespace headrace {
 
-/// Copies the nodes of a region before `call`, with `inputs` in place of its inputs, and returns what its
-/// outputs are then. There must be an input for each that a node uses.
+/// Copies the nodes of a region before `call`, with `inputs` in place of its inputs, and returns the copies
+/// of its outputs. Every input that a node uses must be given.
 inline pmr_vector<value> inline_region(const graph& region, node& call, std::span<const value> inputs) {
     graph& g = *call.owner;
     std::pmr::unordered_map<const node*, node*> copies;
@@ -38,7 +38,7 @@ inline pmr_vector<value> inline_region(const graph& region, node& call, std::spa
     return outputs;
 }
 
-/// Erases the nodes of a region that nothing calls any more, so that no pass finds them.
+/// Erases the nodes of a region that is no longer called, so that no pass visits them.
 inline void erase_nodes(graph& region) {
     while (region.last() != nullptr) region.erase(*region.last());
 }

@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-/// int64 as int32, which stands for it in a lowered graph, as TOSA 1.0 has no INT64; other types as they are.
+/// Returns int32 for int64, since TOSA 1.0 has no INT64; other dtypes are unchanged.
 [[nodiscard]] constexpr dtype narrowed(dtype t) { return t == dtype::int64 ? dtype::int32 : t; }
 
 }  // namespace headrace

@@ -9,7 +9,7 @@
 
 namespace headrace::build {
 
-/// The permutation that undoes one.
+/// Returns the inverse of a permutation.
 [[nodiscard]] constexpr shape_builder inverse(sizes perms) {
     shape_builder result = shape_builder::filled(perms.size(), 0);
     for (std::size_t i = 0; i != perms.size(); ++i) {
@@ -18,10 +18,10 @@ namespace headrace::build {
     return result;
 }
 
-/// `first`, and then `second`: axis i of the result is axis first[second[i]] of the operand.
+/// Composes two permutations: axis i of the result is axis first[second[i]] of the operand.
 [[nodiscard]] constexpr shape_builder composed(sizes first, sizes second) { return permuted(first, second); }
 
-/// Do the elements stay in order, as only axes of size 1 move?
+/// True if the elements stay in order, since only axes of size 1 move.
 [[nodiscard]] constexpr bool moves_only_ones(sizes shape, sizes perms) {
     std::int64_t last = -1;
     for (const std::int64_t axis : perms) {
@@ -37,15 +37,15 @@ struct merged_permutation {
     shape_builder shape;  ///< of the operand
     shape_builder perms;
 };
-/// The same permutation without axes of size 1, and with axes that stay neighbours made one.
+/// Drops axes of size 1, and merges axes that stay adjacent.
 [[nodiscard]] constexpr merged_permutation merge_axes(sizes shape, sizes perms) {
-    shape_builder group = shape_builder::filled(shape.size(), -1);  // the first axis of each one's group
-    shape_builder moved;  // the first axes, in the order of the result
+    shape_builder group = shape_builder::filled(shape.size(), -1);  // by axis: the first axis of its group
+    shape_builder moved;  // the groups' first axes, in the order of the result
     std::int64_t last = -2;
     for (const std::int64_t axis : perms) {
         const auto i = static_cast<std::size_t>(axis);
         if (shape[i] == 1) continue;
-        // Only axes of size 1 lie between two that are neighbours here.
+        // Only axes of size 1 are between two axes that become adjacent.
         const bool follows = last >= 0 && axis > last &&
                              element_count(shape.subspan(static_cast<std::size_t>(last) + 1,
                                                          i - static_cast<std::size_t>(last) - 1)) == 1;
@@ -70,8 +70,8 @@ struct merged_permutation {
 
 using permute_ops = joined<reshape_ops, transpose_ops>;
 
-/// Axis i of the result is axis perms[i] of `v`. Where only axes of size 1 move, that is a RESHAPE; a rank
-/// that TOSA does not have is reduced by merging axes that move together.
+/// Permutes: axis i of the result is axis perms[i] of `v`. If only axes of size 1 move, this is a RESHAPE; a
+/// rank above TOSA's limit is reduced by merging axes that move together.
 inline value permute(emit<permute_ops> e, value v, sizes perms) {
     if (!v || is_identity(perms)) return v;
     const shape_builder result = permuted(e.shape(v), perms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::reduced_axes and headrace::build::reduce, which the lowerings of reductions share.
+// Defines headrace::reduced_axes and headrace::build::reduce, shared by the lowerings of reductions.
 #ifndef HEADRACE_PASSES_SUPPORT_REDUCING_HPP
 #define HEADRACE_PASSES_SUPPORT_REDUCING_HPP
 
@@ -8,7 +8,7 @@
 
 namespace headrace {
 
-/// The axes that a reduction's arguments name: `dim` may be one axis, a list, nothing at all, or missing.
+/// Returns the axes that a reduction's arguments name: `dim` may be one axis, a list, empty, or missing.
 template <class Args>
 [[nodiscard]] result<axis_set> reduced_axes(const Args& a, std::size_t rank, no_axes empty = no_axes::all) {
     if constexpr (!requires { a.dim; }) {
@@ -29,14 +29,14 @@ template <class Args>
 
 namespace build {
 
-/// Sums and products are taken in 32 bits, as PyTorch takes those of narrower types.
+/// Returns the dtype of sums and products: 32 bits, as PyTorch uses for narrower dtypes.
 [[nodiscard]] constexpr dtype summing_type(dtype t) {
     if (!is_floating(t)) return dtype::int32;
     return t == dtype::float64 ? t : dtype::float32;
 }
 
-/// Calls `step(v, axis)`, which reduces an axis to size 1, for each axis that the arguments name, the last
-/// first, unless its size is 1 already. The result has the shape of the node's.
+/// Calls `step(v, axis)`, which reduces an axis to size 1, for each axis that the arguments name and whose
+/// size is not 1, starting with the last. The result has the shape of the node's result.
 inline value reduce(emit<reshape_ops> e, value v, const result<axis_set>& axes,
                     function_ref<value(value, std::size_t)> step) {
     if (!axes) return e.fail(axes.error());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build::resize, which the lowerings of float and of quantized upsampling share.
+// Defines headrace::build::resize, shared by the lowerings of float and of quantized upsampling.
 #ifndef HEADRACE_PASSES_SUPPORT_RESIZING_HPP
 #define HEADRACE_PASSES_SUPPORT_RESIZING_HPP
 
@@ -29,22 +29,22 @@ enum class sampling_mode { nearest, nearest_exact, half_pixel, aligned };
 struct sampled_axis {
     std::int64_t n = 1, d = 1, offset = 0, border = 0;
 
-    /// Does output o read position o?
+    /// True if output o reads position o.
     [[nodiscard]] bool is_identity() const { return n == d && border == offset; }
-    /// RESIZE's ERROR_IFs, and level 8K's limit on the scale.
+    /// True if RESIZE's ERROR_IFs and level 8K's limit on the scale are met.
     [[nodiscard]] bool is_legal() const {
         return n > 0 && d > 0 && n <= 2048 && d < 16 * n && n <= 256 * d && offset >= -n && offset < 16 * n &&
                border >= -16 * n && border < n;
     }
 };
 
-/// The closest fraction with a small denominator, by continued fractions: exact for the scales in models.
+/// Returns the closest fraction with a small denominator, by continued fractions: exact for usual scales.
 [[nodiscard]] inline std::pair<std::int64_t, std::int64_t> fraction(double x) {
     std::int64_t p0 = 0, q0 = 1, p1 = 1, q1 = 0;
     double rest = x;
     for (int i = 0; i != 32; ++i) {
         const double whole = std::floor(rest);
-        if (!(whole <= 16384)) break;  // what follows cannot be small, and might be beyond all integers
+        if (!(whole <= 16384)) break;  // later terms cannot be small, and may exceed all integers
         const auto k = static_cast<std::int64_t>(whole);
         const std::int64_t p2 = k * p1 + p0, q2 = k * q1 + q0;
         if (p2 > 1024 || q2 > 16384) break;
@@ -56,8 +56,8 @@ struct sampled_axis {
     return {p1, q1};
 }
 
-/// The scale that decides which elements an axis reads; 0 where its sizes do. None above 0 is none, and none
-/// counts where corners are aligned, where an axis keeps its size, or where nearest doubles it
+/// Returns the scale that determines which elements an axis reads; 0 if its sizes determine that: if no scale
+/// above 0 is given, corners are aligned, an axis keeps its size, or nearest doubles it
 /// (ATen/native/UpSample.h).
 [[nodiscard]] inline double counting_scale(sampling_mode mode, std::int64_t in, std::int64_t out,
                                            double scale) {
@@ -66,9 +66,9 @@ struct sampled_axis {
     return scale > 0 && mode != sampling_mode::aligned && !copies && !doubles ? scale : 0;
 }
 
-/// PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out - 1) (aligned corners), or
-/// floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1 / scale in place of
-/// in / out where the scale counts. n and d are doubled so that halves are whole.
+/// Returns RESIZE's parameters. PyTorch reads (o + 1/2) * in / out - 1/2 (half pixel), o * (in - 1) / (out -
+/// 1) (aligned corners), floor(o * in / out) (nearest) or floor((o + 1/2) * in / out) (nearest-exact), with 1
+/// / scale in place of in / out if the scale counts. n and d are doubled so that halves become integers.
 [[nodiscard]] inline sampled_axis sampling(sampling_mode mode, std::int64_t in, std::int64_t out,
                                            double scale) {
     if (in == 1) return {2 * out, 2, 0, 2 * (out - 1)};  // there is only one element to read
@@ -85,12 +85,12 @@ struct sampled_axis {
     d = 2 * (d / divisor);
     sampled_axis a{n, d, 0, 0};
     if (mode == sampling_mode::half_pixel || mode == sampling_mode::nearest_exact) a.offset = (d - n) / 2;
-    if (mode == sampling_mode::nearest) a.offset = -n / 2;  // RESIZE rounds to nearest, PyTorch down
+    if (mode == sampling_mode::nearest) a.offset = -n / 2;  // RESIZE rounds to nearest, PyTorch rounds down
     a.border = (out - 1) * d - (in - 1) * n + a.offset;
     return a;
 }
 
-/// What ATen's resizing ops ask for; their arguments differ.
+/// The common arguments of ATen's resizing ops, whose own arguments differ.
 struct resize_request {
     value input{};  ///< [N, C, H, W] or [N, C, W]
     sampling_mode mode = sampling_mode::nearest;
@@ -105,7 +105,7 @@ template <class Args>
         return a.self;
     }
 }
-/// Of the spatial axes; 0 where the model gives a size instead.
+/// Returns the scales of the spatial axes; 0 if the model gives a size instead.
 template <class Args>
 [[nodiscard]] std::array<double, 2> resize_scales(const Args& a) {
     if constexpr (requires { a.scale_factors; }) {
@@ -130,13 +130,13 @@ namespace build {
 
 using resize_ops = joined<ops<tosa::resize>, reshape_ops, transpose_ops>;
 
-/// What RESIZE gives. Interpolated integers are multiples of 1 / unit: their weights are whole numbers.
+/// The result of RESIZE. Interpolated integers are multiples of 1 / unit: their weights are integers.
 struct resized {
-    value image{};  ///< with the axes, and the shape, of the op's result
+    value image{};  ///< with the axes and the shape of the op's result
     std::int64_t unit = 1;
 };
 
-/// Upsampling as RESIZE (TOSA 1.0, 2.11.1). [N, C, W] gets a height of 1.
+/// Upsamples by RESIZE (TOSA 1.0, 2.11.1). [N, C, W] gets a height of 1.
 inline resized resize(emit<resize_ops> e, const resize_request& r) {
     const int_list result = e.result_meta().shape;
     const bool is_row = e.rank(r.input) == 3;

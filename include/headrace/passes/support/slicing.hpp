@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::build's slices, concatenations, paddings and reversals along one axis.
+// Defines headrace::build's slices, concatenations, padding and reversals along one axis.
 #ifndef HEADRACE_PASSES_SUPPORT_SLICING_HPP
 #define HEADRACE_PASSES_SUPPORT_SLICING_HPP
 
@@ -14,14 +14,14 @@
 
 namespace headrace::build {
 
-/// An axis that an argument names, counted from the front; refuses one that is out of range.
+/// Returns an axis that an argument names, counted from the front; refuses one that is out of range.
 inline std::size_t axis_in(emit<ops<>> e, std::int64_t axis, std::size_t rank) {
     if (const auto found = normalized_axis(axis, rank)) return *found;
     e.unsupported({"axis ", axis, " is out of range for rank ", rank});
     return 0;
 }
 
-/// A shape as three sizes: the elements before `count` axes, of them, and after them.
+/// A shape as three sizes: element counts before a range of axes, of the range, and after it.
 struct three_axes {
     std::int64_t before = 1;
     std::int64_t size = 1;
@@ -32,7 +32,7 @@ struct three_axes {
     return {element_count(shape.first(first)), element_count(shape.subspan(first, count)),
             element_count(shape.subspan(first + count))};
 }
-/// The shape with `count` axes from `first` on replaced.
+/// Replaces `count` axes of a shape from `first` on.
 [[nodiscard]] constexpr shape_builder with_axes(sizes shape, std::size_t first, std::size_t count, sizes by) {
     shape_builder result(shape.first(std::min(first, shape.size())));
     result.append(by);
@@ -45,7 +45,7 @@ struct three_axes {
 
 using slice_ops = ops<tosa::const_shape, tosa::slice>;
 
-/// `count` elements of an axis, from `start` on, all of which exist.
+/// Slices `count` elements of an axis from `start` on, all of which must exist.
 inline value slice(emit<slice_ops> e, value v, std::size_t axis, std::int64_t start, std::int64_t count) {
     if (!v || axis >= e.rank(v) || e.shape(v)[axis] == count) return v;
     shape_builder starts = shape_builder::filled(e.rank(v), 0);
@@ -57,7 +57,7 @@ inline value slice(emit<slice_ops> e, value v, std::size_t axis, std::int64_t st
 
 using concat_ops = ops<tosa::concat>;
 
-/// The parts one after another. CONCAT takes at most 64 (TOSA 1.0, level 8K): more are joined in groups.
+/// Concatenates the parts. CONCAT takes at most 64 (TOSA 1.0, level 8K): more are joined in groups.
 inline value concat(emit<concat_ops> e, std::span<const value> parts, std::size_t axis) {
     constexpr auto max_parts = static_cast<std::size_t>(tosa::level_8k::max_tensor_list);
     if (parts.size() == 1) return parts[0];
@@ -69,7 +69,7 @@ inline value concat(emit<concat_ops> e, std::span<const value> parts, std::size_
     return concat(e, groups, axis);
 }
 
-/// Elements of an axis by their positions: slices of consecutive ones, joined.
+/// Selects elements of an axis by position: slices consecutive ones and joins the slices.
 inline value pick(emit<joined<slice_ops, concat_ops>> e, value v, std::size_t axis,
                   std::span<const std::int64_t> positions) {
     pmr_vector<value> parts;
@@ -79,7 +79,7 @@ inline value pick(emit<joined<slice_ops, concat_ops>> e, value v, std::size_t ax
     }
     return concat(e, parts, axis);
 }
-/// How many slices that takes.
+/// Returns the number of slices that pick takes.
 [[nodiscard]] inline std::size_t count_runs(std::span<const std::int64_t> positions) {
     std::size_t count = 0;
     for (std::size_t i = 0; i != positions.size(); ++i)
@@ -89,7 +89,7 @@ inline value pick(emit<joined<slice_ops, concat_ops>> e, value v, std::size_t ax
 
 using pad_ops = ops<tosa::const_shape, tosa::pad>;
 
-/// `v` with so many elements `with` before and after those of an axis.
+/// Pads an axis of `v` with `before` and `after` elements that equal `with`.
 inline value pad(emit<pad_ops> e, value v, std::size_t axis, std::int64_t before, std::int64_t after,
                  scalar with = 0) {
     if (before == 0 && after == 0) return v;
@@ -102,9 +102,9 @@ inline value pad(emit<pad_ops> e, value v, std::size_t axis, std::int64_t before
 
 using strided_slice_ops = joined<reshape_ops, slice_ops, pad_ops>;
 
-/// `count` elements of an axis: `start`, `start + step` and so on. An axis of n * step elements is reshaped
-/// to [n, step], of which one column is kept; the span is moved back to fit in the axis, or padded where the
-/// axis is too short.
+/// Slices `count` elements of an axis: `start`, `start + step` and so on. A span of count * step elements is
+/// reshaped to [count, step], of which one column is kept; the span is moved back to fit in the axis, or
+/// padded if the axis is too short.
 inline value strided_slice(emit<strided_slice_ops> e, value v, std::size_t axis, std::int64_t start,
                            std::int64_t count, std::int64_t step) {
     if (count <= 1 || step == 1) return slice(e, v, axis, start, count);

@@ -14,7 +14,7 @@ namespace headrace {
     return meta != nullptr && meta->dtype == dtype::uint8;
 }
 
-/// True if a value of the graph, or of one that its nodes hold, is of uint8.
+/// True if a value of the graph, or of a graph nested in its nodes, is uint8.
 [[nodiscard]] inline bool holds_unsigned_bytes(const graph& g) {
     bool found = false;
     for_each_graph(g, [&](const graph& sub) {

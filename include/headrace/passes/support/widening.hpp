@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::widening_shift, which reads RESCALEs that lose nothing.
+// Defines headrace::widening_shift, which reads RESCALEs that are lossless.
 #ifndef HEADRACE_PASSES_SUPPORT_WIDENING_HPP
 #define HEADRACE_PASSES_SUPPORT_WIDENING_HPP
 
@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-/// The k of a RESCALE that multiplies the whole tensor by 2^k.
+/// Returns the k of a RESCALE that multiplies the whole tensor by 2^k.
 [[nodiscard]] inline std::optional<std::int64_t> log2_of_factor(const args<tosa::rescale>& a) {
     const auto multiplier = constant_integers(a.multiplier);
     const auto shift = constant_integers(a.shift);
@@ -22,8 +22,8 @@ namespace headrace {
     return std::countr_zero(bits) - shift->front();
 }
 
-/// The k of a RESCALE from 8 or 16 bits to 32 that multiplies by 2^k with nothing lost and has 0 as its
-/// result's zero point.
+/// Returns the k of a RESCALE from 8 or 16 bits to 32 that multiplies by 2^k without loss, and whose output
+/// zero point is 0.
 [[nodiscard]] inline std::optional<std::int64_t> widening_shift(const args<tosa::rescale>& a) {
     const auto is = [](value v, dtype type) { return meta_of(v) != nullptr && meta_of(v)->dtype == type; };
     const bool widens = (is(a.input, dtype::int8) || is(a.input, dtype::int16)) &&

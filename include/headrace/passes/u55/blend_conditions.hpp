@@ -3,7 +3,6 @@
 #ifndef HEADRACE_PASSES_U55_BLEND_CONDITIONS_HPP
 #define HEADRACE_PASSES_U55_BLEND_CONDITIONS_HPP
 
-
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/ir/edits.hpp>
 #include <headrace/ir/purity.hpp>
@@ -16,8 +15,8 @@
 namespace headrace {
 
 struct number_booleans;
-/// Ethos-U55 has no control flow. A COND_IF stays if its branches do more than compute, such as write
-/// variables.
+/// Computes both branches of a COND_IF and selects the results: Ethos-U55 has no control flow. A COND_IF is
+/// kept if its branches do more than compute, such as write variables.
 struct blend_conditions : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<number_booleans>;
@@ -36,7 +35,7 @@ struct blend_conditions : pass, for_u55 {
                 continue;
             node* before = n->previous;
             if (!blend(g, *n, context)) continue;
-            next = before == nullptr ? g.first() : before->next;  // branches may hold more of them
+            next = before == nullptr ? g.first() : before->next;  // branches may contain further conditions
             ++count;
         }
         return count;
@@ -54,7 +53,7 @@ private:
         return true;
     }
 
-    // False if the node stays.
+    // Returns false if the node is kept.
     static bool blend(graph& g, node& n, pass_context& context) {
         const args<tosa::cond_if> a = args_of<tosa::cond_if>(n);
         const pmr_vector<value> on_true = inline_region(*a.then_graph, n, a.inputs);

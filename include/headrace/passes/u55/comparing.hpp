@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::u55's comparisons of INT32, which give 0 and 1 in INT32.
+// Defines headrace::u55's comparisons of INT32, which return 0 and 1 as INT32.
 #ifndef HEADRACE_PASSES_U55_COMPARING_HPP
 #define HEADRACE_PASSES_U55_COMPARING_HPP
 
@@ -13,7 +13,7 @@ namespace headrace::u55 {
 using compare_ops = ops<tosa::add, tosa::sub, tosa::abs, tosa::clz, tosa::maximum, tosa::minimum,
                         tosa::arithmetic_right_shift, tosa::logical_left_shift>;
 
-/// a - b does not wrap around.
+/// True if a - b does not wrap around.
 [[nodiscard]] inline bool difference_fits(value a, value b) {
     return interval_of(a).reach() + interval_of(b).reach() <= INT32_MAX;
 }
@@ -34,8 +34,8 @@ inline value is_not_zero(emit<compare_ops> e, value v) {
     return e.make<tosa::minimum>(number, splat(e, 1, v));
 }
 
-/// The upper and the lower 16 bits; the lower half is not negative. The shift rounds: half of the divisor is
-/// subtracted first, as far as that does not wrap around.
+/// Returns the upper and the lower 16 bits; the lower half is nonnegative. The shift rounds, so half of the
+/// divisor is subtracted first, as far as that does not wrap around.
 inline std::pair<value, value> halves(emit<compare_ops> e, value v) {
     constexpr std::int64_t half = 32768;
     const value by = splat(e, 16, v);
@@ -45,8 +45,8 @@ inline std::pair<value, value> halves(emit<compare_ops> e, value v) {
     return {high, e.make<tosa::sub>(v, e.make<tosa::logical_left_shift>(high, by))};
 }
 
-/// A number with the sign of a - b. Where that might wrap around, it is the sign of the difference of the
-/// upper halves or, if that is 0, of the lower ones.
+/// Returns a number with the sign of a - b. If a - b may wrap around, its sign is that of the difference of
+/// the upper halves or, if that is 0, of the lower halves.
 inline value difference(emit<compare_ops> e, value a, value b) {
     if (difference_fits(a, b)) return e.make<tosa::sub>(a, b);
     const auto [a_high, a_low] = halves(e, a);

@@ -17,8 +17,8 @@ namespace headrace {
 
 struct expand_resize;
 struct rescale_before_moving;
-/// Ethos-U55 shifts only INT32, and its right shift rounds: half of the divisor is subtracted first. A
-/// bitwise operator of two values is a table of two nibbles, byte by byte.
+/// Expands operators on bits. Ethos-U55 shifts only INT32, and its right shift rounds, so half of the divisor
+/// is subtracted first. A bitwise operator of two values is a table lookup of two nibbles, byte by byte.
 struct expand_bits : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<expand_resize, rescale_before_moving>;
@@ -56,14 +56,14 @@ struct expand_bits : pass, for_u55 {
         const dtype type = e.dtype(a.input1);
         const value x = u55::widen(e, a.input1);
         const value by = u55::widen(e, a.input2);
-        const value sign = u55::clamp(e, x, -1, 0);  // -1 below 0
-        if (type != dtype::int32) {                  // the element without a sign fits in 32 bits
+        const value sign = u55::clamp(e, x, -1, 0);  // -1 if negative
+        if (type != dtype::int32) {                  // the unsigned element fits in 32 bits
             const value bits = u55::splat(e, traits_of(type).bits, x);
             const value number = e.make<tosa::sub>(x, left_shift(e, sign, bits));
             return low_bits(e, right_shift(e, number, by), type);
         }
         if (constant_integer(by) == 31) return e.make<tosa::sub>(u55::splat(e, 0, x), sign);
-        // Subtract the copies of the sign bit: sign * 2^(32 - by), which is 0 where by is 0.
+        // Subtracts the copies of the sign bit: sign * 2^(32 - by), which is 0 if by is 0.
         const value left = e.make<tosa::sub>(u55::splat(e, 31, by), by);
         const value twice = left_shift(e, sign, u55::splat(e, 1, x));
         return e.make<tosa::sub>(right_shift(e, x, by), left_shift(e, twice, left));
@@ -86,7 +86,7 @@ private:
     static value left_shift(emit<produces>& e, value v, value by) {
         return e.make<tosa::logical_left_shift>(v, by);
     }
-    // INT32 modulo 2^bits of the type: shifted up, and down again.
+    // Reduces INT32 modulo 2^bits of the dtype: shifts up, and down again.
     static value low_bits(emit<produces>& e, value v, dtype type) {
         const value unused = u55::splat(e, 32 - static_cast<std::int64_t>(traits_of(type).bits), v);
         return build::narrow(e, u55::rounded_shift(e, left_shift(e, v, unused), unused), type);
@@ -131,7 +131,7 @@ private:
 
     // --- bytes -------------------------------------------------------------------------------
 
-    // The bytes of each element as INT8, the lowest first.
+    // Returns the bytes of each element as INT8, the lowest first.
     static pmr_vector<value> bytes_of(emit<produces>& e, value v) {
         pmr_vector<value> bytes;
         const std::size_t count = traits_of(e.dtype(v)).bits / 8U;
@@ -152,7 +152,7 @@ private:
         value v = u55::widen(e, bytes.back());
         const value by = u55::splat(e, 8, v);
         for (std::size_t i = bytes.size() - 1; i-- != 0;) {
-            const value byte = u55::widen(e, bytes[i]);  // 256 less where its highest bit is set
+            const value byte = u55::widen(e, bytes[i]);  // 256 too low if its highest bit is set
             const value above = e.make<tosa::sub>(v, u55::clamp(e, byte, -1, 0));
             v = e.make<tosa::add>(left_shift(e, above, by), byte);
         }
@@ -163,7 +163,7 @@ private:
             return static_cast<std::int8_t>(static_cast<std::uint8_t>(of_byte(static_cast<std::uint8_t>(i))));
         });
     }
-    // A bitwise operator of two bytes: a nibble of each makes the index of a table.
+    // Applies a bitwise operator to two bytes: a nibble of each forms the index into a table.
     static value combined(emit<produces>& e, value x, value y, of_bytes f) {
         const auto sum = [&](value a, value b) {
             return build::narrow(e, e.make<tosa::add>(u55::widen(e, a), u55::widen(e, b)), dtype::int8);

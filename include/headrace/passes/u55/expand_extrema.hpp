@@ -21,8 +21,9 @@ namespace headrace {
 struct number_booleans;
 struct expand_bits;
 struct expand_moves;
-/// INT32 whose values are known to fit in 16 bits is reduced there; else halves of the axis are compared
-/// until one element is left. The position of the largest element is that of the first that equals it.
+/// Expands extrema. INT32 whose values are known to fit in 16 bits is reduced in 16 bits; otherwise the
+/// halves of the axis are compared until one element is left. The position of the largest element is that of
+/// the first one equal to it.
 struct expand_extrema : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<number_booleans, expand_bits, expand_moves>;
@@ -95,7 +96,7 @@ private:
         return build::along<tosa::argmax>(
             e, build::reshape(e, build::permute(e, v, last), shape_builder{rows, channels}), 1);
     }
-    // size minus the largest of (size - position) over the elements that equal the largest one.
+    // Returns size minus the largest (size - position) of the elements that equal the largest one.
     static value first_of_largest(emit<produces>& e, value v, std::size_t axis) {
         const std::int64_t size = e.shape(v)[axis];
         const value largest = reduced_as<tosa::reduce_max>(e, v, axis, e.dtype(v));

@@ -19,8 +19,8 @@ namespace headrace {
 struct number_booleans;
 struct expand_bits;
 struct expand_windows;
-/// GATHER and SCATTER: TOSA 1.0, 2.10. Rows that are known are slices, joined again. Else each index is
-/// compared with all rows, and the rows are multiplied by the zeros and ones that this gives.
+/// Expands GATHER and SCATTER (TOSA 1.0, 2.10). Known rows are sliced and joined again. Otherwise each index
+/// is compared with all rows, and the rows are multiplied by the resulting zeros and ones.
 struct expand_gather : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<number_booleans, expand_bits, expand_windows>;
@@ -52,7 +52,7 @@ private:
     static constexpr std::size_t max_slices = 1024;
     static constexpr const char* too_many_slices = "these rows would take more than 1024 slices";
 
-    // The rows that constant indices name, if they are the same in all batches.
+    // Returns the rows that constant indices name, if they are the same in all batches.
     static std::optional<pmr_vector<std::int64_t>> known_rows(value indices) {
         auto rows = constant_integers(indices);
         if (!rows) return std::nullopt;
@@ -89,7 +89,7 @@ private:
         if (build::count_runs(rows) > max_slices) return refuse(e, too_many_slices);
         return build::pick(e, values, 1, rows);
     }
-    // Each row of the result is an old one or a new one.
+    // Each row of the result is an original row or a new one.
     static value scattered(emit<produces>& e, const args<tosa::scatter>& a,
                            const pmr_vector<std::int64_t>& rows) {
         const std::int64_t count = e.shape(a.values_in)[1];
@@ -115,14 +115,14 @@ private:
 
     // --- computed rows -----------------------------------------------------------------------
 
-    // Which of `rows` rows, along axis 1 or 2, is each index?
+    // Compares each index with each of `rows` rows, along axis 1 or 2.
     static value hits_of(emit<produces>& e, value indices, std::int64_t rows, std::size_t axis) {
         const int_list shape = e.shape(indices);
         const shape_builder apart =
             axis == 2 ? shape_builder{shape[0], shape[1], 1} : shape_builder{shape[0], 1, shape[1]};
         return e.make<tosa::equal>(build::reshape(e, indices, apart), build::iota(e, rows, 1, axis, 3));
     }
-    // hits [N, R, K] and values [N, K, C] give the sums over K, [N, R, C].
+    // Multiplies hits [N, R, K] by values [N, K, C], and returns the sums over K, [N, R, C].
     static value selected_rows(emit<produces>& e, value hits, value values) {
         if (e.dtype(values) != dtype::int8) return selected_by_sum(e, hits, values);
         const value ones = e.make<tosa::cast>({.input = hits, .output_type = dtype::int8});
@@ -135,7 +135,7 @@ private:
                                                     .output_type = dtype::int32});
         return build::narrow(e, product, dtype::int8);
     }
-    // A convolution costs a hundredth of MATMUL, but its weights must be constant.
+    // A convolution costs a hundredth of a MATMUL, but its weights must be constant.
     static value selected_by_convolution(emit<produces>& e, value ones, const shape_builder& values,
                                          const pmr_vector<std::int64_t>& table) {
         const shape_builder kernel{values[2], 1, 1, values[1]};

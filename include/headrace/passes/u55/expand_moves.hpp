@@ -16,8 +16,8 @@
 
 namespace headrace {
 
-/// A REVERSE of any axis becomes one of an image's width, or one SLICE for each element if it is of INT32. A
-/// TRANSPOSE of more axes or elements than Ethos-U55 can address becomes several.
+/// Expands moves. A REVERSE of any axis becomes one of an image's width, or one SLICE per element for INT32.
+/// A TRANSPOSE of more axes or elements than Ethos-U55 can address becomes several.
 struct expand_moves : pass, for_u55 {
     using phase = expansion;
     static constexpr std::string_view summary =
@@ -55,8 +55,8 @@ private:
         return static_cast<std::size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
     }
 
-    // Of merged axes. More than three are moved to their places one after another; what is still too large is
-    // moved in parts of its longest axis.
+    // Transposes merged axes. If there are more than three, they are moved to their places one by one;
+    // tensors that are still too large are moved in parts of their longest axis.
     static value transposed(emit<produces>& e, value v, const shape_builder& perms) {
         if (!v || build::is_identity(perms)) return v;
         const shape_builder shape(e.shape(v));
@@ -70,9 +70,9 @@ private:
         }
         return build::concat(e, parts, static_cast<std::size_t>(build::inverse(perms)[longest]));
     }
-    // Axis perms[0] changes places with all before it, then perms[1] with those left before it, and so on.
+    // Moves axis perms[0] before all axes in front of it, then perms[1] before the others, and so on.
     static value one_by_one(emit<produces>& e, value v, const shape_builder& perms) {
-        shape_builder order = build::axes_in_order(perms.size());  // of the axes as they lie now
+        shape_builder order = build::axes_in_order(perms.size());  // current order of the axes
         shape_builder shape(e.shape(v));
         for (std::size_t i = 0; v && i != perms.size(); ++i) {
             std::size_t from = i;
@@ -89,7 +89,7 @@ private:
         }
         return build::reshape(e, v, shape);
     }
-    // [a, b, c, d] to [a, c, b, d].
+    // Transposes [a, b, c, d] to [a, c, b, d].
     static value swapped(emit<produces>& e, value v) {
         static constexpr std::int64_t perms[] = {0, 2, 1, 3};
         const shape_builder shape(e.shape(v));

@@ -15,8 +15,9 @@
 namespace headrace {
 
 struct expand_windows;
-/// RESIZE: TOSA 1.0, 2.11.1. Ethos-U55 only repeats each element of an image 2, 4 or 8 times. To the nearest
-/// is an interpolation whose weights are ones, unless elements can be repeated or picked.
+/// Expands RESIZE (TOSA 1.0, 2.11.1). Ethos-U55 can only repeat each element of an image 2, 4 or 8 times.
+/// Nearest-neighbour resizing is interpolation with weights of one, unless elements can be repeated or
+/// picked.
 struct expand_resize : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<expand_windows>;
@@ -34,7 +35,7 @@ struct expand_resize : pass, for_u55 {
         return nearest(e, a.input, *axes);
     }
 
-    /// What is subtracted from an interpolated image, such as a zero point, is its convolutions' bias.
+    /// A constant subtracted from an interpolated image, as a zero point, becomes its convolutions' bias.
     std::optional<value> operator()(const args<tosa::sub>& a, emit<produces>& e) const {
         const auto* resized = match<tosa::resize>(a.input1);
         const auto number = constant_integer(a.input2);
@@ -55,7 +56,7 @@ private:
         interpolation image(e, v, axes);
         if (!(is_cheap(axes[0]) && is_cheap(axes[1])) && image.has_convolutions())
             return build::narrow(e, image.by_convolutions(), e.dtype(v));
-        for (const std::size_t i : {1U, 0U}) {  // columns first: they are fewer
+        for (const std::size_t i : {1U, 0U}) {  // columns first, while there are fewer
             if (times[i] == 1) continue;
             v = times[i] == 0 ? build::pick(e, v, 1 + i, axes[i].positions())
                               : repeated(e, v, 1 + i, times[i]);
@@ -66,7 +67,7 @@ private:
         constexpr std::size_t max_slices = 16;
         return axis.repeats() != 0 || build::count_runs(axis.positions()) <= max_slices;
     }
-    // The form that Ethos-U55 has.
+    // The form that Ethos-U55 supports.
     static value doubled(emit<produces>& e, value v) {
         return e.make<tosa::resize>({.input = v,
                                      .scale = build::const_shape(e, shape_builder{4, 2, 4, 2}),

@@ -21,15 +21,15 @@ namespace headrace {
 
 struct rescale_before_moving;
 
-/// The results are exact.
+/// Expands windows that Ethos-U55 does not support. The results are exact.
 ///
 /// - The depth of a window is stacked onto the channels.
-/// - A transposed convolution with a stride other than 2 is one convolution for each row within the stride.
-///   The columns within it are channels, which the order of the result makes neighbours.
-/// - Where a long stride excludes padding or dilation, these are a PAD and zeros in the weight. A depthwise
+/// - A transposed convolution with a stride other than 2 becomes one convolution for each row within the
+///   stride. The columns within the stride are channels, which are adjacent in the result.
+/// - If a long stride rules out padding or dilation, these become a PAD and zeros in the weight. A depthwise
 ///   convolution takes steps of up to 3 and drops some results.
-/// - A kernel that is too large is cut up, and the parts are added.
-/// - A padded AVG_POOL2D is pooled without padding where windows lie within the image, and apart at the
+/// - A kernel that is too large is split, and the partial results are added.
+/// - A padded AVG_POOL2D is pooled without padding where windows are within the image, and separately at the
 ///   edges.
 struct expand_windows : pass, for_u55 {
     using phase = expansion;
@@ -152,7 +152,7 @@ struct expand_windows : pass, for_u55 {
         return build::concat(e, strips, 1);
     }
 
-    // What is padded with is never the largest element.
+    // Padding is never the largest element.
     std::optional<value> operator()(const args<tosa::max_pool2d>& a, emit<produces>& e) const {
         const u55::pooling_window window{a.kernel, a.pad, a.stride};
         if (window.fits() || !window.is_padded()) return std::nullopt;
@@ -167,7 +167,7 @@ struct expand_windows : pass, for_u55 {
 private:
     // --- weights ---------------------------------------------------------------------------
 
-    /// A constant weight of INT8, by positions.
+    /// A constant INT8 weight, accessed by position.
     struct weight_view {
         std::span<const std::byte> bytes;
         shape_builder shape;
@@ -228,7 +228,7 @@ private:
         return in_parts<Op>(e, a);
     }
 
-    // Zeros between the taps.
+    // Inserts zeros between the taps.
     static args<tosa::conv2d> undilated(emit<produces>& e, args<tosa::conv2d> a) {
         const weight_view w = view(a);
         const shape_builder wide{w.shape[0], (w.shape[1] - 1) * a.dilation[0] + 1,
@@ -243,7 +243,7 @@ private:
         return a;
     }
 
-    // A stride above 3 becomes the longest short one that divides it, and some results are dropped.
+    // Replaces a stride above 3 by its longest short divisor, and drops some results.
     static value in_steps(emit<produces>& e, args<tosa::depthwise_conv2d> a) {
         shape_builder dropped{1, 1};
         shape_builder stride(a.stride);
@@ -263,10 +263,10 @@ private:
         return v;
     }
 
-    // The kernel in parts, each of which reads a part of the image; their sums are added.
+    // Splits the kernel into parts, each of which reads part of the image, and adds their results.
     template <class Op>
     static value in_parts(emit<produces>& e, const args<Op>& a) {
-        if (a.acc_type != dtype::int32) return e.make<Op>(a);  // INT48 cannot be added up
+        if (a.acc_type != dtype::int32) return e.make<Op>(a);  // INT48 cannot be added
         constexpr std::size_t first = first_axis<Op>;
         const weight_view w = view(a);
         const std::int64_t max_part[2] = {
@@ -304,8 +304,8 @@ private:
 
     // --- transposed ------------------------------------------------------------------------
 
-    /// Result o of an axis adds up tap k times element i where i · stride + k + out_pad = o. Results of the
-    /// same remainder by the stride are a convolution with every stride-th tap, in reverse order.
+    /// Result o of an axis is the sum of tap k times element i over i · stride + k + out_pad = o. Results
+    /// with the same remainder by the stride are a convolution with every stride-th tap, in reverse order.
     struct phases {
         std::int64_t stride, taps;
         std::int64_t first, count;   ///< the elements that are read
@@ -317,25 +317,25 @@ private:
         const std::int64_t taps = (kernel + stride - 1) / stride;
         const std::int64_t from = u55::floor_division(-out_pad, stride);
         const std::int64_t to = u55::floor_division(result - 1 - out_pad, stride);
-        const std::int64_t least = from - taps + 1;  // the first element that a window reads, and the last
+        const std::int64_t least = from - taps + 1;  // the first element that a window reads
         const std::int64_t first = std::clamp<std::int64_t>(least, 0, size - 1);
         const std::int64_t last = std::clamp<std::int64_t>(to, 0, size - 1);
         return {stride,        taps,      first,         last - first + 1,
                 first - least, to - last, to - from + 1, -out_pad - from * stride};
     }
 
-    // --- poolings --------------------------------------------------------------------------
+    // --- pooling -----------------------------------------------------------------------------
 
-    /// Positions of a window along an axis that read the same number of elements.
+    /// Positions of a window along an axis that read equally many elements.
     struct part {
         std::int64_t first, size, kernel, stride;
     };
-    static pmr_vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis,
-                                           std::int64_t size, std::int64_t positions) {
+    static pmr_vector<part> parts_of(const args<tosa::avg_pool2d>& a, std::size_t axis, std::int64_t size,
+                                     std::int64_t positions) {
         const std::int64_t kernel = a.kernel[axis];
         const std::int64_t stride = a.stride[axis];
         pmr_vector<part> parts;
-        std::int64_t whole = 0;  // positions so far that read no padding
+        std::int64_t whole = 0;  // number of positions so far that read no padding
         for (std::int64_t o = 0; o != positions; ++o) {
             const std::int64_t from = o * stride - a.pad[2 * axis];
             const std::int64_t first = std::max<std::int64_t>(from, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::for_u55, when the passes of this folder run.
+// Defines headrace::for_u55, which says when the passes of this folder run.
 #ifndef HEADRACE_PASSES_U55_FOR_U55_HPP
 #define HEADRACE_PASSES_U55_FOR_U55_HPP
 
@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-/// A base of passes that run only where the graph's target is Ethos-U55: they make what it lacks of TOSA
-/// (target/u55_verify.hpp) from what it has.
+/// A base for passes that run only if the graph's target is Ethos-U55: they express what it lacks of TOSA
+/// (target/u55_verify.hpp) by what it supports.
 struct for_u55 {
     [[nodiscard]] bool should_run(const graph& g) const { return g.target().has(target_feature::u55); }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::interpolation, RESIZE by convolutions or sums with exactly its results.
+// Defines headrace::interpolation, which computes RESIZE exactly by convolutions or sums.
 #ifndef HEADRACE_PASSES_U55_INTERPOLATION_HPP
 #define HEADRACE_PASSES_U55_INTERPOLATION_HPP
 
@@ -14,14 +14,13 @@
 
 namespace headrace {
 
-/// A RESIZE by convolutions or sums, whichever is cheapest:
+/// Computes a RESIZE by convolutions or sums, whichever is cheapest:
 ///
-/// - Dense: for each phase of the rows a convolution whose channels are the phases of the columns, which a
-///   RESHAPE then makes columns. Periods of columns that read beyond the image have convolutions of their
-///   own.
-/// - Depthwise: one convolution for each phase of rows and of columns, where dense ones would be large.
-/// - Sums: rows and columns are picked, multiplied and added, where there are too many phases, or weights are
-///   too large.
+/// - Dense: a convolution for each phase of the rows, whose channels are the phases of the columns; a RESHAPE
+///   turns these into columns. Periods of columns that read beyond the image have convolutions of their own.
+/// - Depthwise: a convolution for each phase of rows and of columns, if dense ones would be large.
+/// - Sums: rows and columns are picked, multiplied and added, if there are too many phases, or too large
+///   weights.
 ///
 /// `axes` must outlive it.
 class interpolation {
@@ -39,7 +38,7 @@ public:
           channels_(e.shape(image)[3]),
           divisor_(h_.n * w_.n <= max_weight ? 1 : h_.common * w_.common) {}
 
-    /// The weighted sums, whose weights add up to n of the rows times n of the columns, plus a bias.
+    /// Returns the weighted sums plus a bias; the weights add up to n of the rows times n of the columns.
     std::optional<value> sums(std::int64_t bias = 0) {
         bias_ = bias;
         const double by_convolution = std::min(dense_cost(), depthwise_cost());
@@ -49,7 +48,7 @@ public:
         const value v = by_convolutions();
         return divisor_ == 1 ? v : build::multiply(e_, v, e_.splat(divisor_, dtype::int32, 4));
     }
-    /// The sums by convolutions alone.
+    /// Computes the sums by convolutions only.
     value by_convolutions() { return dense_cost() <= depthwise_cost() ? by_dense() : by_depthwise(); }
     [[nodiscard]] bool has_convolutions() const {
         return std::min(dense_cost(), depthwise_cost()) < impossible;
@@ -65,7 +64,7 @@ private:
 
     static constexpr std::int64_t max_weight = 255;
 
-    // Rough cycles of Ethos-U55 with 128 MACs, as its compiler estimates them.
+    // Approximate cycles of Ethos-U55 with 128 MACs, as its compiler estimates them.
     static constexpr double per_op = 300;
     static constexpr double impossible = 1e300;
     static constexpr std::int64_t max_weight_bytes = std::int64_t{1} << 20;
@@ -102,7 +101,7 @@ private:
         return result_size() * 11 + per_op * static_cast<double>(2 * (h_.out + w_.out));
     }
 
-    // From phases as channels or rows to the result; the last period may be partial.
+    // Rearranges phases, stored as channels or rows, to the result; the last period may be partial.
     value of_phases(value v) {
         const shape_builder whole{batches_, h_.periods * h_.phases, w_.periods * w_.phases, channels_};
         return crop(e_, build::reshape(e_, v, whole), {0, h_.out}, {0, w_.out});
@@ -110,7 +109,7 @@ private:
     extent rows_of(std::int64_t phase) const {
         return {h_.start(phase) + h_.before(), (h_.periods - 1) * h_.stride + h_.taps(phase)};
     }
-    // Weights above 127 have a zero point.
+    // Weights above 127 need a zero point.
     template <op_tag Op>
     value convolve(value input, const shape_builder& kernel, const pmr_vector<std::int64_t>& weights,
                    std::int64_t results, const shape_builder& stride) {
@@ -125,7 +124,7 @@ private:
         return e_.make<Op>(a);
     }
 
-    /// `before` times the first element of an axis more, and `after` times the last.
+    /// Repeats the first element of an axis `before` times, and the last one `after` times.
     static value pad_with_edges(emit<produces> e, value v, std::size_t dim, std::int64_t before,
                                 std::int64_t after) {
         if (!v || (before == 0 && after == 0)) return v;
@@ -138,7 +137,7 @@ private:
         }
         return build::concat(e, parts, dim);
     }
-    /// Rows and columns of an image.
+    /// Crops an image to rows and columns.
     static value crop(emit<produces> e, value v, const extent& rows, const extent& columns) {
         const shape_builder shape(e.shape(v));
         const shape_builder counts{shape[0], rows.count, columns.count, shape[3]};
@@ -159,7 +158,7 @@ private:
         }
         return of_phases(build::concat(e_, parts, 2));
     }
-    // A run of periods beyond an end has a narrower kernel, with the weights of what lies there added up.
+    // Runs of periods beyond an end have narrower kernels, with the weights beyond the end added up.
     value columns(value padded, std::int64_t phase, const extent& rows, const period_run& periods) {
         const std::int64_t from = w_.window_start() + periods.first * w_.stride;
         const std::int64_t first = w_.inside(from);
@@ -170,7 +169,7 @@ private:
                                       shape_builder{h_.stride, periods.count == 1 ? 1 : w_.stride});
     }
     pmr_vector<std::int64_t> dense_weights(const shape_builder& kernel, std::int64_t phase,
-                                                 const period_run& periods, std::int64_t first) const {
+                                           const period_run& periods, std::int64_t first) const {
         pmr_vector<std::int64_t> weights(static_cast<std::size_t>(element_count(kernel)), 0);
         const auto add = [&](std::int64_t result, std::int64_t y, std::int64_t x, std::int64_t c,
                              std::int64_t weight) {
@@ -241,7 +240,7 @@ private:
     value image_;
     const resize_axis &h_, &w_;
     std::int64_t batches_, channels_;
-    std::int64_t divisor_;  ///< of weights, by which the sums are multiplied
+    std::int64_t divisor_;  ///< common divisor of the weights, which the sums are multiplied by
     std::int64_t bias_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::u55::interval_of, bounds of the elements of an integer value.
+// Defines headrace::u55::interval_of, which bounds the elements of an integer value.
 #ifndef HEADRACE_PASSES_U55_INTERVALS_HPP
 #define HEADRACE_PASSES_U55_INTERVALS_HPP
 
@@ -22,7 +22,7 @@ struct interval {
         const auto [lowest, highest] = range_of(type);
         return {lowest, highest};
     }
-    /// The largest magnitude.
+    /// Returns the largest magnitude.
     [[nodiscard]] std::int64_t reach() const { return std::max(std::abs(least), std::abs(most)); }
     [[nodiscard]] bool lies_in(const interval& other) const {
         return least >= other.least && most <= other.most;
@@ -48,7 +48,7 @@ struct interval {
     }
 };
 
-/// Follows producers up to a depth.
+/// Bounds a value by following its producers up to a maximum depth.
 class interval_reader {
 public:
     [[nodiscard]] interval of(value v, int depth) const {
@@ -57,7 +57,7 @@ public:
         const interval whole = is_boolean(meta->dtype) ? interval{0, 1} : interval::of_type(meta->dtype);
         if (depth == 0) return whole;
         const interval known = computed(v, whole, depth - 1);
-        return known.lies_in(whole) ? known : whole;  // it might have wrapped around
+        return known.lies_in(whole) ? known : whole;  // it may have wrapped around
     }
 
 private:

@@ -21,10 +21,10 @@
 namespace headrace {
 
 struct expand_bits;
-/// Ethos-U55 has no booleans. They become 0 and 1: in INT8, as their bytes are, where they are stored and at
-/// inputs and outputs, and in INT32 where they are computed. Comparisons, choices and logic become arithmetic
-/// that is exact for all of INT32, and cheaper where a difference cannot wrap around. A comparison of INT8
-/// with a number is a TABLE.
+/// Replaces booleans, which Ethos-U55 does not have, by 0 and 1: as INT8, like their bytes, where they are
+/// stored and at inputs and outputs, and as INT32 where they are computed. Comparisons, choices and logic
+/// become arithmetic that is exact for all of INT32, and cheaper if a difference cannot wrap around. A
+/// comparison of INT8 with a number is a TABLE.
 struct number_booleans : pass, for_u55 {
     using phase = expansion;
     using runs_before = pass_list<expand_bits>;
@@ -40,7 +40,7 @@ struct number_booleans : pass, for_u55 {
 private:
     using emitting = emit<produces>;
 
-    /// What represents a boolean: one of the two, the other is made on demand.
+    /// The numbers that represent a boolean: one of them exists, the other is made on demand.
     struct number {
         value narrow{};  ///< INT8
         value wide{};    ///< INT32
@@ -121,15 +121,16 @@ private:
             const auto found = numbers_.find(v.producer);
             return v.result == 0 && found != numbers_.end() ? &found->second : nullptr;
         }
-        // Is each boolean among a node's operands a number? A comparison of floats has none, nor has what is
-        // computed from it: those nodes stay, and the model is refused for the comparison.
+        // True if each boolean among a node's operands is represented by a number. Comparisons of floats have
+        // none, nor do values computed from them: these nodes are kept, and the model is refused because of
+        // the comparison.
         bool has_numbers(const node& n) {
             return !any_of(n.operand_edges(), [&](const edge& operand) {
                 const tensor_meta* meta = meta_of(*operand.slot);
                 return known(*operand.slot) == nullptr && meta != nullptr && is_boolean(meta->dtype);
             });
         }
-        // A node that stays takes booleans, as before.
+        // Converts operands back to booleans for a node that is kept.
         void restore_booleans(node& n, emitting& e) {
             for (edge& operand : std::span(n.operands, n.operand_count)) {
                 if (known(*operand.slot) == nullptr) continue;
@@ -144,7 +145,7 @@ private:
             replaced_.push_back(&n);
             ++count_;
         }
-        // For results that are not boolean.
+        // Replaces a result that is not boolean.
         void replace(node& n, value v) {
             if (!v) return;
             hand_over_name(n.results[0], v);
@@ -153,7 +154,7 @@ private:
             ++count_;
         }
 
-        // Ops that only hold or move booleans do the same with numbers.
+        // True for ops that only hold or move booleans; they do the same with numbers.
         static bool stores(const node& n) {
             const auto moving = trait::reshaping | trait::permuting | trait::slicing | trait::joining |
                                 trait::repeating | trait::padding | trait::reversing;
@@ -175,7 +176,7 @@ private:
             }
         }
 
-        // Of a boolean that is known as a number.
+        // Returns a known boolean as INT8.
         value narrow(emitting& e, value v) {
             number& truth = *known(v);
             if (!truth.narrow) {
@@ -192,7 +193,7 @@ private:
 
         // --- comparisons ---------------------------------------------------------------------
 
-        // By a table where one operand is INT8 and the other a number, else by `Arithmetic`.
+        // Compares by a table if one operand is INT8 and the other a number, otherwise by `Arithmetic`.
         template <auto Arithmetic, class Compare>
         void compare(node& n, emitting& e, value a, value b, Compare&& compares) {
             if (is_floating(type_of(a))) return;
@@ -202,7 +203,7 @@ private:
             becomes(n, table ? number{table, {}} : number{{}, Arithmetic(e, a, b)});
         }
 
-        /// Numbers that INT8 values stand for: RESCALE without a zero point, as it rounds (TOSA 1.0, 1.9.4).
+        /// Numbers that INT8 values represent: RESCALE without zero point, as it rounds (TOSA 1.0, 1.9.4).
         struct scaled_int8 {
             value v;
             std::int64_t multiplier = 1, shift = 0, zero = 0;
@@ -234,7 +235,7 @@ private:
                               [&](std::int64_t i) { return compares(operand->number(i), *with); });
         }
 
-        // AND is a product: of INT8 unless both are in INT32 already.
+        // AND is a product: of INT8, unless both operands are INT32 already.
         value both(emitting& e, value a, value b) {
             const auto is_wide = [&](value v) { return known(v) != nullptr && known(v)->wide; };
             return is_wide(a) && is_wide(b) ? build::multiply(e, wide(e, a), wide(e, b))
@@ -256,7 +257,7 @@ private:
                 replace(n, build::narrow(e, chosen, n.results[0].meta->dtype));
             }
         }
-        // f + c * (t - f), or c * t + (1 - c) * f where the difference might wrap around.
+        // f + c * (t - f), or c * t + (1 - c) * f if the difference may wrap around.
         static value blend(emitting& e, value condition, value t, value f) {
             if (u55::difference_fits(t, f)) {
                 return e.make<tosa::add>(build::multiply(e, condition, exact_difference(e, t, f)), f);
@@ -299,8 +300,9 @@ private:
         graph& g_;
         pass_context& context_;
         std::pmr::unordered_map<const node*, number> numbers_;
-        // Casts of booleans to INT8, and the numbers that replace them when all nodes have been visited: such
-        // a number may be what the boolean itself has become, and what reads the cast reads no boolean.
+        // Casts of booleans to INT8, and the numbers that replace them after all nodes have been visited:
+        // until then, such a number may itself represent a boolean, and readers of the cast do not read a
+        // boolean.
         pmr_vector<std::pair<node*, value>> numbered_casts_;
         pmr_vector<node*> replaced_;
         std::size_t count_ = 0;

@@ -13,8 +13,9 @@
 namespace headrace {
 
 struct expand_moves;
-/// Fewer bits are moved then, and the RESCALE is part of the convolution before it. One with a factor for
-/// each channel needs its channels apart: the last axis must stay the last, or become a multiple of itself.
+/// Moves a narrowing RESCALE before ops that move elements: fewer bits are then moved, and the RESCALE is
+/// fused into the convolution before it. Per-channel factors need separate channels: the last axis must
+/// remain the last, or become a multiple of itself.
 struct rescale_before_moving : pass {
     using phase = expansion;
     using runs_before = pass_list<expand_moves>;
@@ -36,8 +37,8 @@ private:
     static constexpr auto moves =
         trait::reshaping | trait::permuting | trait::slicing | trait::joining | trait::repeating;
 
-    // Can the RESCALE go before the producer of `v`? It can if that only moves elements, and keeps channels
-    // apart if they have factors of their own.
+    // True if the RESCALE can be moved before the producer of `v`: it only moves elements, and keeps channels
+    // separate if they have factors of their own.
     static bool goes_past(emit<produces>& e, value v, const args<tosa::rescale>& a) {
         const node& n = *v.producer;
         if (!is_of_dialect<tosa::dialect>(n) || !n.op->has(moves) || !has_one_use(v)) return false;
@@ -52,7 +53,7 @@ private:
             return t->perms[t->perms.size() - 1] + 1 == static_cast<std::int64_t>(t->perms.size());
         if (const auto* c = args_if<tosa::concat>(n))
             return c->axis + 1 != static_cast<std::int64_t>(e.rank(v));
-        // A SLICE or TILE of other axes, or a RESHAPE that splits channels.
+        // True for a SLICE or TILE of other axes, or a RESHAPE that splits channels.
         return is<tosa::reshape>(n) || e.shape(n.operand(0))[e.rank(v) - 1] == channels;
     }
     static value rescaled(emit<produces>& e, value v, const args<tosa::rescale>& a) {
@@ -71,7 +72,7 @@ private:
         node* copy = e.clone(n, operands, [&](tensor_meta& meta) { meta.dtype = type; });
         return copy == nullptr ? value{} : copy->result();
     }
-    // With the factors repeated for as many channels as a value has.
+    // Repeats the factors for the number of channels of a value.
     static args<tosa::rescale> for_channels(emit<produces>& e, value v, args<tosa::rescale> a) {
         if (!a.per_channel) return a;
         const auto repeated = [&](value factors) {

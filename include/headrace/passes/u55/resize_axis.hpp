@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::resize_axis, which elements the results of a RESIZE read along one axis.
+// Defines headrace::resize_axis, the elements that the results of a RESIZE read along one axis.
 #ifndef HEADRACE_PASSES_U55_RESIZE_AXIS_HPP
 #define HEADRACE_PASSES_U55_RESIZE_AXIS_HPP
 
@@ -13,21 +13,21 @@
 
 namespace headrace {
 
-/// `count` periods from `first` on.
+/// Periods [first, first + count).
 struct period_run {
     std::int64_t first, count;
 };
-/// One axis of a RESIZE. Result o lies at (o * d + offset) / n, between elements: it is element first[o]
-/// times (n - rest[o]) plus the next times rest[o]. Elements beyond an end are the last one there.
+/// One axis of a RESIZE. Result o is at (o * d + offset) / n, between elements: it is element first[o] times
+/// (n - rest[o]) plus the next element times rest[o]. Elements beyond an end equal the last one there.
 ///
 /// With g = gcd(n, d), the weights repeat every n / g results, which are d / g elements further: a period.
-/// Results at the same place of their period, a phase, are one convolution with stride d / g.
+/// Results at the same place of their periods, a phase, are one convolution with stride d / g.
 struct resize_axis {
-    std::int64_t size, out;  ///< elements and results
+    std::int64_t size, out;  ///< numbers of elements and results
     std::int64_t n;
     std::int64_t phases, stride, periods;
-    std::int64_t common;                         ///< divides all weights
-    pmr_vector<std::int64_t> first, rest;  ///< of whole periods, a few of which may lie beyond `out`
+    std::int64_t common;                   ///< divides all weights
+    pmr_vector<std::int64_t> first, rest;  ///< of whole periods, a few of which may be beyond `out`
 
     resize_axis(std::int64_t elements, std::int64_t results, std::int64_t numerator, std::int64_t d,
                 std::int64_t offset, bool is_nearest)
@@ -59,7 +59,7 @@ struct resize_axis {
     [[nodiscard]] std::int64_t inside(std::int64_t i) const {
         return std::clamp<std::int64_t>(i, 0, size - 1);
     }
-    /// The first element that the first period reads, and how many it reads.
+    /// Returns the first element that the first period reads; window() returns how many it reads.
     [[nodiscard]] std::int64_t window_start() const {
         return *std::min_element(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(phases));
     }
@@ -68,7 +68,7 @@ struct resize_axis {
         for (std::int64_t p = 0; p != phases; ++p) end = std::max(end, start(p) + taps(p));
         return end - window_start();
     }
-    /// Periods within the image are one run, each of the others is a run of its own.
+    /// Returns runs of periods: those within the image form one run, each other period is a run of its own.
     [[nodiscard]] pmr_vector<period_run> runs() const {
         const auto is_inside = [&](std::int64_t period) {
             const std::int64_t from = window_start() + period * stride;
@@ -81,18 +81,18 @@ struct resize_axis {
         }
         return all;
     }
-    /// How many elements are read before the first and after the last one.
+    /// Returns the number of elements read before the first one; after(), those past the last one.
     [[nodiscard]] std::int64_t before() const { return std::max<std::int64_t>(-window_start(), 0); }
     [[nodiscard]] std::int64_t after() const {
         return std::max<std::int64_t>(window_start() + stride * (periods - 1) + window() - size, 0);
     }
-    /// The element that each result reads first.
+    /// Returns the first element that each result reads.
     [[nodiscard]] pmr_vector<std::int64_t> positions() const {
         pmr_vector<std::int64_t> at;
         for (std::int64_t o = 0; o != out; ++o) at.push_back(inside(start(o)));
         return at;
     }
-    /// How often each element is repeated; 0 if they are not all repeated as often.
+    /// Returns how often each element is repeated; 0 if the counts differ.
     [[nodiscard]] std::int64_t repeats() const {
         const std::int64_t factor = std::max<std::int64_t>(out / size, 1);
         if (out != factor * size) return 0;
@@ -103,7 +103,7 @@ struct resize_axis {
     }
 };
 
-/// Of height and width.
+/// The axes of height and width.
 using resize_axes = std::array<resize_axis, 2>;
 
 [[nodiscard]] inline std::optional<resize_axes> resize_axes_of(const args<tosa::resize>& a,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defines headrace::u55_passes: from TOSA's integer profile to what Ethos-U55 has of it.
+// Defines headrace::u55_passes: from TOSA's integer profile to the subset that Ethos-U55 supports.
 #ifndef HEADRACE_PASSES_U55_U55_HPP
 #define HEADRACE_PASSES_U55_U55_HPP
 
@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-/// After constants are folded, as what is known decides what has to be computed. Each pass makes what the
-/// ones after it lower: first conditions, then indices, then booleans, bits and layouts.
+/// Run after constants are folded, since known values determine what must be computed. Each pass makes ops
+/// that the passes after it lower: first conditions, then indices, then booleans, bits and layouts.
 using u55_passes = pass_list<blend_conditions, expand_gather, expand_extrema, number_booleans, expand_bits,
                              expand_resize, expand_windows, rescale_before_moving, expand_moves>;
 
