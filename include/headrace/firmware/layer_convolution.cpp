@@ -169,8 +169,8 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     call& made = call_kernel(n, text + '>', operands);
     made.macs = s.macs();
     const on_device::choice chosen = choose(s, core_.set);
-    made.origin = chosen.because[0] == '\0' ? std::string(chosen.kernel)
-                                            : fmt::format("{}: {}", chosen.kernel, chosen.because);
+    made.kernel = chosen.kernel;
+    made.because = chosen.because;
     made.instructions = chosen.instructions;
     add_scratch(made, chosen.scratch);
     return {};

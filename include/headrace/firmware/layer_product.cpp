@@ -7,8 +7,8 @@
 
 #include <headrace/firmware/layer_writer.hpp>
 #include <headrace/firmware/scaled_result.hpp>
-#include <headrace/on_device/matmul.hpp>
 #include <headrace/ir/meta_text.hpp>
+#include <headrace/on_device/matmul.hpp>
 #include <headrace/passes/support/constants.hpp>
 
 namespace headrace::firmware {
@@ -61,6 +61,8 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
     operands.insert(operands.end(), {scaled, at(to)});
     call& made = call_kernel(n, text + '>', operands);
     made.macs = std::int64_t{to.type.elements()} * left.type.size[2];
+    made.kernel = "rows";
+    if (!is_narrow && core_.set != on_device::core_id::portable) made.because = "the input is not int8";
     add_scratch(made, scratch_of({.a = left.type, .b = right.type, .output = to.type}, core_.set));
     return {};
 }

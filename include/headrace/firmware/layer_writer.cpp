@@ -76,6 +76,10 @@ std::size_t layer_writer::add_buffer(on_device::element type, std::int64_t count
 }
 
 void layer_writer::put(value v, const place& p) {
+    std::vector<std::string>& names = done_.buffers[p.buffer].names;
+    std::string name = is<builtin::placeholder>(*v.producer) ? std::string(v.producer->results[0].name)
+                                                             : name_of_node(*v.producer);
+    if (names.empty() || names.back() != name) names.push_back(std::move(name));
     places_[{v.producer, v.result}] = p;
     for (const edge* e = v.producer->first_use; e != nullptr; e = e->next_use)
         if (e->slot->result == v.result) ++reads_left_[p.buffer];
@@ -247,6 +251,7 @@ void layer_writer::add_scratch(call& to, std::int64_t bytes) {
     to.scratch = add_buffer(on_device::element::int8, bytes);
     planned_buffer& scratch = done_.buffers[*to.scratch];
     scratch.first = scratch.last = done_.steps - 1;
+    scratch.names.push_back("scratch of " + to.name);
 }
 
 result<void> layer_writer::copy(const node& n, const operand& from, const operand& to) {
@@ -283,6 +288,7 @@ result<written_layers> layer_writer::run() {
         } else {  // a constant, or a tensor in a layout of a kernel
             place p{0, *dense_tensor(*meta_of(v))};
             p.buffer = add_buffer(p.type.type, p.type.span);
+            done_.buffers[p.buffer].names.push_back(name_of_node(*v.producer));
             HEADRACE_TRY(copy(*v.producer, from, at(p)));
             done_.outputs.push_back(p);
         }
