@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include <headrace/base/printable.hpp>
 #include <headrace/firmware/report.hpp>
@@ -21,6 +23,12 @@ namespace headrace::cli {
 namespace {
 
 core_model describe_on_core(const show_options& options) {
+    const std::string extension = std::filesystem::path(options.model).extension().string();
+    std::error_code unknown;
+    if (extension == ".tosa" || extension == ".pte" || std::filesystem::is_directory(options.model, unknown))
+        return {.status = report_usage(
+                    fmt::format("{}: --core is for a model before it is lowered: give the .pt2 file",
+                                printable(options.model)))};
     lower_options lowering;
     lowering.model = options.model;
     lowering.sizes = options.sizes;

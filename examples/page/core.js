@@ -8,15 +8,15 @@ Object.assign(Panel.prototype, {
     const parts = [element("p", {}, core.layers.length + " layers for " + core.core + ", " + countText(core.macs) + " MACs" +
       (core.estimated_layers ? "; about " + countText(core.instructions) + " instructions in the " + core.estimated_layers + " layers that have an estimate" : "") +
       ". " + bytesText(core.constants) + " of constants" + (core.states ? ", " + bytesText(core.states) + " of states beside the arena" : "") + ".")];
-    const table = element("table", {}, element("tr", {}, element("th", {}, "layer"), element("th", {}, "kernel"), element("th", { class: "number" }, "MACs"),
-      element("th", { class: "number", title: "estimated" }, "instructions"), element("th", {}, "no faster one, because")));
+    const table = element("table", {}, element("tr", {}, element("th", {}, "layer"), element("th", { title: "and why no faster one" }, "kernel"), element("th", { class: "number" }, "MACs"),
+      element("th", { class: "number", title: "estimated" }, "instructions")));
     const most = Math.max(1, ...core.layers.map((layer) => layer.instructions || 0));
     for (const layer of core.layers) {
       const node = this.app.nodeNamed(layer.name);
       table.append(element("tr", { class: node ? "go" : "", onclick: node ? () => this.app.reveal(node.i) : undefined },
-        element("td", {}, element("span", { class: "mono" }, layer.name), element("div", { class: "bar", style: "width:" + (((layer.instructions || 0) / most) * 100).toFixed(1) + "%" })),
-        element("td", {}, layer.op + (layer.kernel ? ", " + layer.kernel : "")), element("td", { class: "number" }, layer.macs ? countText(layer.macs) : ""),
-        element("td", { class: "number" }, layer.instructions ? countText(layer.instructions) : ""), element("td", {}, layer.because || "")));
+        element("td", {}, element("span", { class: "mono" }, layer.name), layer.instructions ? element("div", { class: "bar", style: "width:" + ((layer.instructions / most) * 100).toFixed(1) + "%" }) : ""),
+        element("td", {}, layer.op + (layer.kernel ? ", " + layer.kernel : ""), layer.because ? element("div", { class: "none" }, layer.because) : ""), element("td", { class: "number" }, layer.macs ? countText(layer.macs) : ""),
+        element("td", { class: "number" }, layer.instructions ? countText(layer.instructions) : "")));
     }
     parts.push(table);
     return parts;

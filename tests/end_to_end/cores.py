@@ -72,6 +72,8 @@ def check_usage(program, folder):
     call(program, "show", KWS, *CORE, "--summary", status=USAGE)
     call(program, "show", KWS, *CORE, "-o", folder / "x.hr", status=USAGE, says=".json")
     call(program, "show", KWS, "--state", "variable", status=USAGE)
+    call(program, "lower", KWS, "-o", folder / "kws.tosa")
+    call(program, "show", folder / "kws.tosa", *CORE, status=USAGE, says="give the .pt2 file")
     call(program, "show", STATES, *CORE, status=UNSUPPORTED, says="--state variable")
     call(program, "show", STATES, *CORE, "--state", "variable", says="in the model beside the arena")
     header = folder / "kws.hpp"

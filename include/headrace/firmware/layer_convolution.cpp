@@ -255,7 +255,7 @@ result<void> layer_writer::write_computed(const layer_body& body, const node& an
     made.macs = std::int64_t{sums->elements()} * (weights.type.elements() / weights.type.size[0]);
     const auto rest = others(body, anchor);
     if (rest.empty()) {
-        put({const_cast<node*>(&n), 0}, to);
+        put_new(n, 0, to);
         return {};
     }
     HEADRACE_TRY(result, add_result(n));

@@ -12,21 +12,6 @@
 
 namespace headrace::firmware {
 
-std::span<const core_description> all_cores() {
-    using enum on_device::core_id;
-    static constexpr core_description cores[] = {
-        {"host", portable},      {"cortex-m0", portable}, {"cortex-m0plus", portable},
-        {"cortex-m3", portable}, {"cortex-m4", dsp},      {"cortex-m7", dsp},
-        {"cortex-m33", dsp},     {"cortex-m55", mve},     {"cortex-m85", mve}};
-    return cores;
-}
-
-std::optional<core_description> find_core(std::string_view name) {
-    const auto cores = all_cores();
-    const auto found = std::ranges::find(cores, name, &core_description::name);
-    return found == cores.end() ? std::nullopt : std::optional(*found);
-}
-
 // --- layers ------------------------------------------------------------------------------
 
 layer_body::layer_body(const layer_parts& p) : parts(p) {
@@ -75,11 +60,13 @@ std::size_t layer_writer::add_buffer(on_device::element type, std::int64_t count
     return done_.buffers.size() - 1;
 }
 
+void layer_writer::put_new(const node& n, std::uint32_t result, const place& p) {
+    done_.buffers[p.buffer].names.push_back(is<builtin::placeholder>(n) ? std::string(n.results[result].name)
+                                                                        : name_of_node(n));
+    put({const_cast<node*>(&n), result}, p);
+}
+
 void layer_writer::put(value v, const place& p) {
-    std::vector<std::string>& names = done_.buffers[p.buffer].names;
-    std::string name = is<builtin::placeholder>(*v.producer) ? std::string(v.producer->results[0].name)
-                                                             : name_of_node(*v.producer);
-    if (names.empty() || names.back() != name) names.push_back(std::move(name));
     places_[{v.producer, v.result}] = p;
     for (const edge* e = v.producer->first_use; e != nullptr; e = e->next_use)
         if (e->slot->result == v.result) ++reads_left_[p.buffer];
@@ -101,7 +88,7 @@ result<place> layer_writer::add_result(const node& n, std::uint32_t i) {
                       "kernels of microcontrollers do not compute with this type, or with so many elements");
     const place* const over = is<device::elementwise>(n) ? replaceable(n, *type) : nullptr;
     const place made{over != nullptr ? over->buffer : add_buffer(type->type, type->span), *type};
-    put({const_cast<node*>(&n), i}, made);
+    put_new(n, i, made);
     return made;
 }
 
@@ -174,7 +161,7 @@ result<place> layer_writer::add_image(const node& n, const on_device::convolutio
         if (extras.size() != 1 || !can_be_over_extra(s) || !is_residual(n, input, extras[0], s.output))
             return add_result(n);
         const place made{*extras[0].buffer, s.output};
-        put({const_cast<node*>(&n), 0}, made);
+        put_new(n, 0, made);
         return made;
     }
     const on_device::tensor& y = s.output;
@@ -190,7 +177,7 @@ result<place> layer_writer::add_image(const node& n, const on_device::convolutio
                          ends_with(n, from->second.buffer) &&
                          4 * std::int64_t{made.type.span} >= 3 * done_.buffers[from->second.buffer].count;
     made.buffer = is_over ? from->second.buffer : add_buffer(y.type, made.type.span);
-    put({const_cast<node*>(&n), 0}, made);
+    put_new(n, 0, made);
     return made;
 }
 

@@ -19,7 +19,7 @@ namespace {
 std::string_view reason_of(const call& c, std::string_view op, const core_description& core) {
     if (!c.kernel.empty()) return c.because;
     const bool may_be_fast = core.set == on_device::core_id::mve && op == "elementwise";
-    return core.set == on_device::core_id::portable || may_be_fast ? "" : "there is a portable kernel alone";
+    return core.set == on_device::core_id::portable || may_be_fast ? "" : "only a portable one exists";
 }
 
 std::string name_of(const planned_buffer& b, const std::vector<reported_layer>& layers) {
@@ -32,7 +32,7 @@ std::string name_of(const planned_buffer& b, const std::vector<reported_layer>& 
 }
 
 // Names are those of a model, which may be of any length.
-std::string shown(std::string_view name) { return std::string(printable(name, 40)); }
+std::string shown(std::string_view name) { return std::string(printable(name, 60)); }
 
 // Cells of a table; the last column is as wide as it is.
 class table {
@@ -62,8 +62,9 @@ private:
 };
 
 std::string totals_text(const model_report& r) {
-    std::string text = fmt::format("{}: {} layers, {} MACs", r.core, r.layers.size(),
-                                   with_commas(static_cast<std::uint64_t>(r.macs)));
+    std::string text =
+        fmt::format("{}: {} {}, {} MACs", r.core, r.layers.size(), r.layers.size() == 1 ? "layer" : "layers",
+                    with_commas(static_cast<std::uint64_t>(r.macs)));
     if (r.estimated != 0)
         text += fmt::format("; about {} instructions in {} of them, those that have an estimate",
                             with_commas(static_cast<std::uint64_t>(r.instructions)), r.estimated);
