@@ -32,7 +32,6 @@ core_model describe_on_core(const show_options& options) {
     lower_options lowering;
     lowering.model = options.model;
     lowering.sizes = options.sizes;
-    lowering.sizes.examples = true;
     lowering.core = options.core;
     lowering.state = options.state;
     return lower_for_core(lowering, "model", false);
