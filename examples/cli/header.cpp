@@ -131,6 +131,10 @@ int lower_to_header(const lower_options& options) {
         return report_usage("--core is for a C++ type: give -o a name that ends in .hpp, or in .cpp for C");
     if (options.core.empty())
         return report_usage("a header is for a core: give --core cortex-m4, for example; host is for tests");
+    if (!options.report.empty() || !options.io.empty())
+        return report_usage(
+            "--report and --io are not for a header, which has both in it: `headrace show MODEL --core CORE` "
+            "prints its report, with -o as JSON, and --html writes a page");
     const std::string name =
         options.name.empty() ? std::filesystem::path(options.output).stem().string() : options.name;
     if (!is_c_identifier(name))

@@ -77,6 +77,8 @@ def check_usage(program, folder):
     call(program, "show", STATES, *CORE, status=UNSUPPORTED, says="--state variable")
     call(program, "show", STATES, *CORE, "--state", "variable", says="in the model beside the arena")
     header = folder / "kws.hpp"
+    for option in ("--report", "--io"):
+        call(program, "lower", KWS, "-o", header, *CORE, option, folder / "x.json", status=USAGE, says="`headrace show MODEL --core CORE`")
     call(program, "lower", KWS, "-o", header, *CORE)
     for options in (CORE, ("--summary",), ("--html", folder / "x.html"), ("-o", folder / "x.hr")):
         call(program, "show", header, *options, status=USAGE, says="with the model that the header was made of")
