@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #if __has_include(<headrace/contract/contract.hpp>)
 #include <headrace/contract/contract.hpp>
@@ -31,7 +32,8 @@ struct kws {
         {"dequantize_per_tensor_22", headrace::dtype::int8, {1, 12}, 0.00051491818157956, -128, -128, 127},
     }};
 
-    // Lowered to TOSA; bytes of activations at their peak, of constants, of the flatbuffer.
+    // Lowered to TOSA, and executed operator by operator: bytes of activations at their peak, of constants, of
+    // the flatbuffer. Vela and ExecuTorch plan memory of their own.
     static constexpr auto target = *headrace::parse_target("TOSA-1.0+INT");
     static constexpr std::uint64_t peak_memory = 40000;
     static constexpr std::uint64_t constant_bytes = 27850;
@@ -134,6 +136,16 @@ struct kws {
         {&headrace::info_of<headrace::tosa::mul>, "mul", 203, 3, 1, 0x4, 0},
         {&headrace::info_of<headrace::tosa::rescale>, "quantize_per_tensor_20", 207, 5, 1, 0x1e, 0},
     }};
+
+    // The C++ type that `headrace lower -o NAME.hpp --core cortex-m4` writes; bytes.
+    // Code and stack depend on the compiler: tests/on_device/run.py measures them.
+    struct on_device {
+        static constexpr std::string_view core = "cortex-m4";
+        static constexpr std::uint64_t arena_bytes = 8490;
+        static constexpr std::uint64_t arena_lower_bound = 8490;
+        static constexpr std::uint64_t state_bytes = 0;
+        static constexpr std::uint64_t constant_bytes = 31936;
+    };
 };
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A firmware that builds only if its model, its pipeline and its board go together. The contract was written
 // by
-//     headrace contract examples/models/kws_dscnn_int8/model.pt2 --name kws -o examples/kws_contract.hpp
+//     headrace contract examples/models/kws_dscnn_int8/model.pt2 --name kws --core cortex-m4
+//         -o examples/kws_contract.hpp
 #include <cstdio>
 
 #include <headrace/contract/contract.hpp>
@@ -24,6 +25,13 @@ static_assert(fits<board, kws>);
 static_assert(fits<ethos_u85, kws>);
 // ❌ static_assert(fits<tosa_target<"TOSA-1.0+FP">, kws>);
 // error: … target_does_not_take_model<…, refused<tosa::reshape, type_limit::profile, at_node<0, …>, …>>
+
+// The same model as a C++ type on a microcontroller without an NPU, by its own figures.
+struct microcontroller : core_target<"cortex-m4"> {
+    static constexpr std::uint64_t memory = 16 * 1024;  // for the arena, states, and the stack if measured
+    static constexpr std::uint64_t flash = 64 * 1024;   // for the constants, and the code if measured
+};
+static_assert(fits<microcontroller, kws>);
 
 // The reverse: which models a firmware accepts.
 struct accepted {

@@ -18763,6 +18763,8 @@ template <class Target, class Diagnosis>
 struct target_does_not_take_model {};
 template <class Model>
 struct contract_has_no_lowered_part {};
+template <class Model>
+struct contract_has_no_core {};  ///< `headrace contract --core` writes one that has
 template <class Diagnosis>
 struct model_is_not_accepted {};
 
@@ -18791,6 +18793,13 @@ template <std::uint64_t Bytes>
 struct has_bytes {};
 template <budget Budget, class Needed, class Available>
 struct over_budget {};
+
+template <fixed_string Core>
+struct has_figures_of {};
+template <fixed_string Core>
+struct board_has {};
+template <class Contract, class Board>
+struct differs_in_core {};
 
 enum class contract_part : std::uint8_t { inputs, outputs };
 enum class tensor_part : std::uint8_t { dtype, rank, shape, quantization };
@@ -19520,13 +19529,22 @@ concept model_contract = requires {
     T::outputs.size();
 };
 
-/// Matches those with a lowered part, which `fits` is about.
+/// Matches those with a lowered part, which `fits` compares with a tosa_target.
 template <class T>
 concept lowered_contract = model_contract<T> && requires {
     typename T::lowered_ops;
     T::nodes.size();
     T::peak_memory;
     T::flatbuffer_bytes;
+};
+
+/// Matches those with the figures of a C++ type on a core, which `fits` compares with a core_target.
+template <class T>
+concept core_contract = model_contract<T> && requires {
+    T::on_device::core;
+    T::on_device::arena_bytes;
+    T::on_device::state_bytes;
+    T::on_device::constant_bytes;
 };
 
 /// A TOSA target at level 8K: `struct board : tosa_target<"TOSA-1.0+INT"> {};` A struct derived from it may
@@ -19540,6 +19558,15 @@ private:
 
 public:
     static constexpr target_spec target = parsed ? *parsed : target_spec{};
+};
+
+/// A microcontroller that executes the C++ type which `headrace lower -o NAME.hpp --core` writes: `struct
+/// board : core_target<"cortex-m4"> {};`. A struct derived from it may add budgets in bytes: `memory` for the
+/// arena and the states, and the stack where the contract has it, and `flash` for the constants, and the code
+/// where the contract has it.
+template <fixed_string Core>
+struct core_target {
+    static constexpr std::string_view core = Core.view();
 };
 
 /// Arm's Ethos-U55, with the rules of target/u55_rules.hpp.
@@ -19905,32 +19932,64 @@ auto diagnose_node() {
     }
 }
 
-template <class Limits, class Model>
+/// Bytes that a model needs of a budget: as operators of TOSA, and as a C++ type on a core.
+template <class Model>
+struct tosa_needs {
+    static constexpr std::uint64_t memory = Model::peak_memory, flash = Model::flatbuffer_bytes;
+};
+template <class Figures>
+struct core_needs {
+    static constexpr std::uint64_t memory = [] {
+        std::uint64_t bytes = Figures::arena_bytes + Figures::state_bytes;
+        if constexpr (requires { Figures::stack_bytes; }) bytes += Figures::stack_bytes;
+        return bytes;
+    }();
+    static constexpr std::uint64_t flash = [] {
+        std::uint64_t bytes = Figures::constant_bytes;
+        if constexpr (requires { Figures::code_bytes; }) bytes += Figures::code_bytes;
+        return bytes;
+    }();
+};
+
+template <class Limits, class Needs>
 constexpr bool memory_is_short() {
     if constexpr (requires { Limits::memory; }) {
-        return Model::peak_memory > static_cast<std::uint64_t>(Limits::memory);
+        return Needs::memory > static_cast<std::uint64_t>(Limits::memory);
     } else {
         return false;
     }
 }
-template <class Limits, class Model>
+template <class Limits, class Needs>
 constexpr bool flash_is_short() {
     if constexpr (requires { Limits::flash; }) {
-        return Model::flatbuffer_bytes > static_cast<std::uint64_t>(Limits::flash);
+        return Needs::flash > static_cast<std::uint64_t>(Limits::flash);
     } else {
         return false;
     }
 }
-template <class Limits, class Model>
+template <class Limits, class Needs>
 auto diagnose_budgets() {
-    if constexpr (memory_is_short<Limits, Model>()) {
-        return held<
-            over_budget<budget::memory, needs_bytes<Model::peak_memory>, has_bytes<Limits::memory>>>{};
-    } else if constexpr (flash_is_short<Limits, Model>()) {
-        return held<
-            over_budget<budget::flash, needs_bytes<Model::flatbuffer_bytes>, has_bytes<Limits::flash>>>{};
+    if constexpr (memory_is_short<Limits, Needs>()) {
+        return held<over_budget<budget::memory, needs_bytes<Needs::memory>, has_bytes<Limits::memory>>>{};
+    } else if constexpr (flash_is_short<Limits, Needs>()) {
+        return held<over_budget<budget::flash, needs_bytes<Needs::flash>, has_bytes<Limits::flash>>>{};
     } else {
         return held<no_fault>{};
+    }
+}
+
+template <class Target>
+concept has_core = requires { Target::core; };
+
+// The C++ type has a kernel for each operator: only the core and the budgets are left to ask.
+template <class Target, class Model>
+auto diagnose_core() {
+    constexpr std::string_view mine = Target::core, its = Model::on_device::core;
+    if constexpr (mine != its) {
+        return held<differs_in_core<has_figures_of<fixed_string<its.size() + 1>(its)>,
+                                    board_has<fixed_string<mine.size() + 1>(mine)>>>{};
+    } else {
+        return diagnose_budgets<Target, core_needs<typename Model::on_device>>();
     }
 }
 
@@ -19941,22 +20000,41 @@ auto diagnose_fit() {
     if constexpr (found.count != 0) {
         return diagnose_node<Target, Model, found.first, found.count>();
     } else {
-        return diagnose_budgets<Target, Model>();
+        return diagnose_budgets<Target, tosa_needs<Model>>();
     }
 }
 
 }  // namespace detail
 
+namespace detail {
+
+template <class Target, class Model>
+auto diagnose() {
+    if constexpr (has_core<Target>) {
+        return diagnose_core<Target, Model>();
+    } else {
+        return diagnose_fit<Target, Model>();
+    }
+}
+
+template <class Target, class Model>
+inline constexpr bool can_be_asked = has_core<Target> ? core_contract<Model> : lowered_contract<Model>;
+
+}  // namespace detail
+
 /// The diagnosis that `fits` fails with, or no_fault: to decide by instead of failing.
-template <class Target, lowered_contract Model>
-using misfit = typename decltype(detail::diagnose_fit<Target, Model>())::type;
+template <class Target, model_contract Model>
+    requires detail::can_be_asked<Target, Model>
+using misfit = typename decltype(detail::diagnose<Target, Model>())::type;
 
 namespace detail {
 
 template <class Target, class Model>
 constexpr auto fitting_verdict() {
-    if constexpr (lowered_contract<Model>) {
+    if constexpr (can_be_asked<Target, Model>) {
         return verdict<misfit<Target, Model>, target_does_not_take_model<Target, misfit<Target, Model>>>();
+    } else if constexpr (has_core<Target>) {
+        return contract_has_no_core<Model>{};
     } else {
         return contract_has_no_lowered_part<Model>{};
     }
@@ -19965,7 +20043,8 @@ constexpr auto fitting_verdict() {
 
 /// Does a target take every operator of a lowered model, and does the target have the memory? If so this is
 /// `true`. If not, static_assert fails with one error that names the first operator, its position in `nodes`,
-/// the limit, and how many are refused; or the budget.
+/// the limit, and how many are refused; or the budget. Figures are those of the contract's lowered part; for
+/// a core_target, those of the C++ type on that core.
 template <class Target, model_contract Model>
 inline constexpr auto fits = detail::fitting_verdict<Target, Model>();
 
@@ -20043,7 +20122,7 @@ auto diagnose_acceptance() {
         if constexpr (strange::size != 0) {
             return decltype(diagnose_ops(strange{})){};
         } else {
-            return diagnose_budgets<Accepted, Model>();
+            return diagnose_budgets<Accepted, tosa_needs<Model>>();
         }
     }
 }

@@ -89,6 +89,8 @@ struct show_options {
     bool full = false;         ///< a line for each node
     std::string around;        ///< only what is near the node of that name
     int depth = 1;             ///< of `around`, in edges
+    std::string core;          ///< the processor whose kernels are to be shown; empty: none
+    std::string state;         ///< of `core`, as for `lower`
     std::string output;        ///< file for the graph; empty: standard output
     std::size_t inlined = 32;  ///< of a .hr file: elements up to which a constant is in the text itself
 };
@@ -97,6 +99,13 @@ struct show_options {
 [[nodiscard]] int show_pipeline(const show_options& options);
 /// The part that finds out what becomes of each op.
 [[nodiscard]] int show_support(const show_options& options);
+/// The part that is about a model's layers on a core, as text or, in a file, as JSON; and that JSON for a
+/// page.
+[[nodiscard]] int show_core(const show_options& options);
+[[nodiscard]] int core_json(const show_options& options, std::string& json);
+/// The part that is about a header or a source that `lower --core` wrote: prints its report.
+[[nodiscard]] bool is_generated_path(const std::string& path);
+[[nodiscard]] int show_generated(const show_options& options);
 
 struct opt_options {
     std::string model;
@@ -176,6 +185,8 @@ struct contract_options {
     std::string name;                ///< of the struct; empty: made from the model's
     std::string target;              ///< as for `lower`
     std::string io_layout = "nchw";  ///< as for `lower`
+    std::string core;                ///< the processor whose figures are added; empty: none
+    std::string measured;            ///< what tests/on_device/run.py printed (JSON); empty: nothing
     bool exported_only = false;
 };
 [[nodiscard]] int contract(const contract_options& options);

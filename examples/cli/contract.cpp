@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <memory_resource>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include <headrace/base/pmr_vector.hpp>
 #include <headrace/contract/contract_text.hpp>
 #include <headrace/io/atomic_file.hpp>
 #include <headrace/io/c_text.hpp>
+#include <headrace/io/json.hpp>
+#include <headrace/io/mapped_file.hpp>
 #include <headrace/io/tosa_stream.hpp>
 #include <headrace/lowering/lower.hpp>
 #include <headrace/lowering/models.hpp>
 
 #include "commands.hpp"
+#include "header.hpp"
 #include "messages.hpp"
 
 namespace headrace::cli {
@@ -57,9 +65,61 @@ result<contract_model> lower_for_contract(const contract_options& options,
     return made;
 }
 
+// The figures that only an execution gives, from what tests/on_device/run.py printed. They must be of this
+// model on this core, so that the other figures are the same.
+result<void> add_measured(const std::string& path, core_figures& figures) {
+    HEADRACE_TRY(file, open_mapped(path));
+    try {
+        std::pmr::monotonic_buffer_resource arena;
+        json_parser parser(&arena);
+        const std::span<const std::byte> bytes = std::as_bytes(std::span(file.text()));
+        const padded_text text(bytes, bytes);
+        const simdjson::dom::element all = parser.parse(text.view());
+        const auto is_same = [&](std::string_view key, std::uint64_t number) {
+            return json_get<std::uint64_t>(all, key) == number;
+        };
+        if (json_get<std::string_view>(all, "core") != figures.core ||
+            !is_same("arena", figures.arena_bytes) || !is_same("constants", figures.constant_bytes))
+            fail_malformed(
+                "these are figures of another model or core, or of another version: measure again");
+        if (!json_get<bool>(all, "equal")) fail_malformed("the board computed something else than it should");
+        figures.code_bytes = json_get<std::uint64_t>(all, "code");
+        figures.stack_bytes = json_get<std::uint64_t>(all, "stack");
+        figures.instructions = json_get<std::uint64_t>(all, "instructions");
+    } catch (const failure& f) {
+        return malformed(fmt::format("{}: {}", path, f.what.message));
+    }
+    return file.check();
+}
+
+// Returns a status that is not that of success if the reason was printed.
+result<int> add_core(const contract_options& options, std::optional<core_figures>& figures) {
+    if (options.core.empty()) return status_ok;
+    lower_options lowering;
+    lowering.model = options.model;
+    lowering.sizes = options.sizes;
+    lowering.core = options.core;
+    const core_model made = lower_for_core(lowering, "model", false);
+    if (made.status != status_ok) return made.status;
+    const firmware::model_report& report = made.header->report;
+    const auto bytes = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+    figures = core_figures{.core = report.core,
+                           .arena_bytes = bytes(report.arena.bytes),
+                           .arena_lower_bound = bytes(report.arena.lower_bound),
+                           .state_bytes = bytes(report.arena.state_bytes),
+                           .constant_bytes = bytes(report.constant_bytes)};
+    if (!options.measured.empty()) {
+        HEADRACE_TRY(add_measured(options.measured, *figures));
+    }
+    return status_ok;
+}
+
 result<int> write_contract(const contract_options& options, const std::optional<target_spec>& target) {
     HEADRACE_TRY(made, options.exported_only ? read_exported(options) : lower_for_contract(options, target));
     if (!made.refusals.empty()) return report_diagnostics(made.refusals, options.model);
+    std::optional<core_figures> figures;
+    HEADRACE_TRY(status, add_core(options, figures));
+    if (status != status_ok) return status;
     const std::string name = options.name.empty() ? contract_name(options.model) : options.name;
     const std::string file_name = std::filesystem::path(options.model).filename().string();
     HEADRACE_TRY(text, contract_text({.name = name,
@@ -68,7 +128,8 @@ result<int> write_contract(const contract_options& options, const std::optional<
                                       .model = *made.model.graph,
                                       .user_outputs = made.model.user_outputs,
                                       .lowered = made.lowered,
-                                      .flatbuffer_bytes = made.flatbuffer_bytes}));
+                                      .flatbuffer_bytes = made.flatbuffer_bytes,
+                                      .on_device = figures ? &*figures : nullptr}));
     const auto written = write_atomically(options.output, text);
     return written ? status_ok : report_error(written.error());
 }
@@ -83,6 +144,10 @@ int contract(const contract_options& options) {
         return status;
     if (options.exported_only && !options.target.empty())
         return report_usage("--exported-only does not lower the model: leave out --target");
+    if (!options.core.empty() && options.exported_only)
+        return report_usage("--exported-only does not lower the model: leave out --core");
+    if (!options.core.empty() && options.io_layout != "nchw")
+        return report_usage("--core: the C++ type takes images as they were exported: leave out --io-layout");
     std::optional<target_spec> target;
     if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
     const result<int> status = write_contract(options, target);

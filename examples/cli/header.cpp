@@ -7,6 +7,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include <headrace/base/printable.hpp>
 #include <headrace/firmware/c_interface.hpp>
@@ -30,24 +33,27 @@ bool is_header_path(const std::string& path) {
 
 namespace {
 
-result<firmware::model_header> write_model(const lower_options& options, program& model,
-                                           const firmware::core_description& core, const std::string& name) {
-    firmware::header_options wanted{.name = name, .model = options.model, .core = core};
-    if (options.arena != 0) wanted.largest_arena = options.arena;
-    if (options.flash != 0) wanted.largest_flash = options.flash;
-    wanted.execute = [&](std::span<const tensor> inputs) { return execute(*model.graph, inputs); };
-    HEADRACE_TRY(header, firmware::write_header(*model.graph, wanted));
-    HEADRACE_TRY(model.file.check());
+// Writes both files or none: the header gets its name when the source's bytes are on the disk.
+result<void> write_both(const std::string& source_path, std::string_view source,
+                        const std::string& header_path, std::string_view header) {
+    std::error_code unknown;
+    if (std::filesystem::is_directory(source_path, unknown))
+        return unwritable(fmt::format("cannot write {}: it is a directory", source_path));
+    const bool is_new = !std::filesystem::exists(header_path, unknown);
+    result<void> written = write_atomically(source_path, [&](const byte_sink& sink) -> result<void> {
+        if (!sink(std::as_bytes(std::span(source)))) return {};
+        return write_atomically(header_path, header);
+    });
+    if (!written && is_new) std::filesystem::remove(header_path, unknown);
+    return written;
+}
+
+result<void> write_files(const lower_options& options, const core_model& made) {
     std::filesystem::path beside = options.output;
-    if (beside.extension() == ".cpp") {
-        beside.replace_extension(".h");
-        HEADRACE_TRY(files, firmware::write_c_interface(header, wanted, beside.filename().string()));
-        HEADRACE_TRY(write_atomically(beside.string(), files.header));
-        HEADRACE_TRY(write_atomically(options.output, files.source));
-        return std::move(header);
-    }
-    HEADRACE_TRY(write_atomically(options.output, header.text));
-    return std::move(header);
+    if (beside.extension() != ".cpp") return write_atomically(options.output, made.header->text);
+    beside.replace_extension(".h");
+    HEADRACE_TRY(files, firmware::write_c_interface(*made.header, made.options, beside.filename().string()));
+    return write_both(options.output, files.source, beside.string(), files.header);
 }
 
 // Extensions that the portable kernels compute.
@@ -57,54 +63,87 @@ constexpr target_spec features_of_cores = target_spec{}
                                               .with(target_feature::variable)
                                               .with(target_feature::fft);
 
-void say_written(const lower_options& options, const firmware::model_header& header) {
+void say_written(const lower_options& options, const firmware::model_report& report) {
     say(fmt::format("{} -> {}: {} layers, {} MACs, an arena of {} bytes (at least {}), {} bytes of constants",
-                    options.model, options.output, header.layers.calls.size(), header.macs,
-                    header.arena.bytes, header.arena.lower_bound, header.constant_bytes));
+                    options.model, options.output, report.layers.size(), report.macs, report.arena.bytes,
+                    report.arena.lower_bound, report.constant_bytes));
+}
+
+int report_core(const std::string& name) {
+    std::string known;
+    for (const firmware::core_description& c : firmware::all_cores())
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", c.name);
+    return report_usage(fmt::format("--core: there is no {}; the cores are {}", printable(name), known));
+}
+
+lowering_outcome lower_to_kernels(const lower_options& options, const std::optional<target_spec>& target) {
+    return try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
+                        {.target = target ? std::optional(target->with(target_feature::core)) : std::nullopt,
+                         .beside = features_of_cores,
+                         .verify = options.verify,
+                         .inputs = options.inputs,
+                         .state = state_of(options),
+                         .streams = true,
+                         .strict = options.strict});
+}
+
+// Describes the lowered model as layers. The file of its constants has been read to its end then.
+result<core_model> describe(const lower_options& options, program& model,
+                            const firmware::core_description& core, const std::string& name,
+                            bool has_sample) {
+    core_model made{.header = {}, .options = {.name = name, .model = options.model, .core = core}};
+    made.options.infer = &infer_node;
+    if (options.arena != 0) made.options.largest_arena = options.arena;
+    if (options.flash != 0) made.options.largest_flash = options.flash;
+    firmware::header_options wanted = made.options;
+    if (has_sample)
+        wanted.execute = [&](std::span<const tensor> inputs) { return execute(*model.graph, inputs); };
+    HEADRACE_TRY(header, firmware::write_header(*model.graph, wanted));
+    HEADRACE_TRY(model.file.check());
+    made.header = std::move(header);
+    return made;
 }
 
 }  // namespace
+
+core_model lower_for_core(const lower_options& options, const std::string& name, bool has_sample) {
+    const auto core = firmware::find_core(options.core);
+    if (!core) return {.status = report_core(options.core)};
+    std::optional<target_spec> target;
+    if (const int status = parse_target_option(options.target, target); status != status_ok)
+        return {.status = status};
+    lowering_outcome done = lower_to_kernels(options, target);
+    if (done.failure) return {.status = report_error(*done.failure)};
+    say_notes(options.model, *done.model.graph);
+    if (!done.refusals.empty()) {
+        fmt::print(stderr, "{}", diagnostics_text(done.refusals, options.model));
+        return {.status = status_unsupported};
+    }
+    for (const std::string& w : done.warnings)
+        fmt::print(stderr, "warning: {}: {}\n", printable(options.model), printable(w, max_printed_message));
+    auto made = describe(options, done.model, *core, name, has_sample);
+    if (!made) return {.status = report_error(made.error())};
+    return std::move(made).value();
+}
 
 int lower_to_header(const lower_options& options) {
     if (!is_header_path(options.output))
         return report_usage("--core is for a C++ type: give -o a name that ends in .hpp, or in .cpp for C");
     if (options.core.empty())
         return report_usage("a header is for a core: give --core cortex-m4, for example; host is for tests");
-    const auto core = firmware::find_core(options.core);
-    if (!core) {
-        std::string known;
-        for (const firmware::core_description& c : firmware::all_cores())
-            known += fmt::format("{}{}", known.empty() ? "" : ", ", c.name);
+    if (!options.report.empty() || !options.io.empty())
         return report_usage(
-            fmt::format("--core: there is no {}; the cores are {}", printable(options.core), known));
-    }
+            "--report and --io are not for a header, which has both in it: `headrace show MODEL --core CORE` "
+            "prints its report, with -o as JSON, and --html writes a page");
     const std::string name =
         options.name.empty() ? std::filesystem::path(options.output).stem().string() : options.name;
     if (!is_c_identifier(name))
         return report_usage(
             fmt::format("{} is no C++ identifier: give the model's namespace by --name", printable(name)));
-    std::optional<target_spec> target;
-    if (const int status = parse_target_option(options.target, target); status != status_ok) return status;
-    lowering_outcome done =
-        try_lowering([&] { return read_and_quantize(options.model, options.sizes, options.calibration); },
-                     {.target = target ? std::optional(target->with(target_feature::core)) : std::nullopt,
-                      .beside = features_of_cores,
-                      .verify = options.verify,
-                      .inputs = options.inputs,
-                      .state = state_of(options),
-                      .streams = true,
-                      .strict = options.strict});
-    if (done.failure) return report_error(*done.failure);
-    say_notes(options.model, *done.model.graph);
-    if (!done.refusals.empty()) {
-        fmt::print(stderr, "{}", diagnostics_text(done.refusals, options.model));
-        return status_unsupported;
-    }
-    for (const std::string& w : done.warnings)
-        fmt::print(stderr, "warning: {}: {}\n", printable(options.model), printable(w, max_printed_message));
-    const auto written = write_model(options, done.model, *core, name);
-    if (!written) return report_error(written.error());
-    say_written(options, written.value());
+    const core_model made = lower_for_core(options, name, true);
+    if (made.status != status_ok) return made.status;
+    if (const auto written = write_files(options, made); !written) return report_error(written.error());
+    say_written(options, made.header->report);
     return status_ok;
 }
 

@@ -66,6 +66,7 @@ constexpr const char* show_examples =
   headrace show model.tosa --summary
   headrace show model.pt2 --around conv2d_3 --depth 2
   headrace show model.pt2 -o model.hr
+  headrace show model.pt2 --core cortex-m4
   headrace show model.pt2 --dot | dot -Tsvg > model.svg
   headrace show --pipeline --op silu
   headrace show --support --op aten.cumsum.default)";
@@ -81,7 +82,8 @@ constexpr const char* plan_examples =
 constexpr const char* contract_examples =
     R"(Examples:
   headrace contract model.pt2 -o model.hpp
-  headrace contract model.pt2 -o kws.hpp --name kws --target INT+u55)";
+  headrace contract model.pt2 -o kws.hpp --name kws --target INT+u55
+  headrace contract model.pt2 -o kws.hpp --name kws --core cortex-m4)";
 constexpr const char* run_examples =
     R"(Examples:
   headrace run model.pt2 --in x.npy
@@ -140,10 +142,17 @@ on standard output)";
 constexpr const char* report_help =
     R"(Write what each pass did, and how long it took: JSON, or, if the name ends in .html, a page for the
 browser with the graph after each pass, refused nodes, transposes and memory; for --batch, a table)";
+constexpr const char* show_core_help =
+    R"(Show the layers of the C++ type that `lower --core` writes for this processor: kernels, estimated
+instructions, why no faster kernel computes one, and the arena; with --html on the page, with -o FILE.json as JSON)";
 constexpr const char* html_help =
     "Write a page for the browser that shows the graph, with modules that fold and a search by name and op";
 constexpr const char* vela_csv_help =
     "For the page: the _per-layer.csv that Vela writes with --verbose-performance, for cycles by node";
+constexpr const char* contract_core_help =
+    R"(Add what the C++ type that `lower --core` writes for this processor needs: arena, states, constants)";
+constexpr const char* measured_help =
+    R"(Add code, stack and instructions as `tests/on_device/run.py MODEL --core CORE` printed them (JSON))";
 constexpr const char* inline_help =
     "For a .hr file: constants of up to that many elements are in the text itself; default: 32";
 
@@ -325,7 +334,8 @@ void add_data(CLI::App& command, std::string& data) {
 
 void add_show(CLI::App& app, show_options& o, int& status) {
     CLI::App* show = app.add_subcommand("show", "Print a model, or the static pipeline");
-    show->add_option("model", o.model, "A .pt2, .tosa, .pte or .hr file, or a package");
+    show->add_option("model", o.model,
+                     "A .pt2, .tosa, .pte or .hr file, a package, or a header that lower --core wrote");
     show->add_option("--method", o.method, "Method of a package or a .pte file; default: all");
     add_data(*show, o.data);
     add_sizes(*show, o.sizes);
@@ -358,15 +368,24 @@ void add_show(CLI::App& app, show_options& o, int& status) {
         ->check(CLI::Range(0, 1000));
     CLI::Option* output = show->add_option("-o,--output", o.output, graph_output_help);
     show->add_option("--inline", o.inlined, inline_help)->needs(output)->type_name("ELEMENTS");
+    CLI::Option* core = show->add_option("--core", o.core, show_core_help)->type_name("CORE");
+    show->add_option("--state", o.state, "With --core: as for `lower`")
+        ->check(CLI::IsMember({"io", "variable"}))
+        ->needs(core);
     CLI::Option* html = show->add_option("--html", o.html, html_help)->type_name("FILE");
     show->add_option("--vela-csv", o.vela_csv, vela_csv_help)->needs(html)->type_name("FILE");
     for (const char* other : {"--pipeline", "--support", "--dot"}) {
-        for (CLI::Option* one : {output, html, summary, around, full}) one->excludes(show->get_option(other));
+        for (CLI::Option* one : {output, html, summary, around, full, core})
+            one->excludes(show->get_option(other));
     }
     support->excludes("--pipeline")->excludes("--pass");
     summary->excludes(around)->excludes(full);
     for (CLI::Option* one : {summary, around, full, html}) output->excludes(one);
-    for (CLI::Option* one : {summary, around, full}) html->excludes(one);
+    for (CLI::Option* one : {summary, around, full}) {
+        html->excludes(one);
+        core->excludes(one);
+    }
+    core->excludes("--method");
     write_by(*show, {"--output", "--html"});
     show->footer(show_examples);
     show->callback([&] { status = guarded(o.model, [&] { return headrace::cli::show(o); }); });
@@ -426,6 +445,8 @@ void add_contract(CLI::App& app, contract_options& o, int& status) {
     contract->add_option("--target", o.target, "What the model is lowered to, as for `lower`");
     contract->add_option("--io-layout", o.io_layout, "Layout of image inputs and outputs, as for `lower`")
         ->check(CLI::IsMember({"nchw", "nhwc"}));
+    CLI::Option* core = contract->add_option("--core", o.core, contract_core_help)->type_name("CORE");
+    contract->add_option("--measured", o.measured, measured_help)->needs(core)->type_name("FILE");
     contract->add_flag("--exported-only", o.exported_only,
                        "Leave out the lowered part, as for a model that cannot be lowered");
     write_by(*contract, {"--output"});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <headrace/base/printable.hpp>
+#include <headrace/firmware/report.hpp>
 #include <headrace/io/dot.hpp>
 #include <headrace/io/package.hpp>
 #include <headrace/ir/listing.hpp>
@@ -46,14 +47,8 @@ result<loaded_model> load_to_show(const show_options& options, const std::string
     return std::move(loaded);
 }
 
-// With thousands apart: 5,540,000.
-std::string with_commas(std::uint64_t number) {
-    std::string text = std::to_string(number);
-    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-    return text;
-}
-
 std::string summary_text(const graph& g) {
+    using firmware::with_commas;
     const model_summary s = summary_of(g);
     std::string text = fmt::format(
         "nodes        {}\nMACs         {}{}\nparameters   {} ({})\n", s.nodes, with_commas(s.macs),
@@ -155,7 +150,11 @@ int write_graph_page(const show_options& options) {
     graph_history history;
     history.begin(g);
     if (const auto whole = loaded.value().check(); !whole) return report_error(whole.error());
-    const page_source source{.title = options.model, .last = &g, .history = &history};
+    std::string core;
+    if (!options.core.empty()) {
+        if (const int status = core_json(options, core); status != status_ok) return status;
+    }
+    const page_source source{.title = options.model, .last = &g, .history = &history, .core = core};
     const auto written = write_page(options.html, source, options.vela_csv);
     return written ? status_ok : report_error(written.error());
 }
@@ -181,6 +180,8 @@ int show(const show_options& options) {
     if (!options.op.empty() || !options.pass.empty())
         return report_usage("--op and --pass ask about the pipeline: add --pipeline, or --support for an op");
     if (options.model.empty()) return report_usage("show needs a model, --pipeline or --support");
+    if (is_generated_path(options.model)) return show_generated(options);
+    if (!options.core.empty() && options.html.empty()) return show_core(options);
     if (!options.output.empty()) return write_to_file(options);
     if (!options.html.empty()) return write_graph_page(options);
     const bool is_package = package::is_package(options.model);

@@ -14,7 +14,8 @@ class Panel {
       ["passes", "Passes", () => this.passes(), data.steps.length > 1],
       ["refused", "Refused" + (data.refusals.length ? " " + data.refusals.length : ""), () => this.refused(), data.steps.length > 1 || data.refusals.length > 0],
       ["transposes", "Transposes", () => this.transposes(), Boolean(data.transposes)],
-      ["memory", "Memory", () => this.memory(), Boolean(data.plan || data.unplanned)],
+      ["kernels", "Kernels", () => this.kernels(), Boolean(data.core)],
+      ["memory", "Memory", () => this.memory(), Boolean(data.plan || data.unplanned || data.core)],
       ["layers", "Layers", () => this.layers(), layers.length > 0],
       ["vela", "Cycles", () => this.vela(), cycles.size > 0],
     ].filter((tab) => tab[3] !== false);
@@ -25,7 +26,7 @@ class Panel {
       document.querySelector("aside").classList.toggle("wide");
       this.refresh();
     });
-    this.current = data.refusals.length ? "refused" : layers.length ? "layers" : "graph";
+    this.current = data.refusals.length ? "refused" : layers.length ? "layers" : data.core ? "kernels" : "graph";
   }
 
   open(key) {
@@ -227,18 +228,18 @@ class Panel {
   // --- memory ----------------------------------------------------------------------------
 
   memory() {
-    if (!data.plan) return [element("p", {}, "No memory plan: " + data.unplanned)];
-    const parts = [];
+    const parts = data.core ? this.arena() : [];
+    if (!data.plan) return [...parts, element("p", {}, "No memory plan of this graph: " + data.unplanned)];
     for (const memory of data.plan.memories) {
-      parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1)),
+      parts.push(element("h2", {}, memory.title[0].toUpperCase() + memory.title.slice(1) + (data.core ? " of this graph" : "")),
         element("p", {}, bytesText(memory.peak) + " at the peak" + (memory.lower_bound ? ", " + (memory.peak / memory.lower_bound).toFixed(2) + " times the lower bound, " + bytesText(memory.lower_bound) + " at step " + memory.fullest_step : "") + (memory.least ? "; no order of the nodes needs less than " + bytesText(memory.least) : "")),
-        this.planPicture(memory));
+        this.planPicture(memory, data.plan.steps, (t) => this.tensorText(t), (t) => this.app.reveal(t[0], true)));
     }
-    parts.push(element("p", { class: "none" }, "From left to right: steps of the execution. From bottom to top: addresses. Constants are stored elsewhere. Hover over a tensor to see it, click to go to it."));
+    parts.push(element("p", { class: "none" }, "The plan of this graph is that of an executor that runs it node by node, as `headrace plan` prints it. From left to right: steps of the execution. From bottom to top: addresses. Constants are stored elsewhere. Hover over a tensor to see it, click to go to it."));
     return parts;
   }
 
-  planPicture(memory) {
+  planPicture(memory, steps, describe, go) {
     const canvas = element("canvas", { class: "plan" });
     const width = Math.max(260, document.querySelector("aside").clientWidth - 30);
     const height = Math.round(Math.min(520, Math.max(220, width * 0.62)));
@@ -250,7 +251,7 @@ class Panel {
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(name).trim();
     const top = 16;
-    const x = (step) => (step / data.plan.steps) * width;
+    const x = (step) => (step / steps) * width;
     const y = (address) => height - (memory.peak ? (address / memory.peak) * (height - top) : 0);
     const boxes = memory.tensors.map((t) => ({ t, x: x(t[4]), y: y(t[2] + t[3]), w: Math.max(1, x(t[5] + 1) - x(t[4])), h: Math.max(0.75, y(t[2]) - y(t[2] + t[3])) }));
     const kinds = ["--aten", "--tosa", "--quantized", "--other", "--builtin"];
@@ -278,10 +279,10 @@ class Panel {
     };
     canvas.addEventListener("mousemove", (event) => {
       const found = at(event);
-      this.app.tip(found ? this.tensorText(found.t) : null, event);
+      this.app.tip(found ? describe(found.t) : null, event);
     });
     canvas.addEventListener("mouseleave", () => this.app.tip(null));
-    canvas.addEventListener("click", (event) => { const found = at(event); if (found) this.app.reveal(found.t[0], true); });
+    canvas.addEventListener("click", (event) => { const found = at(event); if (found) go(found.t); });
     return canvas;
   }
 

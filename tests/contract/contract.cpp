@@ -63,6 +63,39 @@ static_assert(std::is_same_v<misfit<tosa_target<"TOSA-1.0+FP">, small_contract>,
                              refused<tosa::conv2d, type_limit::profile, at_node<0, "conv">,
                                      lacks<target_feature::profile_int>, refused_nodes<2>>>);
 
+struct with_core : small_contract {
+    struct on_device {
+        static constexpr std::string_view core = "cortex-m4";
+        static constexpr std::uint64_t arena_bytes = 300, state_bytes = 16, constant_bytes = 120;
+    };
+};
+struct with_stack : small_contract {
+    struct on_device : with_core::on_device {
+        static constexpr std::uint64_t code_bytes = 80, stack_bytes = 84;
+    };
+};
+template <fixed_string Core, std::uint64_t Memory, std::uint64_t Flash>
+struct microcontroller : core_target<Core> {
+    static constexpr std::uint64_t memory = Memory;
+    static constexpr std::uint64_t flash = Flash;
+};
+static_assert(fits<core_target<"cortex-m4">, with_core>);
+static_assert(fits<microcontroller<"cortex-m4", 316, 120>, with_core>);
+static_assert(std::is_same_v<misfit<microcontroller<"cortex-m4", 315, 119>, with_core>,
+                             over_budget<budget::memory, needs_bytes<316>, has_bytes<315>>>);
+static_assert(std::is_same_v<misfit<microcontroller<"cortex-m4", 316, 119>, with_core>,
+                             over_budget<budget::flash, needs_bytes<120>, has_bytes<119>>>);
+static_assert(fits<microcontroller<"cortex-m4", 400, 200>, with_stack>);
+static_assert(std::is_same_v<misfit<microcontroller<"cortex-m4", 399, 200>, with_stack>,
+                             over_budget<budget::memory, needs_bytes<400>, has_bytes<399>>>);
+static_assert(std::is_same_v<misfit<microcontroller<"cortex-m4", 400, 199>, with_stack>,
+                             over_budget<budget::flash, needs_bytes<200>, has_bytes<199>>>);
+static_assert(
+    std::is_same_v<misfit<core_target<"cortex-m55">, with_core>,
+                   differs_in_core<has_figures_of<"cortex-m4">, board_has<"cortex-m55">>>);
+static_assert(std::is_same_v<decltype(fits<core_target<"cortex-m4">, small_contract>),
+                             const contract_has_no_core<small_contract>>);
+
 template <std::uint64_t Memory, std::uint64_t Flash>
 struct board : ethos_u55 {
     static constexpr std::uint64_t memory = Memory;

@@ -98,7 +98,7 @@ def check_refusal(folder, tools, program):
     call(program, "contract", KWS, "-o", header)
     expect("struct kws_dscnn_int8 {" in header.read_text(), "the directory does not give the struct its name")
     example = folder / "kws_contract.hpp"
-    call(program, "contract", KWS, "-o", example, "--name", "kws")
+    call(program, "contract", KWS, "-o", example, "--name", "kws", "--core", "cortex-m4")
     expect(example.read_bytes() == (ROOT / "examples" / example.name).read_bytes(),
            "examples/kws_contract.hpp is stale: its first user says how it is written")
     cases = {

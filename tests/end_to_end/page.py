@@ -193,6 +193,26 @@ def in_frame(page, number, script):
     return page.value(f"((document, app) => {script})({window}.document, {window}.app)")
 
 
+def check_core(program, page, folder, pictures):
+    """Layers of a C++ type, each of which leads to its node, and its arena above the plan of the graph."""
+    call(program, "show", MODEL, "--html", folder / "core.html", "--core", "cortex-m4")
+    page.open(folder / "core.html")
+    expect(not page.problems, f"core: {page.problems}")
+    layers = page.value("data.core.layers.map((layer) => layer.name)")
+    rows = page.value("[...document.querySelectorAll('#panel tr')].slice(1).map((r) => r.querySelector('.mono').textContent)")
+    expect(rows == layers and len(rows) > 10, f"the layers are {layers}, the table has {rows}")
+    if pictures:
+        page.screenshot(pictures / "core_kernels.png")
+    page.value("document.querySelector('#tabs [data-tab=memory]').click()")
+    expect(page.value("document.querySelectorAll('#panel canvas').length") == 2, "the arena is not above the plan of the graph")
+    if pictures:
+        page.screenshot(pictures / "core_memory.png")
+    page.value("document.querySelector('#tabs [data-tab=kernels]').click()")
+    page.value("document.querySelectorAll('#panel tr.go')[1].click()")
+    expect(page.value("app.selectedNode().n") == layers[1], "a layer does not lead to its node")
+    expect(not page.problems, f"core: {page.problems}")
+
+
 def check_comparison(program, page, folder, pictures):
     models = ROOT / "examples" / "models"
     call(program, "compare", models / "kws_dscnn" / "model.pt2", models / "kws_dscnn_int8" / "model.pt2", "--in",
@@ -341,7 +361,7 @@ def main():
             print("the rest is skipped: Chromium is not installed (apt install chromium)")
             return report() or 77
         with Browser(chromium) as page:
-            for check in (check_show, check_lowering, check_refusal, check_comparison, check_books, check_batch, check_large):
+            for check in (check_show, check_lowering, check_core, check_refusal, check_comparison, check_books, check_batch, check_large):
                 check(options.program, page, folder, options.screenshots)
     return report()
 

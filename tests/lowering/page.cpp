@@ -158,8 +158,10 @@ TEST_CASE("no text ends the script that it stands in") {
                             .last = &g,
                             .history = &history,
                             .refusals = refusals,
-                            .vela_csv = "</script>"});
+                            .vela_csv = "</script>",
+                            .core = R"({"layers":[{"name":"</script>"}]})"});
     CHECK(page.json.find('<') == std::string::npos);
+    CHECK(std::string_view(page.root["core"]["layers"].at(0)["name"]) == "</script>");
     CHECK(std::string_view(page.root["title"]) == "</script>");
     CHECK(std::string_view(page.root["refusals"].at(0)["op"]) == "<!--");
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Lowers a model to a C++ type, builds it for a Cortex-M core, executes it once on QEMU's board for that core, and
-prints one JSON object: `equal` (the outputs are those of `headrace run`, to the bit for integers, and within 1e-4 for
+prints one JSON object: the `core`, `equal` (the outputs are those of `headrace run`, to the bit for integers, and within 1e-4 for
 floats), `instructions` of the inference (g++ 12 -O3 unless --flags say otherwise), and bytes: the `arena`, `code`,
 `constants` in flash, and the `stack` that the inference used. Exit status 1 if the outputs differ."""
 
@@ -118,7 +118,7 @@ def measure(options, folder):
         raise Failure(f"the board stopped with status {status}: {text.strip()[:500]}")
     header = (folder / "m.hpp").read_text()
     constants = int(re.search(r"constant_bytes = (\d+)", header).group(1))
-    return {"equal": not any(int(n) for n in re.findall(r"^differs (\d+)$", text, re.M)),
+    return {"core": options.core, "equal": not any(int(n) for n in re.findall(r"^differs (\d+)$", text, re.M)),
             "instructions": int(found["instructions"]), "arena": symbol_size(elf, "arena") - 1,
             "code": code_bytes(elf), "constants": constants, "stack": int(found["stack"])}
 

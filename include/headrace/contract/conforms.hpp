@@ -80,7 +80,7 @@ auto diagnose_acceptance() {
         if constexpr (strange::size != 0) {
             return decltype(diagnose_ops(strange{})){};
         } else {
-            return diagnose_budgets<Accepted, Model>();
+            return diagnose_budgets<Accepted, tosa_needs<Model>>();
         }
     }
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +24,19 @@ struct exported_ops {
 /// The ops of a graph and of the graphs nested in it, in alphabetical order.
 [[nodiscard]] exported_ops exported_ops_of(graph& g);
 
+/// What the C++ type of a model needs on a core, in bytes. The rest depends on the compiler, and is there
+/// where somebody measured it.
+struct core_figures {
+    std::string core;
+    std::uint64_t arena_bytes = 0;
+    std::uint64_t arena_lower_bound = 0;  ///< what no plan goes below
+    std::uint64_t state_bytes = 0;        ///< in the model beside the arena
+    std::uint64_t constant_bytes = 0;
+    std::optional<std::uint64_t> code_bytes{};
+    std::optional<std::uint64_t> stack_bytes{};
+    std::optional<std::uint64_t> instructions{};  ///< of one inference
+};
+
 /// What a contract is written from.
 struct contract_source {
     std::string_view name;       ///< of the struct: an identifier
@@ -32,6 +46,7 @@ struct contract_source {
     std::size_t user_outputs;            ///< how many of the model's outputs, from the first, are the user's
     bool lowered = false;                ///< is `model` TOSA
     std::uint64_t flatbuffer_bytes = 0;  ///< of a lowered model
+    const core_figures* on_device = nullptr;
 };
 
 /// The header that `headrace contract` writes. An error where the model has what no C++ constant can hold.

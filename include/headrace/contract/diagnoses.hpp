@@ -21,6 +21,8 @@ template <class Target, class Diagnosis>
 struct target_does_not_take_model {};
 template <class Model>
 struct contract_has_no_lowered_part {};
+template <class Model>
+struct contract_has_no_core {};  ///< `headrace contract --core` writes one that has
 template <class Diagnosis>
 struct model_is_not_accepted {};
 
@@ -49,6 +51,13 @@ template <std::uint64_t Bytes>
 struct has_bytes {};
 template <budget Budget, class Needed, class Available>
 struct over_budget {};
+
+template <fixed_string Core>
+struct has_figures_of {};
+template <fixed_string Core>
+struct board_has {};
+template <class Contract, class Board>
+struct differs_in_core {};
 
 enum class contract_part : std::uint8_t { inputs, outputs };
 enum class tensor_part : std::uint8_t { dtype, rank, shape, quantization };

@@ -56,13 +56,22 @@ concept model_contract = requires {
     T::outputs.size();
 };
 
-/// Matches those with a lowered part, which `fits` is about.
+/// Matches those with a lowered part, which `fits` compares with a tosa_target.
 template <class T>
 concept lowered_contract = model_contract<T> && requires {
     typename T::lowered_ops;
     T::nodes.size();
     T::peak_memory;
     T::flatbuffer_bytes;
+};
+
+/// Matches those with the figures of a C++ type on a core, which `fits` compares with a core_target.
+template <class T>
+concept core_contract = model_contract<T> && requires {
+    T::on_device::core;
+    T::on_device::arena_bytes;
+    T::on_device::state_bytes;
+    T::on_device::constant_bytes;
 };
 
 /// A TOSA target at level 8K: `struct board : tosa_target<"TOSA-1.0+INT"> {};` A struct derived from it may
@@ -76,6 +85,15 @@ private:
 
 public:
     static constexpr target_spec target = parsed ? *parsed : target_spec{};
+};
+
+/// A microcontroller that executes the C++ type which `headrace lower -o NAME.hpp --core` writes: `struct
+/// board : core_target<"cortex-m4"> {};`. A struct derived from it may add budgets in bytes: `memory` for the
+/// arena and the states, and the stack where the contract has it, and `flash` for the constants, and the code
+/// where the contract has it.
+template <fixed_string Core>
+struct core_target {
+    static constexpr std::string_view core = Core.view();
 };
 
 /// Arm's Ethos-U55, with the rules of target/u55_rules.hpp.

@@ -69,7 +69,7 @@ std::string header_of(const model_header& model, const header_options& options,
         "<stdint.h>\n\n"
         "#define {}_ARENA_BYTES {} /* aligned to 16 bytes */\n",
         options.name, c_comment(options.model), options.core.name, version, macro, macro, macro,
-        model.arena.bytes);
+        model.report.arena.bytes);
     for (const parameter& p : all) {
         text += fmt::format("#define {}_COUNT {}\n", p.macro, p.type.elements());
         if (!p.tensor->quantization) continue;
@@ -114,7 +114,7 @@ std::string source_of(const model_header& model, const header_options& options,
 
 result<c_interface> write_c_interface(const model_header& model, const header_options& options,
                                       std::string_view header_name) {
-    if (model.arena.state_bytes != 0)
+    if (model.report.arena.state_bytes != 0)
         return unsupported(
             "the model has a state, for which a C function has no place: give -o a name that "
             "ends in .hpp, and call its C++ type");

@@ -53,11 +53,8 @@ double next_number(on_device::sample_numbers& numbers, on_device::element type) 
     }
 }
 
-result<void> infer_layer(const node& n, inference& out) {
-    const inference_rule rule = find_rule<tosa::dialect, device::dialect>(*n.op);
-    if (rule == nullptr) return invalid({message_prefix(n), "no inference rule"});
-    return rule(n.arguments, out);
-}
+// Opens each line of the report.
+constexpr std::string_view comment = "// ", signature = ", by headrace ";
 
 class header_text {
 public:
@@ -68,8 +65,8 @@ public:
     std::string write() const {
         const written_layers& layers = model_.layers;
         std::string text = fmt::format(
-            "// {}: {} for {}, by headrace {}. Generated: lower the model again instead of editing this.\n",
-            options_.name + ".hpp", c_comment(options_.model), options_.core.name, version);
+            "{}{}.hpp: {} for {}{}{}. Generated: lower the model again instead of editing this.\n", comment,
+            options_.name, c_comment(options_.model), options_.core.name, signature, version);
         text += report();
         text += fmt::format(
             "#ifndef HEADRACE_MODEL_{0}_HPP\n#define HEADRACE_MODEL_{0}_HPP\n\n"
@@ -86,7 +83,7 @@ public:
         text += fmt::format(
             "    static constexpr std::int64_t macs = {};\n    static constexpr std::size_t constant_bytes = "
             "{};\n\n",
-            model_.macs, model_.constant_bytes);
+            model_.report.macs, model_.report.constant_bytes);
         text += plan() + calls() + ports("inputs", model_.io.inputs, layers.inputs) +
                 ports("outputs", model_.io.outputs, layers.outputs) + sample();
         text += "};\n\nusing model = hr::model<description>;\n\n";
@@ -95,17 +92,14 @@ public:
     }
 
 private:
-    // A line for each layer: its kernel, why it is no faster one, and what it executes.
     std::string report() const {
-        std::string text = fmt::format("// An arena of {} bytes; no plan needs less than {}.\n",
-                                       model_.arena.bytes, model_.arena.lower_bound);
-        for_each_call(model_.layers, [&](const call& c) {
-            const std::string_view op = std::string_view(c.op).substr(4, c.op.find('<') - 4);
-            text += fmt::format("//   {}: {}", c_comment(c.name), op);
-            if (!c.origin.empty())
-                text += fmt::format(", {}; {} MACs, about {} instructions", c.origin, c.macs, c.instructions);
-            text += '\n';
-        });
+        const std::string lines = report_text(model_.report);
+        std::string text;
+        for (std::size_t at = 0; at < lines.size();) {
+            const std::size_t end = lines.find('\n', at);
+            text += fmt::format("{}{}\n", comment, c_comment(lines.substr(at, end - at)));
+            at = end + 1;
+        }
         return text;
     }
 
@@ -248,19 +242,20 @@ std::vector<std::string> add_sample(const graph& g, const model_execution& execu
     return names;
 }
 
-// The tensors that live at the fullest layer, largest first.
-std::string peak_text(const model_header& model) {
-    const std::int64_t at = model.arena.fullest;
+std::string peak_text(const model_report& report) {
     std::vector<std::int64_t> sizes;
-    for (const planned_buffer& b : model.layers.buffers)
-        if (!b.is_state && b.first <= at && at <= b.last) sizes.push_back(b.bytes());
-    std::ranges::sort(sizes, std::greater<>());
-    std::string name = "the outputs";
-    std::int64_t step = 0;
-    for_each_call(model.layers, [&](const call& c) {
-        if (step++ == at) name = c.name;
-    });
-    return fmt::format("at {} there are tensors of {} bytes", name, fmt::join(sizes, ", "));
+    for (const reported_tensor* t : report.peak()) sizes.push_back(t->bytes);
+    return fmt::format("at {} there are tensors of {} bytes", report.fullest(), fmt::join(sizes, ", "));
+}
+
+result<void> check_limits(const model_report& report, const header_options& options) {
+    if (options.largest_arena && report.arena.bytes > *options.largest_arena)
+        return unsupported(fmt::format("the arena has {} bytes, {} are allowed: {}", report.arena.bytes,
+                                       *options.largest_arena, peak_text(report)));
+    if (options.largest_flash && report.constant_bytes > *options.largest_flash)
+        return unsupported(fmt::format("the constants take {} bytes of flash, {} are allowed",
+                                       report.constant_bytes, *options.largest_flash));
+    return {};
 }
 
 }  // namespace
@@ -269,21 +264,29 @@ result<model_header> write_header(graph& g, const header_options& options) {
     io_description io = describe_io(g);
     constant_arrays sample(SIZE_MAX);
     const std::vector<std::string> outputs = add_sample(g, options.execute, sample);
-    pass_context context(&infer_layer);
+    pass_context context(options.infer);
     HEADRACE_TRY(to_device::run_unchecked(g, context, {}));
     HEADRACE_TRY(layers, write_layers(g, options.core));
-    model_header made{.text = {}, .io = std::move(io), .layers = std::move(layers), .arena = {}};
-    made.arena = plan_buffers(made.layers.buffers);
-    made.constant_bytes = static_cast<std::int64_t>(made.layers.constants.bytes());
-    for_each_call(made.layers, [&](const call& c) { made.macs += c.macs; });
-    if (options.largest_arena && made.arena.bytes > *options.largest_arena)
-        return unsupported(fmt::format("the arena has {} bytes, {} are allowed: {}", made.arena.bytes,
-                                       *options.largest_arena, peak_text(made)));
-    if (options.largest_flash && made.constant_bytes > *options.largest_flash)
-        return unsupported(fmt::format("the constants take {} bytes of flash, {} are allowed",
-                                       made.constant_bytes, *options.largest_flash));
+    const arena_figures arena = plan_buffers(layers.buffers);
+    model_header made{.text = {}, .io = std::move(io), .layers = std::move(layers), .report = {}};
+    made.report = report_of(made.layers, arena, options.core);
+    HEADRACE_TRY(check_limits(made.report, options));
     made.text = header_text(options, made, sample.text(), outputs).write();
     return made;
+}
+
+std::optional<std::string> report_in(std::string_view header) {
+    const auto next_line = [&] {
+        const std::size_t end = std::min(header.find('\n'), header.size());
+        const std::string_view line = header.substr(0, end);
+        header.remove_prefix(std::min(end + 1, header.size()));
+        return line;
+    };
+    const std::string_view first = next_line();
+    if (!first.starts_with(comment) || first.find(signature) == std::string_view::npos) return std::nullopt;
+    std::string text;
+    while (header.starts_with(comment)) text += fmt::format("{}\n", next_line().substr(comment.size()));
+    return text;
 }
 
 }  // namespace headrace::firmware

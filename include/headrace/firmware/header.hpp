@@ -14,9 +14,10 @@
 #include <headrace/base/result.hpp>
 #include <headrace/eval/tensor.hpp>
 #include <headrace/firmware/layers.hpp>
-#include <headrace/firmware/plan.hpp>
+#include <headrace/firmware/report.hpp>
 #include <headrace/io/io_description.hpp>
 #include <headrace/ir/graph.hpp>
+#include <headrace/pass/pass_context.hpp>
 
 namespace headrace::firmware {
 
@@ -27,20 +28,22 @@ struct header_options {
     std::string name;   ///< of the namespace: a C++ identifier
     std::string model;  ///< the file that the model comes from, for the first comment
     core_description core{};
+    pass_context::node_inference infer = nullptr;  ///< for the passes: headrace::infer_node
     std::optional<std::int64_t> largest_arena{},
         largest_flash{};        ///< bytes; beyond them the model is refused
     model_execution execute{};  ///< for the sample of the header's self-test; none without it
 };
 
-/// A generated header with its layers and figures.
+/// A generated header with its layers and figures. Comments at its top are the report, a line each.
 struct model_header {
     std::string text;
     io_description io;
     written_layers layers;
-    arena_figures arena;
-    std::int64_t constant_bytes = 0;
-    std::int64_t macs = 0;
+    model_report report;
 };
+
+/// The report in the comments of a generated header, or of a source with one; nothing if the text is neither.
+[[nodiscard]] std::optional<std::string> report_in(std::string_view header);
 
 /// Rewrites a graph of TOSA operators to layers and writes it as a header. An error names what no kernel
 /// computes, or the tensors at the peak of an arena that is too large.

@@ -138,6 +138,7 @@ result<void> layer_writer::write(tosa::variable, const args<tosa::variable>& a, 
     if (!type) return refuse(n, "kernels of microcontrollers do not compute with this type");
     const place made{add_buffer(type->type, type->span), *type};
     done_.buffers[made.buffer].is_state = true;
+    done_.buffers[made.buffer].names.emplace_back(a.variable_name);
     variables_[std::string(a.variable_name)] = made;
     std::vector<call>* const outer = std::exchange(into_, &done_.first_states);
     const std::int64_t steps = done_.steps;

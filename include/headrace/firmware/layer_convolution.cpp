@@ -170,8 +170,8 @@ result<void> layer_writer::write(device::convolution, const args<device::convolu
     call& made = call_kernel(n, text + '>', operands);
     made.macs = s.macs();
     const on_device::choice chosen = choose(s, core_.set);
-    made.origin = chosen.because[0] == '\0' ? std::string(chosen.kernel)
-                                            : fmt::format("{}: {}", chosen.kernel, chosen.because);
+    made.kernel = chosen.kernel;
+    made.because = chosen.because;
     made.instructions = chosen.instructions;
     add_scratch(made, chosen.scratch);
     return {};
@@ -258,7 +258,7 @@ result<void> layer_writer::write_computed(const layer_body& body, const node& an
         std::int64_t{sums->elements()} * kernel[0] * kernel[1] * (is_depthwise ? 1 : weights.type.size[3]);
     const auto rest = others(body, anchor);
     if (rest.empty()) {
-        put({const_cast<node*>(&n), 0}, to);
+        put_new(n, 0, to);
         return {};
     }
     HEADRACE_TRY(result, add_result(n));

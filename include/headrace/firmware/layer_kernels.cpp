@@ -128,7 +128,14 @@ result<void> layer_writer::write(device::pooling, const args<device::pooling>& l
         text += fmt::format(", .input_zero = {}, .output_zero = {}", *zero, *out);
     }
     if (maximum != nullptr && maximum->nan_mode == nan_mode::ignore) text += ", .nan = hr::nan_mode::ignore";
-    call_kernel(n, fmt::format("{}}}, {}>", text, function), {from, at(to)});
+    call& made = call_kernel(n, fmt::format("{}}}, {}>", text, function), {from, at(to)});
+    if (average == nullptr) return {};
+    made.kernel = "windows";
+    if (core_.set == on_device::core_id::portable) return {};
+    if (from.type.type != on_device::element::int8)
+        made.because = "the input is not int8";
+    else if (from.type.stride[2] != 1)
+        made.because = "the channels are not planes";
     return {};
 }
 

@@ -61,6 +61,8 @@ result<void> layer_writer::write(device::product, const args<device::product>& l
     operands.insert(operands.end(), {scaled, at(to)});
     call& made = call_kernel(n, text + '>', operands);
     made.macs = std::int64_t{to.type.elements()} * left.type.size[2];
+    made.kernel = "rows";
+    if (!is_narrow && core_.set != on_device::core_id::portable) made.because = "the input is not int8";
     add_scratch(made, scratch_of({.a = left.type, .b = right.type, .output = to.type}, core_.set));
     return {};
 }

@@ -12,21 +12,6 @@
 
 namespace headrace::firmware {
 
-std::span<const core_description> all_cores() {
-    using enum on_device::core_id;
-    static constexpr core_description cores[] = {
-        {"host", portable},      {"cortex-m0", portable}, {"cortex-m0plus", portable},
-        {"cortex-m3", portable}, {"cortex-m4", dsp},      {"cortex-m7", dsp},
-        {"cortex-m33", dsp},     {"cortex-m55", mve},     {"cortex-m85", mve}};
-    return cores;
-}
-
-std::optional<core_description> find_core(std::string_view name) {
-    const auto cores = all_cores();
-    const auto found = std::ranges::find(cores, name, &core_description::name);
-    return found == cores.end() ? std::nullopt : std::optional(*found);
-}
-
 // --- layers ------------------------------------------------------------------------------
 
 layer_body::layer_body(const layer_parts& p) : parts(p) {
@@ -75,6 +60,12 @@ std::size_t layer_writer::add_buffer(on_device::element type, std::int64_t count
     return done_.buffers.size() - 1;
 }
 
+void layer_writer::put_new(const node& n, std::uint32_t result, const place& p) {
+    done_.buffers[p.buffer].names.push_back(is<builtin::placeholder>(n) ? std::string(n.results[result].name)
+                                                                        : name_of_node(n));
+    put({const_cast<node*>(&n), result}, p);
+}
+
 void layer_writer::put(value v, const place& p) {
     places_[{v.producer, v.result}] = p;
     for (const edge* e = v.producer->first_use; e != nullptr; e = e->next_use)
@@ -97,7 +88,7 @@ result<place> layer_writer::add_result(const node& n, std::uint32_t i) {
                       "kernels of microcontrollers do not compute with this type, or with so many elements");
     const place* const over = is<device::elementwise>(n) ? replaceable(n, *type) : nullptr;
     const place made{over != nullptr ? over->buffer : add_buffer(type->type, type->span), *type};
-    put({const_cast<node*>(&n), i}, made);
+    put_new(n, i, made);
     return made;
 }
 
@@ -200,7 +191,7 @@ result<place> layer_writer::add_image(const node& n, const on_device::convolutio
         if (extras.size() != 1 || !can_be_over_extra(s) || !is_residual(n, input, extras[0], s.output))
             return add_result(n);
         const place made{*extras[0].buffer, s.output};
-        put({const_cast<node*>(&n), 0}, made);
+        put_new(n, 0, made);
         return made;
     }
     const on_device::tensor& y = s.output;
@@ -216,7 +207,7 @@ result<place> layer_writer::add_image(const node& n, const on_device::convolutio
                          ends_with(n, from->second.buffer) &&
                          4 * std::int64_t{made.type.span} >= 3 * done_.buffers[from->second.buffer].count;
     made.buffer = is_over ? from->second.buffer : add_buffer(y.type, made.type.span);
-    put({const_cast<node*>(&n), 0}, made);
+    put_new(n, 0, made);
     return made;
 }
 
@@ -277,6 +268,7 @@ void layer_writer::add_scratch(call& to, std::int64_t bytes) {
     to.scratch = add_buffer(on_device::element::int8, bytes);
     planned_buffer& scratch = done_.buffers[*to.scratch];
     scratch.first = scratch.last = done_.steps - 1;
+    scratch.names.push_back("scratch of " + to.name);
 }
 
 result<void> layer_writer::copy(const node& n, const operand& from, const operand& to) {
@@ -313,6 +305,7 @@ result<written_layers> layer_writer::run() {
         } else {  // a constant, or a tensor in a layout of a kernel
             place p{0, *dense_tensor(*meta_of(v))};
             p.buffer = add_buffer(p.type.type, p.type.span);
+            done_.buffers[p.buffer].names.push_back(name_of_node(*v.producer));
             HEADRACE_TRY(copy(*v.producer, from, at(p)));
             done_.outputs.push_back(p);
         }

@@ -105,6 +105,8 @@ private:
 
     std::size_t add_buffer(on_device::element type, std::int64_t count);
     void put(value v, const place& p);
+    // Puts what a node computes, after which the memory is named; other values are views of it.
+    void put_new(const node& n, std::uint32_t result, const place& p);
     result<place> add_result(const node& n, std::uint32_t i = 0);
     // Adds a convolution's result: channels are planes where a depthwise one is at either end or the input
     // has them, and the memory of the input, or of the one further operand, is used where it may be.

@@ -32,8 +32,9 @@ struct planned_buffer {
     on_device::element type = on_device::element::int8;
     std::int64_t count = 0;
     std::int64_t first = 0, last = 0;
-    std::int64_t offset = 0;  ///< in bytes, once it is planned
-    bool is_state = false;    ///< lives from one inference to the next
+    std::int64_t offset = 0;           ///< in bytes, once it is planned
+    bool is_state = false;             ///< lives from one inference to the next
+    std::vector<std::string> names{};  ///< of the values that lie there, one after the other
 
     [[nodiscard]] std::int64_t bytes() const { return count * bytes_of(type); }
 };
@@ -46,8 +47,9 @@ struct call {
     std::vector<std::string> operands;
     std::optional<std::size_t> scratch{};  ///< a buffer
     std::int64_t macs = 0;
-    std::string origin{};  ///< what the report says of it: the kernel that was chosen, and why
-    std::int64_t instructions = 0;
+    std::string kernel{};   ///< of the operator's kernels, the one that was chosen
+    std::string because{};  ///< why the core's faster kernels were not taken; empty if they were
+    std::optional<std::int64_t> instructions{};  ///< an estimate
 
     kind_type kind = kind_type::kernel;
     std::size_t condition = 0;  ///< the buffer of the boolean that decides

@@ -116,6 +116,10 @@ HEADRACE_INLINE std::string page_json(const page_source& source) {
         w.raw(source.comparison);
     }
     if (!source.vela_csv.empty()) w.member("vela", source.vela_csv);
+    if (!source.core.empty()) {
+        w.key("core");
+        w.raw(source.core);
+    }
     if (source.last != nullptr) detail::write_page_plan(w, source);
     const bool is_lowered = source.report != nullptr && source.refusals.empty();
     if (source.last != nullptr && is_lowered) detail::write_page_names(w, source);
