@@ -49,8 +49,7 @@ struct lower_options {
     std::string reproducer;             ///< file to write if a pass fails; empty: none
     std::vector<std::string> methods;   ///< NAME=MODEL.pt2: `output` is a package or a .pte file
     bool partition = false;             ///< nodes that cannot be lowered stay on the host: a package, too
-    std::string delegate;               ///< for a .pte file: the backend that gets the nodes that can be
-                                        ///< lowered
+    std::string delegate;               ///< for a .pte file: the backend for nodes that can be lowered
     std::string vela;                   ///< the program that compiles for Ethos-U
     std::string cost;                   ///< the accelerator whose cycles are shown; empty: none
     std::string core;                   ///< for a C++ header: the target processor

@@ -25,8 +25,7 @@ if [ ! -e "$build/tbb/done" ]; then
   cmake -S "$build/source" -B "$build/tbb" -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_C_COMPILER=clang-16 \
     -DTBB_SANITIZE=thread -DTBB_TEST=OFF -DTBB_STRICT=OFF -DTBBMALLOC_BUILD=OFF
   cmake --build "$build/tbb"
-  cmake --install "$build/tbb" --prefix "$build/tbb/installed"  # only an installed oneTBB has a
-                                                                # TBBTargets.cmake
+  cmake --install "$build/tbb" --prefix "$build/tbb/installed"  # the build tree has no TBBTargets.cmake
   touch "$build/tbb/done"
 fi
 

@@ -413,8 +413,7 @@ TEST_CASE("damaged files give errors, not crashes", "[tosa][io]") {
             auto damaged = file;
             damaged[at] ^= static_cast<std::byte>(mask);
             const auto g = read_tosa(damaged);
-            if (g) static_cast<void>(emit_tosa(*g.value()));  // a graph that was read can be written or
-                                                              // refused
+            if (g) static_cast<void>(emit_tosa(*g.value()));  // it is written or refused
             if (!g) CHECK_FALSE(g.error().message.empty());
         }
     }

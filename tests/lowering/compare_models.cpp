@@ -39,7 +39,7 @@ sample_source ramps(const extents& shape, std::size_t count) {
 }
 const extents image{1, 2, 4, 4};
 
-/// Builds a convolution, an activation, and a second convolution whose channels differ widely in scale.
+/// Builds a convolution, an activation, and a second convolution whose channels have very different scales.
 void network(program& p) {
     const value x = p.input(dtype::float32, {1, 2, 4, 4});
     p.g.set_name(x, "x");

@@ -181,7 +181,7 @@ TEST_CASE("an observer sees each pass, and ends the lowering by an error", "[low
 TEST_CASE("a pass that changes the result is found by execution", "[lower]") {
     lowering_options options{.verify = true};
     CHECK(lower_to_tosa(relu_program(), options));
-    // As if the first rewriting pass dropped the relu.
+    // Simulates a first rewriting pass that drops the relu.
     options.observer.after_pass = [](const pass_record& pass, graph& g) -> result<void> {
         if (pass.nodes.rewritten == 0) return {};
         const value x = (*g.inputs().begin()).result();

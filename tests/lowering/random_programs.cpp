@@ -48,8 +48,7 @@ enum class flavour : unsigned char { floats, whole_numbers, quantized, mixed, al
 constexpr unsigned flavours = 5;
 constexpr std::int64_t most_elements = 1024;
 constexpr double largest_number = 1e4;  // so that int64 fits int32, and no rounding is large
-constexpr std::string_view executorch_runtime = "kernels of ExecuTorch";  // a target in addition to those of
-                                                                          // TOSA
+constexpr std::string_view executorch_runtime = "kernels of ExecuTorch";  // in addition to TOSA's targets
 
 /// A constant with a tensor's elements.
 value constant_of(graph& g, const tensor& t, const tensor_meta& meta, node* before) {

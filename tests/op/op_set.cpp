@@ -47,7 +47,7 @@ static_assert(std::is_same_v<op_at<std::remove_const_t<decltype(all_but_one)>, 0
                              aten::relu>);
 static_assert(is_op_set<std::remove_const_t<decltype(two)>> && !is_op_set<int>);
 
-// As template arguments, sets with equal words in other positions are different.
+// Sets with equal words in other positions are different template arguments.
 template <std::size_t I>
 using aten_op = typename type_at<I, aten::dialect::all_ops>::type;
 static_assert(std::is_same_v<list_of_set<ops_in<aten_op<3>>>, ops<aten_op<3>>>);

@@ -55,6 +55,5 @@ TEST_CASE("a record of emissions tells what a pass declares and never emits", "[
         //! [emissions]
     }
     build(after, info_of<toy::relu>);
-    CHECK(apply_pass(lower_some{}, after, context));  // the record has been destroyed, and the context no
-                                                      // longer calls it
+    CHECK(apply_pass(lower_some{}, after, context));  // the record is gone, and no longer called
 }

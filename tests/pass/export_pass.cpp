@@ -465,8 +465,7 @@ TEST_CASE("interpreters run in static pipelines and in pass managers") {
     pass_manager manager({replace_in_place_relu_with_out_of_place_relu{}, remove_detach{}, remove_detach{}});
     const auto done = manager(q.g, context);
     REQUIRE(done);
-    CHECK(done.value()[0].nodes.copied == q.g.size() + 1);  // all except the relu, with the two that were
-                                                            // then removed
+    CHECK(done.value()[0].nodes.copied == q.g.size() + 1);  // except the relu and two removed nodes
     CHECK(done.value()[2].status == pass_status::no_target);
     CHECK(p.g.census().count(info_of<aten::relu>) == 1);
     CHECK(q.g.census().count(info_of<aten::detach>) == 0);

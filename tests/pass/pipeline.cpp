@@ -134,7 +134,7 @@ static_assert(!folded<ops<toy::relu6>, ops<toy::clamp>, lower_relu6>().supported
 // A pass that may decline to run removes nothing for certain.
 static_assert(!folded<ops<toy::relu>, ops<toy::clamp>, shy>().supported.contains<toy::relu>());
 static_assert(folded<ops<toy::relu>, ops<toy::clamp>, shy>().ops[1].contains<toy::relu>());
-// A pass that always runs and may emit what is illegal leaves nothing supported, whatever the source op.
+// A pass that always runs and may emit an illegal op leaves nothing supported, whatever the source op.
 static_assert(folded<ops<toy::relu>, ops<toy::clamp>, lower_relu, leak_neg>().supported.empty());
 static_assert(folded<ops<toy::relu>, ops<toy::clamp, toy::neg>, lower_relu, leak_neg>()
                   .supported.contains<toy::relu>());

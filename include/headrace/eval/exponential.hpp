@@ -62,9 +62,7 @@ struct power_of_two {
 /// Probing determined which steps are rounded: the results are bit-identical for all floats.
 [[nodiscard]] inline float table_exponential(float x) {
     static constexpr std::array table = detail::powers_of_two();
-    if (!(std::fabs(x) <= 0x1.5d58ap+6F))
-        return nearest_exponential(x);  // the logarithm of the smallest
-                                        // float
+    if (!(std::fabs(x) <= 0x1.5d58ap+6F)) return nearest_exponential(x);  // log of the smallest float
     const float n = std::nearbyint(x * 0x1.715476p+7F);
     const float r = x - n * 0x1.63p-8F + n * 0x1.bd0106p-20F;
     const auto whole = static_cast<int>(n);

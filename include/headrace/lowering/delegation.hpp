@@ -20,10 +20,8 @@
 namespace headrace {
 
 struct delegation_options {
-    std::optional<target_spec> target{};  ///< none: for each method, the target that it would be lowered to
-                                          ///< alone
-    bool partition = false;        ///< nodes that cannot be lowered stay in a host graph; otherwise they are
-                                   ///< refused
+    std::optional<target_spec> target{};  ///< none: as for each method alone
+    bool partition = false;        ///< nodes that cannot be lowered stay in a host graph, or are refused
     lowering_observer observer{};  ///< observes the delegates
     /// With partition: called for each node that the pipeline can lower; a node for which it returns false
     /// stays on the host. Empty: all may be delegated.
@@ -33,8 +31,7 @@ struct delegation_options {
 struct delegated_methods {
     lowered_methods lowered;  ///< its host graphs are the given ones
     std::map<std::string, method_report, std::less<>> reports{};
-    pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered; if there are any, nothing is
-                                        ///< lowered
+    pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered; if any, nothing is
 };
 
 // delegation_definition.hpp defines this function: include it in exactly one translation unit of a program,

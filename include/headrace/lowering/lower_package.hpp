@@ -22,10 +22,8 @@
 namespace headrace {
 
 struct package_options {
-    std::optional<target_spec> target{};  ///< none: for each method, the target that it would be lowered to
-                                          ///< alone
-    bool partition = false;    ///< nodes that cannot be lowered stay in a host graph; otherwise they are an
-                               ///< error
+    std::optional<target_spec> target{};  ///< none: as for each method alone
+    bool partition = false;    ///< nodes that cannot be lowered stay in a host graph, or are an error
     bool plan_memory = false;  ///< ops of host graphs write to buffers with planned offsets
     lowering_observer observer{};
 };
@@ -33,8 +31,7 @@ struct package_options {
 struct lowered_package {
     package_writer files;  ///< to be written
     std::map<std::string, method_report, std::less<>> methods{};
-    pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered; if there are any, there is no
-                                        ///< method
+    pmr_vector<diagnostic> refusals{};  ///< nodes that cannot be lowered; if any, there is no method
 };
 
 // lower_package_definition.hpp defines these functions: include it in exactly one translation unit of a

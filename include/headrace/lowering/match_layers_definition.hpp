@@ -99,8 +99,7 @@ private:
     }
 
     [[nodiscard]] bool is_alike(const node& n, const node& m) const {
-        const bool same_op = &n.op->functional() == &m.op->functional();  // also matches the copying forms of
-                                                                          // views
+        const bool same_op = &n.op->functional() == &m.op->functional();  // or copies of views
         if (!same_op || n.operand_count != m.operand_count || n.result_count != m.result_count) return false;
         for (std::uint32_t i = 0; i != n.result_count; ++i) {
             const auto& mine = n.results[i].meta;
@@ -117,8 +116,7 @@ private:
     computed_values in_a_;
     computed_values in_b_;
     std::vector<node*> counterparts_;           // by the id of a node of the first program
-    std::vector<std::vector<reader>> readers_;  // of the second program's nodes, through views and quantize
-                                                // nodes
+    std::vector<std::vector<reader>> readers_;  // of the second's nodes, through views and quantize nodes
     std::vector<bool> taken_;
     std::unordered_map<std::string_view, node*> named_;  // of the second program
 };

@@ -116,7 +116,7 @@ namespace detail {
     return join_text("scale ", digits.data(), ", zero point ", zero_point);
 }
 
-// Returns the annotation that says what integers at an input represent, or null.
+// Returns the annotation with the quantization of an input's integers, or null.
 [[nodiscard]] inline const interface_quantization* quantization_at(const node& placeholder) {
     return if_quantized(placeholder.find_annotation<interface_quantization>());
 }

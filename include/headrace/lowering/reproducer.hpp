@@ -53,7 +53,7 @@ template <class Passes>
     return names;
 }
 
-/// Tracks the progress of a list of passes by the names of those that have run.
+/// Tracks the progress of a list of passes by the names of the passes that have run.
 class pass_progress {
 public:
     explicit pass_progress(std::vector<std::string> names) : names_(std::move(names)) {}

@@ -16,8 +16,7 @@ using shape_list = int_list;  // an initializer_list would dangle in the closure
 using tabulate = tabulate_functions;
 using fold = fold_quantized_constants<eval::folding>;
 static_assert(effects_of<tabulate>::sound && effects_of<tabulate>::removed_set.empty());
-static_assert(graph_pass<fold> && effects_of<fold>::always_runs);  // float64 is not an op, so the pass
-                                                                   // decides itself
+static_assert(graph_pass<fold> && effects_of<fold>::always_runs);  // float64 is no op: it decides itself
 
 constexpr coding a = int8_codes(0.05, 3);
 constexpr coding b = int8_codes(0.0237, -20);
