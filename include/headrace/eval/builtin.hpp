@@ -93,7 +93,7 @@ public:
     /// False if the iterations of this loop, or of all loops together, exceed the limit.
     [[nodiscard]] bool add() { return own++ != max_iterations && total++ != max_nested_iterations; }
 
-    /// True once in a while.
+    /// True at powers of two, from 64 iterations on.
     [[nodiscard]] bool is_round() const {
         return own >= 64 && std::has_single_bit(static_cast<std::uint64_t>(own));
     }

@@ -18,8 +18,8 @@ namespace headrace::eval {
 
 namespace detail {
 
-/// The order in which sgemv adds: the first terms one by one, the next in lanes of four, alternating between
-/// one or two rows of lanes, the rest one by one.
+/// The order in which sgemv adds: the first terms one by one, the next in lanes of four, in one row of lanes
+/// or in two alternating rows, the rest one by one.
 struct lane_order {
     std::int64_t first, lanes_end;
     std::size_t rows;

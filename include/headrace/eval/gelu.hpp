@@ -12,7 +12,8 @@
 namespace headrace::eval {
 
 /// erf(x / sqrt(2)) as rounded by PyTorch's GELU on x86-64 with AVX-512: polynomials of degree 5 in |x|, one
-/// for each quarter of a binade, then 1. Constants: oneDNN 3.13, src/cpu/x64/injectors, minimax polynomials.
+/// for each quarter of a binade, and 1 beyond. Constants: oneDNN 3.13, src/cpu/x64/injectors, minimax
+/// polynomials.
 [[nodiscard]] inline float erf_of_gelu(float x) {
     // Coefficients of a polynomial, constant term first.
     static constexpr std::array<std::array<float, 6>, 23> polynomials{{

@@ -9,7 +9,7 @@ namespace headrace::eval {
 
 class evaluation;
 
-/// A kernel, by the op's address.
+/// A kernel; `arguments` points to the op's argument struct.
 using evaluation_kernel = void (*)(const void* arguments, evaluation& e);
 
 /// Lookups for ops of dialects that are not Headrace's; `operators_of<Dialects...>` in eval/evaluation.hpp.

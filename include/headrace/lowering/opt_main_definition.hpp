@@ -201,8 +201,8 @@ using refused_nodes = pmr_vector<diagnostic>;
     return manager(g, context);
 }
 
-/// Runs the passes before the failed one again, and writes the result: with fewer passes left to run, if the
-/// remaining ones require one that has run.
+/// Runs the passes before the failed one again, and writes the graph. Runs fewer of them if the remaining
+/// passes require one that would have run.
 [[nodiscard]] inline result<void> reproduce(const opt_program& own, const opt_request& asked,
                                             const pmr_vector<any_pass>& passes, const pass_watcher& failed) {
     for (std::size_t count = failed.progress.count();; --count) {

@@ -167,7 +167,7 @@ public:
         g.create<builtin::output>({.values = list<value>(results)});
         return true;
     }
-    /// Returns the outputs if each float that an op rounds is changed by the factor `change`, up or down.
+    /// Returns the outputs if each float that an op rounds is changed by the share `change`, up or down.
     [[nodiscard]] std::optional<std::vector<tensor>> outputs(double change) const {
         std::map<std::pair<std::uint32_t, std::uint32_t>, tensor> values;  // results, by node
         std::size_t next = 0;
